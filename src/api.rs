@@ -1,0 +1,1 @@
+//! Server functions: the doorway between page and server, and what crosses it.

@@ -1,0 +1,74 @@
+//! Branches: lineages locked to one provider and model (domain.md I3, I4).
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::id::{BranchId, ChatId, TurnId};
+
+/// Why a branch exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    Root,
+    Fork,
+    Edit,
+    Regenerate,
+    ModelSwitch,
+    Concurrent,
+    Import,
+}
+
+/// The provider and model that a branch keeps for life.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Lock {
+    pub provider: String,
+    pub model: String,
+}
+
+impl Lock {
+    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
+        Self { provider: provider.into(), model: model.into() }
+    }
+}
+
+/// A lineage of turns. Its lock never changes after it is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Branch {
+    pub id: BranchId,
+    pub chat_id: ChatId,
+    pub name: String,
+    #[serde(flatten)]
+    pub lock: Lock,
+    pub parent_branch_id: Option<BranchId>,
+    pub fork_turn_id: Option<TurnId>,
+    pub head_turn_id: Option<TurnId>,
+    pub origin: Origin,
+    pub label: Option<String>,
+    pub pinned: bool,
+    pub created_at: DateTime<Utc>,
+}
+
+/// Which lock a new branch gets (domain.md "Branch config resolution").
+///
+/// `source` is the branch it leaves, `provider_default` gives a provider's default model, `configured` is what the
+/// server falls back to; the lock is never inferred from turns.
+pub fn resolve_lock(
+    provider: Option<&str>,
+    model: Option<&str>,
+    source: Option<&Lock>,
+    provider_default: impl Fn(&str) -> Option<String>,
+    configured: &Lock,
+) -> Option<Lock> {
+    match (provider, model) {
+        (Some(provider), Some(model)) => Some(Lock::new(provider, model)),
+        (Some(provider), None) => match source {
+            Some(source) if source.provider == provider => Some(source.clone()),
+            _ => provider_default(provider).map(|model| Lock::new(provider, model)),
+        },
+        (None, Some(model)) => {
+            let base = source.unwrap_or(configured);
+            Some(Lock::new(base.provider.clone(), model))
+        }
+        (None, None) => Some(source.unwrap_or(configured).clone()),
+    }
+}

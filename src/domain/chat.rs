@@ -1,0 +1,71 @@
+//! Chats: the whole tree's own row, and the rules of its title.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::exchange::Params;
+use crate::failure::Invalid;
+use crate::id::{BranchId, ChatId, TurnId, UserId};
+use crate::limits;
+
+/// A chat without its turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chat {
+    pub id: ChatId,
+    #[serde(skip_serializing)]
+    #[serde(default = "nobody")]
+    pub owner_id: UserId,
+    /// Empty until the first message names it.
+    pub title: String,
+    pub system_prompt: String,
+    pub settings: ChatSettings,
+    pub default_branch_id: Option<BranchId>,
+    pub last_viewed_turn_id: Option<TurnId>,
+    /// Rises with every change of the tree.
+    pub rev: i64,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+fn nobody() -> UserId {
+    UserId::from_uuid(uuid::Uuid::nil())
+}
+
+/// What a chat asks of models unless a turn says otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChatSettings {
+    #[serde(default)]
+    pub params: Params,
+    /// Whether a person gave the title; then nothing automatic changes it (reliability.md F55).
+    #[serde(default)]
+    pub titled_by_user: bool,
+}
+
+/// Checks a title that a person wrote: trimmed, not longer than the bound, without control characters.
+pub fn check_title(title: &str) -> Result<String, Invalid> {
+    let title = title.trim();
+    if title.chars().count() > limits::TITLE_CHARS {
+        return Err(Invalid::new("title", format!("at most {} characters", limits::TITLE_CHARS)));
+    }
+    if title.chars().any(char::is_control) {
+        return Err(Invalid::new("title", "must not contain control characters"));
+    }
+    Ok(title.to_owned())
+}
+
+/// The title a first message gives its chat: its first line that says something, cut at a word.
+pub fn title_from(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text
+        .lines()
+        .map(|line| line.trim_start_matches(['#', '>', '-', '*', '`', ' ']).trim())
+        .find(|line| !line.is_empty());
+    let line: String = line.unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let whole_words =
+        cut.rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2).map_or(cut.as_str(), |at| &cut[..at]);
+    format!("{}…", whole_words.trim_end())
+}

@@ -1,0 +1,132 @@
+//! Exchanges: one user message and one reply, with the parameters that were asked for and the thinking mode that was
+//! decided then and never inferred later (domain.md C2).
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Invalid;
+use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
+use crate::limits;
+
+/// How an exchange came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExchangeKind {
+    Send,
+    Edit,
+    Regenerate,
+    Continue,
+    Import,
+}
+
+/// How much reasoning is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    Off,
+    Low,
+    #[default]
+    Medium,
+    High,
+    /// At most this many tokens.
+    Budget(u32),
+}
+
+impl Thinking {
+    /// The choices of the menu.
+    pub const LEVELS: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
+
+    /// The word in forms and in requests; a budget is `budget`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Budget(_) => "budget",
+        }
+    }
+
+    /// Reads a menu word.
+    pub fn parse_level(word: &str) -> Option<Self> {
+        Self::LEVELS.into_iter().find(|level| level.as_str() == word)
+    }
+}
+
+/// What a request asks of the model. Absent means: the model's own default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_k: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_sequences: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+}
+
+impl Params {
+    /// Refuses values outside what any provider takes, naming the field.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        let within = |field: &str, value: Option<f64>, low: f64, high: f64| match value {
+            Some(value) if !(low..=high).contains(&value) => {
+                Err(Invalid::new(format!("params.{field}"), format!("must be between {low} and {high}")))
+            }
+            _ => Ok(()),
+        };
+        within("temperature", self.temperature, 0.0, 2.0)?;
+        within("top_p", self.top_p, 0.0, 1.0)?;
+        if self.top_k == Some(0) {
+            return Err(Invalid::new("params.top_k", "must be at least 1"));
+        }
+        if self.max_tokens == Some(0) {
+            return Err(Invalid::new("params.max_tokens", "must be at least 1"));
+        }
+        if self.stop_sequences.len() > limits::STOP_SEQUENCES {
+            return Err(Invalid::new("params.stop_sequences", format!("at most {}", limits::STOP_SEQUENCES)));
+        }
+        if self.stop_sequences.iter().any(String::is_empty) {
+            return Err(Invalid::new("params.stop_sequences", "must not be empty strings"));
+        }
+        if self.thinking == Some(Thinking::Budget(0)) {
+            return Err(Invalid::new("params.thinking", "a budget is at least 1 token; use \"off\" for none"));
+        }
+        Ok(())
+    }
+
+    /// These parameters, with `base`'s where these are silent.
+    pub fn or(self, base: &Self) -> Self {
+        Self {
+            temperature: self.temperature.or(base.temperature),
+            top_p: self.top_p.or(base.top_p),
+            top_k: self.top_k.or(base.top_k),
+            max_tokens: self.max_tokens.or(base.max_tokens),
+            stop_sequences: if self.stop_sequences.is_empty() {
+                base.stop_sequences.clone()
+            } else {
+                self.stop_sequences
+            },
+            thinking: self.thinking.or(base.thinking),
+        }
+    }
+}
+
+/// One user message and one reply. Try again makes another exchange with the same `user_turn_id`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    pub id: ExchangeId,
+    pub chat_id: ChatId,
+    pub branch_id: BranchId,
+    pub user_turn_id: Option<TurnId>,
+    pub kind: ExchangeKind,
+    pub is_thinking_mode: bool,
+    pub params: Params,
+    pub client_request_id: Option<String>,
+    pub created_at: DateTime<Utc>,
+}

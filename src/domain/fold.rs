@@ -1,0 +1,141 @@
+//! The one reducer: events into blocks. The server materialises with it, the browser follows with it, tests replay with
+//! it. Total: no event can make it panic, and one that cannot be is reported instead of applied.
+
+use crate::block::{Block, BlockState, Content};
+use crate::event::Event;
+use crate::id::GenerationId;
+use crate::turn::Turn;
+use crate::usage::Usage;
+
+/// What `apply` did with an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// The turn changed and covers `seq` now.
+    Yes,
+    /// The turn already covered `seq`; nothing changed (the replay law).
+    Already,
+    /// Events before this one are missing; nothing changed. The follower needs a snapshot.
+    Gap,
+    /// The event contradicts the turn (an unknown block, a delta after the end). It is skipped, but counts as covered,
+    /// so that one bad event cannot stop a reply for ever.
+    Impossible(&'static str),
+}
+
+/// The per-generation usages of a turn while it runs: a usage event replaces its generation's, the turn shows the sum.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Usages(Vec<(GenerationId, Usage)>);
+
+impl Usages {
+    /// Takes one generation's usage and gives the sum over all.
+    pub fn put(&mut self, generation: GenerationId, usage: Usage) -> Usage {
+        match self.0.iter_mut().find(|(id, _)| *id == generation) {
+            Some(entry) => entry.1 = usage,
+            None => self.0.push((generation, usage)),
+        }
+        self.0.iter().map(|(_, usage)| *usage).sum()
+    }
+}
+
+/// Applies the event numbered `seq`.
+///
+/// Laws (tested): folding a snapshot at k and then the events after k equals folding all of them; an event that the
+/// turn already covers changes nothing.
+pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> Applied {
+    if seq <= turn.last_event_seq {
+        return Applied::Already;
+    }
+    if seq > turn.last_event_seq + 1 {
+        return Applied::Gap;
+    }
+    turn.last_event_seq = seq;
+    match change(turn, event) {
+        Ok(()) => Applied::Yes,
+        Err(why) => Applied::Impossible(why),
+    }
+}
+
+/// Folds numbered events, in order, into a turn. Stops at nothing; gives the impossible ones back by their number.
+pub fn fold<'a>(turn: &mut Turn, events: impl IntoIterator<Item = (u64, &'a Event)>) -> Vec<(u64, &'static str)> {
+    let mut impossible = Vec::new();
+    for (seq, event) in events {
+        match apply(turn, seq, event) {
+            Applied::Impossible(why) => impossible.push((seq, why)),
+            Applied::Gap => impossible.push((seq, "events before it are missing")),
+            Applied::Yes | Applied::Already => {}
+        }
+    }
+    impossible
+}
+
+fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
+    if turn.status.is_terminal() {
+        return Err("the turn is over");
+    }
+    match event {
+        Event::TurnStatus { status } => {
+            if status.is_terminal() || !(turn.status == *status || turn.status.may_become(*status)) {
+                return Err("no such move");
+            }
+            turn.status = *status;
+        }
+        Event::GenerationStart { provider, model, .. } => {
+            turn.attempt = None;
+            turn.provider_used = Some(provider.clone());
+            turn.model_used = Some(model.clone());
+        }
+        Event::ModelReturned { model } => turn.model_used = Some(model.clone()),
+        Event::Attempt(attempt) => turn.attempt = Some(attempt.clone()),
+        Event::BlockStart { block } => start(turn, block)?,
+        Event::BlockDelta { block_id, text } => {
+            let block = turn.block_mut(*block_id).ok_or("no such block")?;
+            if block.state != BlockState::Open {
+                return Err("the block is finished");
+            }
+            block.content.growing_mut().ok_or("the block does not grow")?.push_str(text);
+        }
+        Event::BlockUpdate { block_id, status, duration_ms } => {
+            let block = turn.block_mut(*block_id).ok_or("no such block")?;
+            let Content::ToolUse { status: old, duration_ms: took, .. } = &mut block.content else {
+                return Err("only tool calls are updated");
+            };
+            *old = *status;
+            if duration_ms.is_some() {
+                *took = *duration_ms;
+            }
+        }
+        Event::BlockEnd { block_id, state, content } => {
+            let block = turn.block_mut(*block_id).ok_or("no such block")?;
+            if block.state != BlockState::Open {
+                return Err("the block is finished");
+            }
+            if *state == BlockState::Open {
+                return Err("an end must end");
+            }
+            block.state = *state;
+            if let Some(content) = content {
+                block.content = content.clone();
+            }
+        }
+        Event::Usage { .. } => {}
+        Event::Error(failure) => turn.error = Some(failure.clone()),
+        Event::TurnEnd { status, usage } => {
+            if !status.is_terminal() {
+                return Err("an end must end");
+            }
+            turn.status = *status;
+            turn.usage = *usage;
+            turn.attempt = None;
+        }
+        Event::Unknown(_) => {}
+    }
+    Ok(())
+}
+
+fn start(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {
+    if block.seq as usize != turn.blocks.len() {
+        return Err("blocks are appended in order");
+    }
+    turn.attempt = None;
+    turn.blocks.push(block.clone());
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Ids: one newtype a thing, so that a turn's id cannot be passed for a chat's. Not for making ids: the server mints
+//! them (UUIDv7, time ordered), because minting needs a clock and randomness.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The text is not an id in the one accepted spelling: hyphenated, lower case, 36 characters (badinputs.md S-ID-03).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an id: ids are hyphenated lower-case UUIDs")]
+pub struct ParseIdError;
+
+/// Reads the one accepted spelling of a UUID. `Uuid::parse_str` also takes braces, `urn:uuid:`, capitals and no
+/// hyphens; one spelling keeps caches and logs unambiguous.
+pub fn parse_uuid(text: &str) -> Result<Uuid, ParseIdError> {
+    let plain = text.len() == 36 && !text.bytes().any(|b| b.is_ascii_uppercase());
+    if !plain {
+        return Err(ParseIdError);
+    }
+    Uuid::parse_str(text).map_err(|_| ParseIdError)
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Takes over a UUID that the server minted or the database stored.
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// The bare UUID, for binding to SQL.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIdError;
+
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
+                parse_uuid(text).map(Self)
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// An account; on a single-user instance the one local owner.
+    UserId;
+    /// A chat: the whole tree.
+    ChatId;
+    /// A branch: a lineage locked to one provider and model.
+    BranchId;
+    /// An exchange: one user message and one reply.
+    ExchangeId;
+    /// A turn: one node of the tree.
+    TurnId;
+    /// A block: one typed piece of a turn.
+    BlockId;
+    /// A generation: one call of a provider.
+    GenerationId;
+    /// A document.
+    DocumentId;
+    /// A configured provider connection.
+    ProviderId;
+    /// One deletion, shared by everything it took along (domain.md I13).
+    DeletionId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_hyphenated_lower_case_form_is_an_id() {
+        let good = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+        assert_eq!(good.parse::<TurnId>().unwrap().to_string(), good);
+        for bad in [
+            "",
+            "1",
+            "../../etc/passwd",
+            "0190b5b4-7c1e-7abc-8def-0123456789a",
+            "0190b5b4-7c1e-7abc-8def-0123456789abc",
+            "0190b5b4-7c1e-7abc-8def-0123456789ag",
+            "0190B5B4-7C1E-7ABC-8DEF-0123456789AB",
+            "{0190b5b4-7c1e-7abc-8def-0123456789ab}",
+            "urn:uuid:0190b5b4-7c1e-7abc-8def-0123456789ab",
+            "0190b5b47c1e7abc8def0123456789ab",
+        ] {
+            assert_eq!(bad.parse::<TurnId>(), Err(ParseIdError), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn json_takes_the_same_spelling_as_a_path() {
+        assert!(serde_json::from_str::<TurnId>("\"0190B5B4-7C1E-7ABC-8DEF-0123456789AB\"").is_err());
+        let json = "\"0190b5b4-7c1e-7abc-8def-0123456789ab\"";
+        let id: TurnId = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&id).unwrap(), json);
+    }
+}

@@ -1,0 +1,35 @@
+//! Turnleaf's model, pure: what a chat is made of and the rules that hold in it.
+//!
+//! Compiled into the server and into the browser, so that both fold the same events into the same blocks and draw
+//! the same reasoning blocks. It knows no clock, no randomness, no disk and no network; callers bring ids and times.
+
+pub mod block;
+pub mod branch;
+pub mod chat;
+pub mod coalesce;
+pub mod context;
+pub mod event;
+pub mod exchange;
+pub mod failure;
+pub mod fold;
+pub mod frame;
+pub mod id;
+pub mod limits;
+pub mod merge;
+pub mod provider;
+pub mod sample;
+pub mod segment;
+pub mod tool;
+pub mod tree;
+pub mod turn;
+pub mod usage;
+
+pub use block::{Author, Block, BlockState, Content};
+pub use branch::{Branch, Lock, Origin};
+pub use chat::Chat;
+pub use event::Event;
+pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
+pub use failure::{Failure, FailureKind, Invalid};
+pub use id::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, TurnId, UserId};
+pub use turn::{Role, Turn, TurnStatus};
+pub use usage::Usage;

@@ -1,0 +1,68 @@
+//! The one table of bounds and clocks (reliability.md 1.3, 1.6). A bound reached is a normal, named ending.
+
+use std::time::Duration;
+
+/// A user message: bytes and characters.
+pub const MESSAGE_BYTES: usize = 1 << 20;
+pub const MESSAGE_CHARS: usize = 400_000;
+pub const BLOCKS_PER_USER_TURN: usize = 64;
+pub const STOP_SEQUENCES: usize = 4;
+/// Titles and names.
+pub const TITLE_CHARS: usize = 200;
+pub const SYSTEM_PROMPT_CHARS: usize = 100_000;
+/// A request body that is not an upload.
+pub const BODY_BYTES: usize = 2 << 20;
+pub const JSON_DEPTH: usize = 64;
+/// One draft, characters.
+pub const DRAFT_CHARS: usize = MESSAGE_CHARS;
+
+/// One event or line of a provider.
+pub const PROVIDER_EVENT_BYTES: usize = 16 << 20;
+pub const REPLY_TEXT_BYTES: usize = 8 << 20;
+pub const REASONING_BYTES: usize = 8 << 20;
+pub const RAW_BYTES: usize = 64 << 20;
+pub const TOOL_ARGS_BYTES: usize = 1 << 20;
+pub const TOOL_ROUNDS: u32 = 25;
+
+/// Turns of a chat, which also bounds its depth; versions of a turn.
+pub const TURNS_PER_CHAT: i64 = 50_000;
+pub const SIBLINGS: i64 = 200;
+/// Pages of turns.
+pub const PAGE_DEFAULT: u32 = 50;
+pub const PAGE_MAX: u32 = 200;
+/// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).
+pub const RUNNING_TURNS: usize = 1024;
+/// What one follower may lag behind before it is served from the journal again.
+pub const FOLLOWER_FRAMES: usize = 256;
+
+/// Markdown: nesting of blocks, nodes of a message, cells of a table; beyond it the text is shown as it is.
+pub const MARKDOWN_NESTING: usize = 32;
+pub const MARKDOWN_NODES: usize = 50_000;
+pub const MARKDOWN_CELLS: usize = 20_000;
+
+/// Attempts before the first content, all together.
+pub const ATTEMPTS: u32 = 3;
+pub const BACKOFF_FIRST: Duration = Duration::from_millis(500);
+pub const BACKOFF_MAX: Duration = Duration::from_secs(8);
+/// A provider that asks to wait longer than this is not waited for.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
+pub const CONNECT: Duration = Duration::from_secs(10);
+/// From the request to the first byte of the body.
+pub const FIRST_BYTE: Duration = Duration::from_secs(120);
+/// Between any two bytes.
+pub const IDLE_BYTES: Duration = Duration::from_secs(60);
+/// Between two real events.
+pub const IDLE_PROGRESS: Duration = Duration::from_secs(300);
+/// A reply in all.
+pub const TURN_TIME: Duration = Duration::from_secs(30 * 60);
+/// One tool call.
+pub const TOOL_TIME: Duration = Duration::from_secs(10 * 60);
+
+/// How long growth may wait for its commit, and how much of it.
+pub const COMMIT_EVERY: Duration = Duration::from_millis(100);
+pub const COMMIT_BYTES: usize = 64 << 10;
+/// How long growth may wait for its frame when more is right behind it.
+pub const FRAME_EVERY: Duration = Duration::from_millis(16);
+pub const HEARTBEAT: Duration = Duration::from_secs(15);
+/// From SIGTERM to the exit.
+pub const DRAIN: Duration = Duration::from_secs(30);

@@ -1,0 +1,45 @@
+//! What is known of providers and models without talking to them: names, locks and abilities.
+
+use serde::{Deserialize, Serialize};
+
+use crate::branch::Lock;
+
+/// Whether a model reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reasoning {
+    /// It has no reasoning to ask for.
+    Never,
+    /// It reasons when asked.
+    Optional,
+    /// It cannot be asked not to.
+    Always,
+}
+
+/// A model that can be chosen, as the menus and `GET /api/models` show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Model {
+    #[serde(flatten)]
+    pub lock: Lock,
+    /// The provider's name for people ("OpenAI", "Demo (offline, scripted)").
+    pub provider_name: String,
+    /// The model's name for people.
+    pub name: String,
+    /// One line on what it is, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub reasoning: Reasoning,
+    /// Scripted, not a model at all.
+    pub is_demo: bool,
+    /// Chosen when nothing else is said.
+    pub is_default: bool,
+}
+
+/// Whether an exchange is in thinking mode: asked for, or unavoidable (domain.md C2).
+pub fn is_thinking_mode(requested: crate::exchange::Thinking, reasoning: Reasoning) -> bool {
+    match reasoning {
+        Reasoning::Never => false,
+        Reasoning::Optional => requested != crate::exchange::Thinking::Off,
+        Reasoning::Always => true,
+    }
+}

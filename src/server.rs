@@ -1,0 +1,9 @@
+//! What runs only on the server. Gated once, in `lib.rs`.
+
+pub mod cli;
+pub mod http;
+pub mod outbound;
+pub mod platform;
+pub mod run;
+pub mod service;
+pub mod store;
