@@ -26,12 +26,16 @@ pub enum Applied {
 pub struct Usages(Vec<(GenerationId, Usage)>);
 
 impl Usages {
-    /// Takes one generation's usage and gives the sum over all.
-    pub fn put(&mut self, generation: GenerationId, usage: Usage) -> Usage {
+    /// Takes one generation's usage.
+    pub fn put(&mut self, generation: GenerationId, usage: Usage) {
         match self.0.iter_mut().find(|(id, _)| *id == generation) {
             Some(entry) => entry.1 = usage,
             None => self.0.push((generation, usage)),
         }
+    }
+
+    /// The sum over all generations.
+    pub fn sum(&self) -> Usage {
         self.0.iter().map(|(_, usage)| *usage).sum()
     }
 }
