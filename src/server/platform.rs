@@ -1,1 +1,3 @@
 //! The room `platform`.
+
+pub mod endpoint;
