@@ -1,1 +1,4 @@
 //! Server functions: the doorway between page and server, and what crosses it.
+
+pub mod error;
+pub mod view;
