@@ -41,6 +41,8 @@ pub struct ChatPage {
     pub draft: DraftView,
     pub models: Vec<Model>,
     pub notices: Vec<Notice>,
+    /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
+    pub form_request_id: String,
 }
 
 /// Something the page says above the composer.
