@@ -11,6 +11,7 @@ use crate::server::service::messages::MessageBlock;
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::{Service, ServiceError, chats::ChatChange};
+use crate::server::store::StoreError;
 use crate::server::store::drafts::Draft;
 
 /// Chats in the sidebar.
@@ -182,10 +183,10 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
-        ServiceError::Store(error) if error.is_storage_full() => {
+        ServiceError::Store(error) if matches!(error, StoreError::Full) => {
             ApiError::Unavailable { message: "The server's disk is full.".into() }
         }
-        ServiceError::Store(error) if error.is_passing() => {
+        ServiceError::Store(error) if error.is_busy() => {
             ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
         }
         ServiceError::Store(error) => internal(&error),

@@ -5,6 +5,7 @@ pub mod chats;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
+pub mod generations;
 pub mod messages;
 pub mod paths;
 pub mod placement;

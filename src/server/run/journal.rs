@@ -126,7 +126,7 @@ async fn flush(db: &Db, waiting: &mut Vec<Entry>) {
     let outcome = loop {
         match store(db, waiting).await {
             Ok(()) => break Ok(()),
-            Err(error) if error.is_passing() && started.elapsed() < TRY_FOR => {
+            Err(error) if error.is_busy() && started.elapsed() < TRY_FOR => {
                 tracing::warn!(%error, "the journal waits for the database");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(std::time::Duration::from_secs(2));
@@ -199,7 +199,7 @@ async fn store(db: &Db, waiting: &[Entry]) -> Result<(), StoreError> {
 }
 
 fn failure_of(error: &StoreError) -> Failure {
-    let kind = if error.is_storage_full() { FailureKind::StorageFull } else { FailureKind::Internal };
+    let kind = if matches!(error, StoreError::Full) { FailureKind::StorageFull } else { FailureKind::Internal };
     Failure::new(kind, "")
 }
 
