@@ -7,7 +7,12 @@
 //! way back without a request.
 
 pub mod builder;
+pub mod classify;
+pub mod http_client;
+pub mod openai_chat;
 pub mod provider;
+pub mod redact;
+pub mod sse;
 
 pub use builder::{BlockBuilder, PendingCall, Place};
 pub use provider::{ChatRequest, Decoder, HistoryTurn, Item, Outcome, Provider, Refused, Reply, ToolOutcome};
