@@ -8,6 +8,7 @@ mod tools;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tokio::time::Instant;
 
 use self::recorder::Recorder;
@@ -17,7 +18,7 @@ use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
 use crate::domain::{Event, Failure, FailureKind, TurnStatus, limits};
-use crate::server::outbound::Provider;
+use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
 use crate::server::store::generations::GenerationEnd;
 use crate::server::store::turns::TurnEnding;
@@ -42,6 +43,9 @@ struct Run<'a> {
     provider: Arc<dyn Provider>,
     recorder: Recorder,
     usages: Usages,
+    context: Option<context::Context>,
+    /// The bodies of this turn's generations that ended, in order.
+    steps_raw: Vec<Bytes>,
     deadline: Instant,
     /// The end of the generation that a failure or a Stop cut off, still to be stored.
     cut_off: Option<GenerationEnd>,
@@ -61,6 +65,8 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         job,
         provider,
         usages: Usages::default(),
+        context: None,
+        steps_raw: Vec::new(),
         deadline: Instant::now() + limits::TURN_TIME,
         cut_off: None,
     };

@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use crate::domain::provider::Reasoning;
 use crate::domain::{Chat, Failure, FailureKind, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
-use crate::server::outbound::Registry;
+use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
 use crate::server::store::{Db, StoreError};
 

@@ -34,7 +34,7 @@ struct Progress {
 impl Run<'_> {
     /// Makes one call of the provider; gives the tool calls that wait for an answer.
     pub(super) async fn generation(&mut self, step: u32) -> Result<Vec<PendingCall>, Halt> {
-        let (request, manifest) = self.context().await?;
+        let (request, manifest) = self.request().await?;
         let body = self.provider.build(&request);
         let id: GenerationId = ids::mint();
         let now = self.supervisor.clock().now();
@@ -263,6 +263,7 @@ impl Run<'_> {
             return Err(halt);
         }
         let calls = progress.builder.tool_calls().to_vec();
+        self.steps_raw.push(Bytes::from(progress.raw));
         if !calls.is_empty() {
             self.status(TurnStatus::WaitingSubagents);
         }
