@@ -72,7 +72,10 @@ impl Source {
     /// Whether the file is only there to test another.
     pub fn is_test(&self) -> bool {
         let path = self.path.as_str();
-        path.starts_with("tests/") || path.ends_with("/tests.rs") || path.ends_with("_tests.rs") || path.contains("/tests/")
+        path.starts_with("tests/")
+            || path.ends_with("/tests.rs")
+            || path.ends_with("_tests.rs")
+            || path.contains("/tests/")
     }
 
     /// Lines up to the inline tests, and after them.
@@ -203,7 +206,9 @@ fn code_of(text: &str) -> String {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |end| end + 2)
-        } else if rest.starts_with("r\"") || rest.starts_with("r#") && rest[1..].trim_start_matches('#').starts_with('"') {
+        } else if rest.starts_with("r\"")
+            || rest.starts_with("r#") && rest[1..].trim_start_matches('#').starts_with('"')
+        {
             let hashes = rest[1..].bytes().take_while(|b| *b == b'#').count();
             let close = format!("\"{}", "#".repeat(hashes));
             rest[hashes + 2..].find(&close).map_or(rest.len(), |end| hashes + 2 + end + close.len())
