@@ -1,23 +1,22 @@
-//! A configured way to a provider, as plain values: what the configuration reads and what the outbound room connects to.
+//! A configured provider endpoint: what the configuration produces and the room `outbound` consumes.
 
 use secrecy::SecretString;
 
-/// One configured connection to a provider that speaks a dialect of the chat API.
+/// One provider as the environment or the configuration file names it.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// Stable name in URLs, locks and settings: `openai`, `ollama`, or the id from the configuration file.
+    /// The stable id that locks name (`openai`, `my-server`).
     pub id: String,
-    /// What people read.
+    /// The name for people.
     pub name: String,
-    /// Name of the dialect table (providers.md 5), such as `openai`, `ollama`, `deepseek`.
+    /// The row of the dialect table (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`, `deepseek`, `lmstudio`,
+    /// `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`); empty lets the base URL decide, `generic` when it cannot.
     pub dialect: String,
-    /// Up to and with the version segment, without a final slash: `https://api.openai.com/v1`.
+    /// Where `/chat/completions` and `/models` hang, usually ending in `/v1`.
     pub base_url: String,
-    /// Absent for servers that need none.
+    /// Absent for keyless servers. Never printed: `SecretString` redacts itself.
     pub api_key: Option<SecretString>,
-    /// Models to offer when the provider cannot list them, or to limit the list to.
+    /// Models to offer without asking the provider; empty asks it.
     pub models: Vec<String>,
     pub default_model: Option<String>,
-    /// Set by the environment, so shown as such in Settings and not editable there.
-    pub from_environment: bool,
 }
