@@ -27,7 +27,7 @@ pub fn show(config: &Config) -> Value {
                 "api_key": endpoint.api_key.as_ref().map(|_| MASK),
                 "models": endpoint.models,
                 "default_model": endpoint.default_model,
-                "source": if endpoint.from_environment { "environment" } else { "file" },
+                "source": if providers.from_environment.contains(&endpoint.id) { "environment" } else { "file" },
             })
         })
         .collect();

@@ -15,6 +15,8 @@ use crate::server::platform::endpoint::Endpoint;
 pub struct Providers {
     /// In the order of preference: the environment's first, then the file's.
     pub endpoints: Vec<Endpoint>,
+    /// Ids of the endpoints whose address and key the environment sets; Settings shows them so and cannot edit them.
+    pub from_environment: BTreeSet<String>,
     /// What was read but cannot be used yet, as sentences.
     pub notices: Vec<String>,
     /// Whether servers on this machine are looked for.
@@ -91,11 +93,12 @@ const NOT_YET: &[(&str, &[&str])] = &[
 
 impl Providers {
     pub fn read(environment: &Environment, file: ConfigFile) -> Result<Self, ConfigError> {
-        let mut endpoints = Vec::new();
+        let mut endpoints: Vec<Endpoint> = Vec::new();
         for preset in PRESETS {
             endpoints.extend(from_environment(preset, environment)?);
         }
         endpoints.extend(ollama(environment)?);
+        let set_by_environment: BTreeSet<String> = endpoints.iter().map(|endpoint| endpoint.id.clone()).collect();
         let mut ids = BTreeSet::new();
         for entry in file.providers {
             let configured = from_file(entry, environment)?;
@@ -124,7 +127,7 @@ impl Providers {
         }
         let find_local_servers =
             Setting::first([(Source::File("find_local_servers"), file.find_local_servers)], || true);
-        Ok(Self { endpoints, notices, find_local_servers })
+        Ok(Self { endpoints, from_environment: set_by_environment, notices, find_local_servers })
     }
 }
 
@@ -138,11 +141,12 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         Some((name, url)) => base_url(name, url)?,
         None => preset.base_url.to_owned(),
     };
-    // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so.
+    // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
+    // told from its address.
     let (name, dialect) = if base_url == preset.base_url {
         (preset.name.to_owned(), preset.dialect)
     } else {
-        (host_of(&base_url).to_owned(), "compatible")
+        (host_of(&base_url).to_owned(), "")
     };
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
@@ -152,7 +156,6 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         api_key,
         models: Vec::new(),
         default_model: None,
-        from_environment: true,
     }))
 }
 
@@ -186,7 +189,6 @@ fn ollama(environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
         api_key: None,
         models: Vec::new(),
         default_model: None,
-        from_environment: true,
     }))
 }
 
@@ -215,12 +217,11 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
         base_url: base_url(&format!("base_url of the provider `{id}`"), url)?,
-        dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("compatible", |preset| preset.dialect).to_owned()),
+        dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
         name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
         api_key,
         models: entry.models,
         default_model: entry.default_model,
-        from_environment: false,
         id,
     })
 }
