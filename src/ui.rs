@@ -5,6 +5,7 @@ pub mod app;
 pub mod connection;
 pub mod escape;
 pub mod kit;
+pub mod markdown;
 pub mod preferences;
 pub mod shell;
 pub mod state;
