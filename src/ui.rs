@@ -1,4 +1,13 @@
 //! Components: they run on the server and in the browser, touch no web API and no server, and have no `cfg`.
 
+pub mod announce;
 pub mod app;
+pub mod connection;
+pub mod escape;
+pub mod kit;
 pub mod markdown;
+pub mod preferences;
+pub mod shell;
+pub mod state;
+pub mod transcript;
+pub mod words;
