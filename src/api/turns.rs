@@ -1,6 +1,7 @@
 //! Sending, stopping and trying again.
 
 use leptos::prelude::*;
+use leptos::server_fn::codec::Json;
 use serde::{Deserialize, Serialize};
 
 use crate::api::error::ApiError;
@@ -24,7 +25,7 @@ pub struct SendMessage {
 }
 
 /// Stores the message and starts the reply.
-#[server]
+#[server(SendMessageCall, input = Json)]
 pub async fn send_message(message: SendMessage) -> Result<Started, ApiError> {
     crate::server::service::pages::send_message(message).await
 }
