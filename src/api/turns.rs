@@ -10,7 +10,7 @@ use crate::domain::{ChatId, Thinking, TurnId};
 
 /// A message as the composer sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewMessage {
+pub struct SendMessage {
     /// `None` begins a new chat.
     pub chat_id: Option<ChatId>,
     /// The reply it follows; `None` in a chat without turns.
@@ -24,8 +24,8 @@ pub struct NewMessage {
 }
 
 /// Sends a message; its reply runs on the server from then on.
-#[server(prefix = "/api/page", endpoint = "send_message", input = Json)]
-pub async fn send_message(message: NewMessage) -> Result<Started, ApiError> {
+#[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Json)]
+pub async fn send_message(message: SendMessage) -> Result<Started, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.send(viewer, message).await
 }

@@ -2,7 +2,7 @@
 //! Server functions and forms both end here.
 
 use crate::api::error::ApiError;
-use crate::api::turns::NewMessage;
+use crate::api::turns::SendMessage;
 use crate::api::view::{BlockMarkup, ChatItem, ChatPage, DraftView, Notice, Started, TurnView};
 use crate::domain::{BlockState, ChatId, Content, Invalid, Params, Turn, TurnId, UserId, limits};
 use crate::server::markup::block_markup;
@@ -99,7 +99,7 @@ impl Pages {
         self.0.restore_chat(viewer, id).await.map(drop).map_err(api_error)
     }
 
-    pub async fn send(&self, viewer: UserId, message: NewMessage) -> Result<Started, ApiError> {
+    pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {
         let request = StartTurn {
             chat_id: message.chat_id,
             content: vec![MessageBlock::Text { text: message.text }],

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::problem::Problem;
 use crate::api::error::ApiError;
-use crate::api::turns::NewMessage;
+use crate::api::turns::SendMessage;
 use crate::api::view::DraftView;
 use crate::domain::{ChatId, Thinking, TurnId};
 use crate::server::access::Viewer;
@@ -51,7 +51,7 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
     let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
     let lock = form.model.as_deref().and_then(|model| model.split_once('/'));
     let thinking = form.thinking.as_deref().and_then(Thinking::parse_level);
-    let message = NewMessage {
+    let message = SendMessage {
         chat_id,
         prev_turn_id: optional(form.prev_turn_id.as_deref())?,
         // Browsers send line ends of forms as CRLF.
