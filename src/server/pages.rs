@@ -71,7 +71,7 @@ impl Pages {
         }
         let mut siblings = path.siblings;
         let views = path.turns.into_iter().map(|turn| {
-            let is_thinking_mode = path.thinking.get(&turn.exchange_id).copied().unwrap_or_default();
+            let is_thinking_mode = path.thinking.get(&turn.id).copied().unwrap_or_default();
             let siblings = siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]);
             (turn, is_thinking_mode, siblings)
         });
@@ -112,11 +112,7 @@ impl Pages {
             params: Params { thinking: message.thinking, ..Params::default() },
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
         };
-        let is_new_chat = request.chat_id.is_none();
         let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
-        if is_new_chat && started.is_new {
-            self.0.save_draft(viewer, None, Draft::default()).await.map_err(api_error)?;
-        }
         self.started(viewer, started).await
     }
 

@@ -1,8 +1,3 @@
-<<<<<<< HEAD
-//! The room `platform`.
-
-pub mod endpoint;
-=======
 //! What every server room stands on: ids, clock, configuration, the data directory and its lock, logging, shutdown.
 //! Uses no other room of the server.
 
@@ -14,4 +9,3 @@ pub mod ids;
 pub mod lock_file;
 pub mod shutdown;
 pub mod telemetry;
->>>>>>> w-platform

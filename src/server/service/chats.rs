@@ -28,7 +28,7 @@ pub struct ChatChange {
 
 impl Service {
     /// The newest chats, and which of them have a running reply.
-    pub async fn list_chats(&self, owner: UserId, limit: u32) -> Result<Vec<chats::Listed>, ServiceError> {
+    pub async fn list_chats(&self, owner: UserId, limit: u32) -> Result<Vec<chats::ListedChat>, ServiceError> {
         Ok(chats::list(self.db(), owner, limit).await?)
     }
 
@@ -49,7 +49,7 @@ impl Service {
         let (mut chat, place) = self.new_chat(&mut tx, owner, &wanted, title, new.system_prompt).await?;
         if new.params != Params::default() {
             chat.settings.params = new.params;
-            chats::set_settings(&mut tx, owner, chat.id, &chat.settings).await?;
+            chats::set_params(&mut tx, owner, chat.id, &chat.settings.params).await?;
         }
         tx.commit().await?;
         Ok((chat, place.branch))
@@ -57,15 +57,15 @@ impl Service {
 
     pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
         let mut tx = self.db().begin().await?;
-        let chat = chats::find_in(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if let Some(title) = change.title {
             let title = check_title(&title)?;
-            chats::rename(&mut tx, owner, id, &title, self.clock().now()).await?;
+            chats::rename(&mut tx, owner, id, &title, true).await?;
         }
         if let Some(prompt) = change.system_prompt {
             check_system_prompt(&prompt)?;
             // Models bind their reasoning to the prompt (providers.md 3.7): it is fixed once there is a reply to it.
-            if prompt != chat.system_prompt && turns::count(&mut tx, id).await? > 0 {
+            if prompt != chat.system_prompt && turns::count(self.db(), id).await? > 0 {
                 let message = "the system prompt of a chat with messages is fixed; start a new chat";
                 return Err(ServiceError::conflict("system_prompt_frozen", message));
             }
@@ -73,13 +73,10 @@ impl Service {
         }
         if let Some(params) = change.params {
             params.validate()?;
-            let mut settings = chats::find_in(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?.settings;
-            settings.params = params;
-            chats::set_settings(&mut tx, owner, id, &settings).await?;
+            chats::set_params(&mut tx, owner, id, &params).await?;
         }
-        let chat = chats::find_in(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         tx.commit().await?;
-        Ok(chat)
+        self.chat(owner, id).await
     }
 
     /// Hides a chat with everything in it; `restore_chat` brings exactly that back. Running replies are stopped first.
@@ -100,19 +97,18 @@ impl Service {
         if !chats::restore(&mut tx, owner, id).await? {
             return Err(ServiceError::NotFound);
         }
-        let chat = chats::find_in(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         tx.commit().await?;
-        Ok(chat)
+        self.chat(owner, id).await
     }
 
     /// Remembers where the reader was.
     pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
-        let known = turns::find_in(&mut tx, owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
+        let known = turns::find(self.db(), owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
         if !known {
             return Err(Invalid::new("turn_id", "no such turn in this chat").into());
         }
-        chats::set_last_viewed(&mut tx, owner, chat, Some(turn)).await?;
+        chats::set_last_viewed(&mut tx, owner, chat, turn).await?;
         Ok(tx.commit().await?)
     }
 }

@@ -16,7 +16,14 @@ impl Service {
         }
         let draft = Draft { text: draft.text.replace('\0', "\u{2400}"), ..draft };
         let mut tx = self.db().begin().await?;
-        let rev = drafts::put(&mut tx, owner, chat, &draft, self.clock().now()).await?;
+        let now = self.clock().now();
+        let mut rev = drafts::put(&mut tx, owner, chat, &draft, now).await?;
+        if rev.is_none() {
+            // Another tab wrote meanwhile. The newest wins; that tab sees the revision move and says so.
+            let known = drafts::find(self.db(), owner, chat).await?.map_or(0, |known| known.rev);
+            rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft }, now).await?;
+        }
+        let rev = rev.ok_or_else(|| ServiceError::conflict("draft_changed", "the draft changed at the same moment"))?;
         tx.commit().await?;
         Ok(rev)
     }

@@ -11,13 +11,14 @@ use crate::domain::block::{Block, BlockState, chat_seq};
 use crate::domain::provider::{Reasoning, is_thinking_mode};
 use crate::domain::turn::content_text;
 use crate::domain::{
-    Author, Branch, Chat, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId,
+    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId,
     TurnStatus, Usage, UserId, chat,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;
-use crate::server::store::exchanges::{Earlier, NewExchange};
-use crate::server::store::{Tx, branches, chats, drafts, exchanges, turns};
+use crate::server::store::db::Tx;
+use crate::server::store::exchanges::KnownRequest;
+use crate::server::store::{StoreError, branches, chats, drafts, exchanges, turns};
 
 /// The longest client request id.
 const REQUEST_ID_CHARS: usize = 100;
@@ -28,6 +29,8 @@ pub(super) struct ExchangeOf {
     pub owner: UserId,
     pub kind: ExchangeKind,
     pub params: Params,
+    /// The chat whose draft this sends: of the new chat's page `Some(None)`.
+    pub sends_draft_of: Option<Option<ChatId>>,
     pub request_id: Option<String>,
     /// The hash of what was asked: the same id with another hash is a mistake of the client.
     pub fingerprint: Vec<u8>,
@@ -95,10 +98,16 @@ impl Service {
     }
 
     /// Gives a chat without a title one from its first message.
-    pub(super) async fn name_chat(&self, tx: &mut Tx, mut chat: Chat, message: &[Content]) -> Result<Chat, ServiceError> {
+    pub(super) async fn name_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        mut chat: Chat,
+        message: &[Content],
+    ) -> Result<Chat, ServiceError> {
         if chat.title.is_empty() && !chat.settings.titled_by_user {
             chat.title = chat::title_from(&content_text(message));
-            chats::set_automatic_title(tx, chat.id, &chat.title).await?;
+            chats::rename(tx, owner, chat.id, &chat.title, false).await?;
         }
         Ok(chat)
     }
@@ -162,18 +171,28 @@ impl Service {
         };
         // The exchange names its user turn, the user turn its exchange: the first of the two references is checked at
         // the commit.
-        exchanges::insert(&mut tx, &NewExchange { exchange: &exchange, owner: of.owner, request_hash: &of.fingerprint }).await?;
+        match exchanges::insert(&mut tx, of.owner, &exchange, Some(&of.fingerprint)).await {
+            // Two requests with one key at the same moment: the other one was first.
+            Err(StoreError::NotUnique) => {
+                tx.rollback().await?;
+                let earlier = self.earlier(of.owner, exchange.client_request_id.as_deref()).await?;
+                return self.repeated(of.owner, earlier.ok_or(StoreError::NotUnique)?, &of.fingerprint).await;
+            }
+            stored => stored?,
+        }
         if is_new_message {
             turns::insert(&mut tx, &user_turn).await?;
         }
         let assistant_turn =
             self.new_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
         turns::insert(&mut tx, &assistant_turn).await?;
-        branches::set_head(&mut tx, branch.id, assistant_turn.id).await?;
+        if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
+            return Err(ServiceError::conflict("branch_moved", "something was added to this branch at the same moment"));
+        }
         branch.head_turn_id = Some(assistant_turn.id);
-        chats::set_last_viewed(&mut tx, of.owner, chat.id, Some(assistant_turn.id)).await?;
-        if is_new_message {
-            drafts::clear(&mut tx, of.owner, Some(chat.id)).await?;
+        chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+        if let Some(draft_of) = of.sends_draft_of {
+            drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
         }
         tx.commit().await?;
         self.supervisor().start(Job {
@@ -202,7 +221,7 @@ impl Service {
         Ok(Turn {
             id: ids::mint(),
             chat_id: chat.id,
-            ord: chats::take_ord(tx, chat.id, now).await?,
+            ord: chats::take_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?,
             depth: parent.map_or(0, |parent| parent.depth + 1),
             branch_id: branch.id,
             exchange_id: exchange,
@@ -222,8 +241,16 @@ impl Service {
         })
     }
 
+    /// What was stored under this client request id before.
+    pub(super) async fn earlier(&self, owner: UserId, id: Option<&str>) -> Result<Option<KnownRequest>, ServiceError> {
+        match id {
+            Some(id) => Ok(exchanges::find_by_request(self.db(), owner, id).await?),
+            None => Ok(None),
+        }
+    }
+
     /// The answer to a request that was made before: the same turns, no second reply.
-    pub(super) async fn repeated(&self, owner: UserId, earlier: Earlier, hash: &[u8]) -> Result<Started, ServiceError> {
+    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest, hash: &[u8]) -> Result<Started, ServiceError> {
         if earlier.request_hash != hash {
             let message = "this client_request_id was used for another request";
             return Err(ServiceError::conflict("idempotency_mismatch", message));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Service, ServiceError};
-use crate::domain::{Branch, Chat, ChatId, ExchangeId, Turn, TurnId, UserId};
+use crate::domain::{Branch, Chat, ChatId, Turn, TurnId, UserId};
 use crate::server::store::{branches, exchanges, turns};
 
 /// The end of a path, root side first.
@@ -13,7 +13,7 @@ pub struct Path {
     pub branch: Option<Branch>,
     pub turns: Vec<Turn>,
     pub has_more_before: bool,
-    pub thinking: HashMap<ExchangeId, bool>,
+    pub thinking: HashMap<TurnId, bool>,
     /// The versions of each turn, itself included, oldest first.
     pub siblings: HashMap<TurnId, Vec<TurnId>>,
 }
@@ -61,7 +61,7 @@ impl Service {
         let turn = self.turn(owner, id).await?;
         let thinking = self.thinking(owner, std::slice::from_ref(&turn)).await?;
         let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
-        let is_thinking = thinking.get(&turn.exchange_id).copied().unwrap_or_default();
+        let is_thinking = thinking.get(&turn.id).copied().unwrap_or_default();
         Ok((turn, is_thinking, siblings))
     }
 
@@ -73,8 +73,9 @@ impl Service {
         self.supervisor().live(turn.id).map_or(turn, |live| live.turn())
     }
 
-    async fn thinking(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<ExchangeId, bool>, ServiceError> {
-        let ids: Vec<ExchangeId> = turns.iter().map(|turn| turn.exchange_id).collect();
-        Ok(exchanges::thinking_modes(self.db(), owner, &ids).await?)
+    async fn thinking(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<TurnId, bool>, ServiceError> {
+        let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
+        let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
+        Ok(exchanges.into_iter().map(|(turn, exchange)| (turn, exchange.is_thinking_mode)).collect())
     }
 }

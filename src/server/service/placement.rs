@@ -7,7 +7,8 @@ use super::{Service, ServiceError};
 use crate::domain::branch::resolve_lock;
 use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
-use crate::server::store::{Tx, branches, turns};
+use crate::server::store::db::Tx;
+use crate::server::store::{branches, turns};
 
 /// What a request says about the place.
 #[derive(Debug, Clone, Default)]
@@ -51,14 +52,14 @@ impl Service {
     }
 
     /// Finds the place of a user turn in an existing chat.
-    pub async fn place(&self, tx: &mut Tx, owner: UserId, chat: &Chat, wanted: &Wanted) -> Result<Place, ServiceError> {
+    pub(super) async fn place(&self, tx: &mut Tx, owner: UserId, chat: &Chat, wanted: &Wanted) -> Result<Place, ServiceError> {
         let parent = match wanted.prev_turn_id {
-            Some(id) => Some(parent(tx, owner, chat.id, id).await?),
+            Some(id) => Some(self.parent(owner, chat.id, id).await?),
             None => None,
         };
         let source = match (&parent, wanted.branch_id.or(chat.default_branch_id)) {
-            (Some(turn), _) => branches::find_in(tx, owner, turn.branch_id).await?,
-            (None, Some(id)) => branches::find_in(tx, owner, id).await?.filter(|branch| branch.chat_id == chat.id),
+            (Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
+            (None, Some(id)) => branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id),
             (None, None) => None,
         };
         let Some(source) = source else {
@@ -66,7 +67,7 @@ impl Service {
         };
         let parent = match (parent, source.head_turn_id) {
             (Some(parent), _) => Some(parent),
-            (None, Some(head)) => Some(self::parent(tx, owner, chat.id, head).await?),
+            (None, Some(head)) => Some(self.parent(owner, chat.id, head).await?),
             (None, None) => None,
         };
         check_lock(&source, wanted, parent.as_ref())?;
@@ -79,32 +80,33 @@ impl Service {
             }
         }
         let at = parent.as_ref().map(|turn| turn.id);
-        if turns::children(tx, chat.id, at).await? >= limits::SIBLINGS {
+        if turns::count_children(self.db(), chat.id, at).await? >= limits::SIBLINGS {
             let message = format!("a turn has at most {} versions", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
         }
-        if turns::count(tx, chat.id).await? + 2 > limits::TURNS_PER_CHAT {
+        if turns::count(self.db(), chat.id).await? + 2 > limits::TURNS_PER_CHAT {
             let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
             return Err(ServiceError::conflict("too_many_turns", message));
         }
         let branch = if source.head_turn_id == at {
             source
         } else {
-            self.fork(tx, chat.id, &source, at, Origin::Fork).await?
+            self.fork(tx, owner, chat.id, &source, at, Origin::Fork).await?
         };
         Ok(Place { parent, branch })
     }
 
     /// A new branch that leaves `source` at `from`, with its lock.
-    pub async fn fork(
+    pub(super) async fn fork(
         &self,
         tx: &mut Tx,
+        owner: UserId,
         chat: ChatId,
         source: &Branch,
         from: Option<TurnId>,
         origin: Origin,
     ) -> Result<Branch, ServiceError> {
-        let number = branches::count(tx, chat).await? + 1;
+        let number = branches::list(self.db(), owner, chat).await?.len() + 1;
         let word = match origin {
             Origin::Regenerate => "retry",
             Origin::Edit => "edit",
@@ -126,14 +128,14 @@ impl Service {
         branches::insert(tx, &branch).await?;
         Ok(branch)
     }
-}
 
-async fn parent(tx: &mut Tx, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
-    let turn = turns::find_in(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
-    if turn.chat_id != chat {
-        return Err(ServiceError::Invalid(Invalid::new("prev_turn_id", "this turn belongs to another chat")));
+    async fn parent(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if turn.chat_id != chat {
+            return Err(Invalid::new("prev_turn_id", "this turn belongs to another chat").into());
+        }
+        Ok(turn)
     }
-    Ok(turn)
 }
 
 /// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.

@@ -53,16 +53,15 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
+        // From here on nobody else writes (SQLite) or the key decides (PostgreSQL), so the look before the write holds.
         let mut tx = self.db().begin().await?;
-        if let Some(request_id) = &request.client_request_id
-            && let Some(earlier) = exchanges::find_by_request(&mut tx, owner, request_id).await?
-        {
+        if let Some(earlier) = self.earlier(owner, request.client_request_id.as_deref()).await? {
             tx.rollback().await?;
             return self.repeated(owner, earlier, &fingerprint).await;
         }
         let (chat, place) = match request.chat_id {
             Some(id) => {
-                let chat = chats::find_in(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+                let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
                 let place = self.place(&mut tx, owner, &chat, &request.place).await?;
                 (chat, place)
             }
@@ -73,10 +72,11 @@ impl Service {
             owner,
             kind: ExchangeKind::Send,
             params: request.params,
+            sends_draft_of: Some(request.chat_id),
             request_id: request.client_request_id,
             fingerprint,
         };
-        let chat = self.name_chat(&mut tx, chat, &contents).await?;
+        let chat = self.name_chat(&mut tx, owner, chat, &contents).await?;
         let user_turn = self.user_turn(&mut tx, &chat, &place, contents, exchange.id).await?;
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
@@ -96,35 +96,35 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
+        // From here on nobody else writes (SQLite) or the key decides (PostgreSQL), so the look before the write holds.
         let mut tx = self.db().begin().await?;
-        if let Some(request_id) = &client_request_id
-            && let Some(earlier) = exchanges::find_by_request(&mut tx, owner, request_id).await?
-        {
+        if let Some(earlier) = self.earlier(owner, client_request_id.as_deref()).await? {
             tx.rollback().await?;
             return self.repeated(owner, earlier, &fingerprint).await;
         }
-        let old = turns::find_in(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if old.role != Role::Assistant {
             return Err(Invalid::new("turn", "only a reply can be tried again").into());
         }
         let Some(user_id) = old.prev_turn_id else {
             return Err(ServiceError::conflict("no_message", "this reply answers no message"));
         };
-        let user_turn = turns::find_in(&mut tx, owner, user_id).await?.ok_or(ServiceError::NotFound)?;
-        let chat = chats::find_in(&mut tx, owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
-        let source = branches::find_in(&mut tx, owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
+        let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
         check_lock(&source, &place, Some(&user_turn))?;
-        if turns::children(&mut tx, chat.id, Some(user_id)).await? >= limits::SIBLINGS {
+        if turns::count_children(self.db(), chat.id, Some(user_id)).await? >= limits::SIBLINGS {
             let message = format!("a message has at most {} replies", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
         }
-        let base = exchanges::find(&mut tx, owner, old.exchange_id).await?.map(|exchange| exchange.params).unwrap_or_default();
-        let branch = self.fork(&mut tx, chat.id, &source, Some(user_id), Origin::Regenerate).await?;
+        let base = exchanges::find(self.db(), owner, old.exchange_id).await?.map(|exchange| exchange.params).unwrap_or_default();
+        let branch = self.fork(&mut tx, owner, chat.id, &source, Some(user_id), Origin::Regenerate).await?;
         let exchange = ExchangeOf {
             id: ids::mint(),
             owner,
             kind: ExchangeKind::Regenerate,
             params: params.or(&base),
+            sends_draft_of: None,
             request_id: client_request_id,
             fingerprint,
         };
