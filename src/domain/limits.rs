@@ -73,3 +73,8 @@ pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
+
+/// Asking a provider which models it has.
+pub const MODEL_LIST: Duration = Duration::from_secs(5);
+/// Looking whether a local server listens.
+pub const LOCAL_CONNECT: Duration = Duration::from_millis(300);

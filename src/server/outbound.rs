@@ -8,11 +8,16 @@
 
 pub mod builder;
 pub mod classify;
+pub mod demo;
 pub mod http_client;
 pub mod openai_chat;
 pub mod provider;
 pub mod redact;
+pub mod registry;
+pub mod replay;
+pub mod scripted;
 pub mod sse;
 
 pub use builder::{BlockBuilder, PendingCall, Place};
 pub use provider::{ChatRequest, Decoder, HistoryTurn, Item, Outcome, Provider, Refused, Reply, ToolOutcome};
+pub use registry::Registry;

@@ -18,9 +18,6 @@ use crate::server::http::problem::Problem;
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
 
-/// Characters of serde's reason that are shown; it may quote the input.
-const REASON_CHARS: usize = 300;
-
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
@@ -92,25 +89,10 @@ async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes,
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The body is not UTF-8."))?;
-    json_shape::check(text).map_err(|error| refuse("", &error))?;
+    json_shape::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        refuse(if path == "." { "" } else { &path }, error.inner())
+        Problem::unreadable(if path == "." { "" } else { &path }, &error.inner().to_string())
     })
-}
-
-fn refuse(path: &str, error: &serde_json::Error) -> Problem {
-    let reason = error.to_string();
-    // Serde names a missing or a repeated field only in its text.
-    let named = ["missing field `", "duplicate field `", "unknown field `"]
-        .iter()
-        .find_map(|start| reason.strip_prefix(start)?.split('`').next());
-    let field = match (path, named) {
-        ("", Some(named)) => named.to_owned(),
-        (path, Some(named)) if path != named && !path.ends_with(&format!(".{named}")) => format!("{path}.{named}"),
-        (path, _) => path.to_owned(),
-    };
-    let shown: String = reason.chars().take(REASON_CHARS).collect();
-    Problem::invalid(Invalid::new(field, shown))
 }

@@ -11,6 +11,9 @@ use serde_json::{Map, Value, json};
 use crate::domain::failure::Invalid;
 use crate::server::http::request_id;
 
+/// Characters of a reason that are shown; it may quote the input, which may be long.
+const REASON_CHARS: usize = 300;
+
 /// One error answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -36,8 +39,24 @@ impl Problem {
 
     /// 400 for the shape of a request: what is wrong with which field.
     pub fn invalid(invalid: Invalid) -> Self {
-        let problem = Self::new(StatusCode::BAD_REQUEST, "invalid", invalid.to_string());
-        if invalid.field.is_empty() { problem } else { problem.with("field", invalid.field) }
+        if invalid.field.is_empty() {
+            return Self::new(StatusCode::BAD_REQUEST, "invalid", invalid.reason);
+        }
+        Self::new(StatusCode::BAD_REQUEST, "invalid", invalid.to_string()).with("field", invalid.field)
+    }
+
+    /// 400 for an input that serde could not read: at which path as far as known, and its reason.
+    pub fn unreadable(path: &str, reason: &str) -> Self {
+        // A missing, repeated or unknown field is named only in the reason.
+        let named = ["missing field `", "duplicate field `", "unknown field `"]
+            .iter()
+            .find_map(|start| reason.strip_prefix(start)?.split('`').next());
+        let field = match named {
+            Some(named) if path.is_empty() => named.to_owned(),
+            Some(named) if path != named && !path.ends_with(&format!(".{named}")) => format!("{path}.{named}"),
+            _ => path.to_owned(),
+        };
+        Self::invalid(Invalid::new(field, reason.chars().take(REASON_CHARS).collect::<String>()))
     }
 
     /// 422 for a well-formed request that cannot be done, such as an empty message.

@@ -5,7 +5,6 @@ use axum::extract::Query as Loose;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::domain::failure::Invalid;
 use crate::server::http::problem::Problem;
 
 /// The fields of the query. Types that are read must `deny_unknown_fields`.
@@ -22,8 +21,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
                 let text = rejection.body_text();
                 let reason = text.rsplit_once("deserialize query string: ").map_or(text.as_str(), |(_, reason)| reason);
                 // `field: reason` where the field is known.
-                let (field, reason) = reason.split_once(": ").unwrap_or(("", reason));
-                Err(Problem::invalid(Invalid::new(field, reason.chars().take(300).collect::<String>())))
+                let (field, reason) =
+                    reason.split_once(": ").filter(|(field, _)| !field.contains('`')).unwrap_or(("", reason));
+                Err(Problem::unreadable(field, reason))
             }
         }
     }

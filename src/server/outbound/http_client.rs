@@ -43,7 +43,15 @@ pub struct Target {
 
 /// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
 #[derive(Debug, Clone, Default)]
-pub struct HttpClient(Arc<OnceLock<Result<reqwest::Client, String>>>);
+pub struct HttpClient(Arc<Clients>);
+
+#[derive(Debug, Default)]
+struct Clients {
+    /// Through the system's proxies.
+    outside: OnceLock<Result<reqwest::Client, String>>,
+    /// Without any: a proxy would look for a server on this machine on its own.
+    loopback: OnceLock<Result<reqwest::Client, String>>,
+}
 
 impl HttpClient {
     /// Posts a body and gives the response as soon as its headers are there.
@@ -82,23 +90,38 @@ impl HttpClient {
     }
 
     fn client(&self, target: &Target) -> Result<&reqwest::Client, Refused> {
-        self.0.get_or_init(build).as_ref().map_err(|error| {
+        let client = if is_loopback(&target.base_url) {
+            self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
+        } else {
+            self.0.outside.get_or_init(|| build(builder))
+        };
+        client.as_ref().map_err(|error| {
             Refused::unanswered(Failure::new(FailureKind::Internal, &target.provider).with_detail(error.clone()))
         })
     }
 }
 
-fn build() -> Result<reqwest::Client, String> {
+/// Whether an address can only mean this machine.
+fn is_loopback(base_url: &str) -> bool {
+    let Some(host) = reqwest::Url::parse(base_url).ok().and_then(|url| Some(url.host_str()?.to_owned())) else {
+        return false;
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(limits::CONNECT)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .user_agent(concat!("turnleaf/", env!("CARGO_PKG_VERSION")))
+}
+
+fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
     // An error only says that the process has installed it before.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        reqwest::Client::builder()
-            .connect_timeout(limits::CONNECT)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .tcp_nodelay(true)
-            .user_agent(concat!("turnleaf/", env!("CARGO_PKG_VERSION")))
-    };
     // A machine without certificates can still reach a server on itself.
     builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| chain(&error))
 }
