@@ -1,5 +1,7 @@
 //! What the page says, in English. Sentences are whole, so that another language can order them differently.
 
+pub mod transcript;
+
 use crate::domain::{Branch, Thinking};
 use crate::ui::preferences::Theme;
 
