@@ -4,6 +4,7 @@ pub mod cookies;
 pub mod dialog;
 pub mod document;
 pub mod focus;
+pub mod form;
 pub mod local_store;
 pub mod media;
 pub mod network;

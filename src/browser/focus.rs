@@ -19,10 +19,7 @@ mod real {
 
     /// Whether what has the focus is inside an element that matches.
     pub fn is_within(selector: &str) -> bool {
-        document()
-            .and_then(|d| d.active_element())
-            .and_then(|active| active.closest(selector).ok().flatten())
-            .is_some()
+        document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
     }
 
     /// Whether keys go into text: letters must not be shortcuts then.
@@ -48,7 +45,8 @@ mod real {
             (Some(at), true) => visible.iter().rev().find(|(index, _)| *index < at).or(visible.last()),
         };
         let Some((_, region)) = next else { return };
-        const CONTROLS: &str = "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
+        const CONTROLS: &str =
+            "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
         match region.query_selector(CONTROLS).ok().flatten().filter(|_| !region.has_attribute("tabindex")) {
             Some(control) => drop(focus(control)),
             None => drop(focus(region.clone())),

@@ -48,5 +48,6 @@ pub fn App() -> impl IntoView {
             </div>
         </Router>
         <ToastShelf/>
+        <p class="basic-mode">{words::BASIC_MODE}</p>
     }
 }

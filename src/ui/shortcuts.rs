@@ -63,7 +63,8 @@ pub fn Shortcuts() -> impl IntoView {
                 return;
             }
             let command = event.ctrl_key() || event.meta_key();
-            let Some(asked) = ask(&event.key(), command, event.shift_key(), event.alt_key(), focus::is_in_text()) else {
+            let Some(asked) = ask(&event.key(), command, event.shift_key(), event.alt_key(), focus::is_in_text())
+            else {
                 return;
             };
             if asked == Ask::MessageBox && dialog::is_any_open() {

@@ -57,6 +57,7 @@ fn Item(item: ChatItem) -> impl IntoView {
             }
         }
     };
+    let more = words::chat_menu(&title);
     view! {
         <li class="chat-item">
             <A href=chat_path(item.id) attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
@@ -64,12 +65,12 @@ fn Item(item: ChatItem) -> impl IntoView {
                     <span class="dot" aria-hidden="true"></span>
                     <span class="quiet">{words::ANSWERING}" "</span>
                 })}
-                <span class="chat-name" dir="auto">{title.clone()}</span>
+                <span class="chat-name" dir="auto">{title}</span>
                 {item.has_draft.then(|| view! { <span class="mark">{words::DRAFT}</span> })}
             </A>
             <button type="button" class="button bare chat-more needs-script" popovertarget=MENU on:click=choose>
                 <Icon name="more"/>
-                <span class="quiet">{words::chat_menu(&title)}</span>
+                <span class="quiet">{more}</span>
             </button>
         </li>
     }
