@@ -105,7 +105,7 @@ fn front() -> Result<()> {
 }
 
 fn commands() -> Result<()> {
-    finish(workspace::build("test").args(["--quiet", "--package", "xtask"]))
+    finish(workspace::build("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
 }
 
 /// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
