@@ -1,3 +1,11 @@
 //! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing.
 
+pub mod cookies;
+pub mod dialog;
 pub mod document;
+pub mod focus;
+pub mod local_store;
+pub mod media;
+pub mod network;
+pub mod request_id;
+pub mod textarea;

@@ -26,12 +26,16 @@ pub enum Applied {
 pub struct Usages(Vec<(GenerationId, Usage)>);
 
 impl Usages {
-    /// Takes one generation's usage and gives the sum over all.
-    pub fn put(&mut self, generation: GenerationId, usage: Usage) -> Usage {
+    /// Takes one generation's usage.
+    pub fn put(&mut self, generation: GenerationId, usage: Usage) {
         match self.0.iter_mut().find(|(id, _)| *id == generation) {
             Some(entry) => entry.1 = usage,
             None => self.0.push((generation, usage)),
         }
+    }
+
+    /// The sum over all generations.
+    pub fn sum(&self) -> Usage {
         self.0.iter().map(|(_, usage)| *usage).sum()
     }
 }
@@ -111,10 +115,13 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             if *state == BlockState::Open {
                 return Err("an end must end");
             }
-            block.state = *state;
             if let Some(content) = content {
+                if content.block_type() != block.content.block_type() {
+                    return Err("a block keeps its type");
+                }
                 block.content = content.clone();
             }
+            block.state = *state;
         }
         Event::Usage { .. } => {}
         Event::Error(failure) => turn.error = Some(failure.clone()),
@@ -126,6 +133,7 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             turn.usage = *usage;
             turn.attempt = None;
         }
+        Event::Unknown(_) if event.is_malformed() => return Err("not the shape of its type"),
         Event::Unknown(_) => {}
     }
     Ok(())
@@ -139,3 +147,6 @@ fn start(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {
     turn.blocks.push(block.clone());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

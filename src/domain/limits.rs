@@ -13,6 +13,13 @@ pub const SYSTEM_PROMPT_CHARS: usize = 100_000;
 /// A request body that is not an upload.
 pub const BODY_BYTES: usize = 2 << 20;
 pub const JSON_DEPTH: usize = 64;
+/// How long a body may take to arrive, and the head of a request.
+pub const BODY_TIME: Duration = Duration::from_secs(30);
+pub const HEAD_TIME: Duration = Duration::from_secs(10);
+/// One header's value; the cookies', of which ours take a few hundred bytes; the whole head.
+pub const HEADER_BYTES: usize = 32 << 10;
+pub const COOKIE_BYTES: usize = 8 << 10;
+pub const HEAD_BYTES: usize = 256 << 10;
 /// One draft, characters.
 pub const DRAFT_CHARS: usize = MESSAGE_CHARS;
 
