@@ -111,7 +111,7 @@ fn commands() -> Result<()> {
 /// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
 /// and the same profile, so that nothing is compiled twice.
 fn end2end() -> Result<()> {
-    if !workspace::site().join("build.txt").exists() {
+    if !workspace::site().join("pkg/turnleaf.js").exists() {
         front()?;
     }
     step("compile the server", || finish(workspace::build("test").arg("--no-run").args(PRODUCT)))?;
