@@ -1,7 +1,7 @@
 //! The browser's side: wasm, its glue, the style sheet and the public files, laid out as the server serves them.
 //!
-//! `target/site/` holds the public files, `build.txt` with the bundle's hash, and `pkg/<hash>/` with the bundle. The hash
-//! in the path lets a browser keep the bundle for ever.
+//! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below `pkg/<hash>/`, so
+//! that a browser may keep it for ever.
 
 mod site;
 mod style;
@@ -27,7 +27,7 @@ pub enum Effort {
 
 /// What was built.
 pub struct Front {
-    /// Names the bundle: `pkg/<hash>/`.
+    /// Changes with any file of the site.
     pub hash: String,
     /// wasm, glue and style in brotli, bytes; `None` when nothing was compressed.
     pub wire: Option<u64>,

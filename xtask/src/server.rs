@@ -19,8 +19,8 @@ pub fn release(front: &Front) -> Result<PathBuf> {
     step("compile the server", || {
         let mut build = workspace::build("build");
         build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
-        // Read by the code that embeds the site; a new bundle makes a new binary.
-        run(build.env("TURNLEAF_BUILD_ID", &front.hash))?;
+        // Read by the code that embeds the site, so that a new site makes a new binary.
+        run(build.env("TURNLEAF_SITE_HASH", &front.hash))?;
         Ok(workspace::target().join("release/turnleaf"))
     })
 }

@@ -105,13 +105,13 @@ fn front() -> Result<()> {
 }
 
 fn commands() -> Result<()> {
-    finish(workspace::build("test").args(["--quiet", "--package", "xtask"]))
+    finish(workspace::build("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
 }
 
 /// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
 /// and the same profile, so that nothing is compiled twice.
 fn end2end() -> Result<()> {
-    if !workspace::site().join("build.txt").exists() {
+    if !workspace::site().join("pkg/turnleaf.js").exists() {
         front()?;
     }
     step("compile the server", || finish(workspace::build("test").arg("--no-run").args(PRODUCT)))?;

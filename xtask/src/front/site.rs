@@ -1,4 +1,4 @@
-//! The layout of `target/site`: hashed, and in a release precompressed beside each file.
+//! The layout of `target/site`, and in a release the compressed twin beside each file.
 
 use std::fs;
 use std::io::Write;
@@ -21,7 +21,6 @@ const COMPRESSED: &[&str] = &["css", "html", "ico", "js", "json", "svg", "txt", 
 /// A file cannot be read or written.
 pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
     let site = workspace::site();
-    let hash = hash(bundle)?;
     if site.exists() {
         fs::remove_dir_all(&site)?;
     }
@@ -29,21 +28,19 @@ pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
     if public.exists() {
         copy(&public, &site)?;
     }
-    copy(bundle, &site.join("pkg").join(&hash))?;
+    copy(bundle, &site.join("pkg"))?;
     let wire = match effort {
         Effort::Dev => None,
         Effort::Release => Some(compress(&site)?),
     };
-    // Last: who finds it finds everything.
-    fs::write(site.join("build.txt"), &hash)?;
-    Ok(Front { hash, wire })
+    Ok(Front { hash: hash(&site)?, wire })
 }
 
-/// Names a bundle by what is in it: 16 hexadecimal digits.
-fn hash(bundle: &Path) -> Result<String> {
+/// Names a site by what is in it: 16 hexadecimal digits.
+fn hash(site: &Path) -> Result<String> {
     let mut digest = Sha256::new();
-    for file in files(bundle)? {
-        let name = file.strip_prefix(bundle)?.to_string_lossy().into_owned();
+    for file in files(site)? {
+        let name = file.strip_prefix(site)?.to_string_lossy().into_owned();
         let content = fs::read(&file)?;
         digest.update((name.len() as u64).to_le_bytes());
         digest.update(name);
@@ -128,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_is_named_by_what_is_in_it() {
+    fn a_site_is_named_by_what_is_in_it() {
         let one = folder(&[("a.js", "1"), ("snippets/b.js", "2")]);
         let same = folder(&[("a.js", "1"), ("snippets/b.js", "2")]);
         let moved = folder(&[("a.js", "12"), ("snippets/b.js", "")]);
@@ -139,9 +136,9 @@ mod tests {
 
     #[test]
     fn what_shrinks_gets_two_neighbours_and_only_the_bundle_counts() {
-        let site = folder(&[("pkg/0/a.js", &"let a;".repeat(100)), ("icon.svg", "<svg/>"), ("photo.png", "x")]);
+        let site = folder(&[("pkg/a.js", &"let a;".repeat(100)), ("icon.svg", "<svg/>"), ("photo.png", "x")]);
         let wire = compress(site.path()).unwrap();
-        assert_eq!(wire, fs::metadata(site.path().join("pkg/0/a.js.br")).unwrap().len());
+        assert_eq!(wire, fs::metadata(site.path().join("pkg/a.js.br")).unwrap().len());
         assert!(site.path().join("icon.svg.gz").exists());
         assert!(!site.path().join("photo.png.br").exists());
     }
