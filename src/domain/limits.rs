@@ -71,6 +71,8 @@ pub const COMMIT_BYTES: usize = 64 << 10;
 /// How long growth may wait for its frame when more is right behind it.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long the journal of a finished turn is kept: longer than any browser stays away and still comes back.
+pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
 

@@ -3,6 +3,7 @@
 
 mod args;
 mod config;
+mod database;
 mod exit;
 mod print;
 mod serve;

@@ -2,29 +2,43 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use futures::future::BoxFuture;
+use leptos::config::LeptosOptions;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::server::app::App;
 use crate::server::cli::exit::Failed;
-use crate::server::cli::print;
+use crate::server::cli::{database, print};
 use crate::server::http;
-use crate::server::http::assets::{self, Site};
+use crate::server::http::assets::Site;
 use crate::server::http::headers::Transport;
-use crate::server::http::health::{self, Readiness};
+use crate::server::http::health::{Check, Readiness};
 use crate::server::http::host::AllowedHosts;
-use crate::server::http::router::{self, HttpConfig};
+use crate::server::http::router::HttpConfig;
+use crate::server::http::routes;
+use crate::server::outbound::demo::Demo;
+use crate::server::outbound::registry::{Registry, local};
+use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::config::{Config, binding};
 use crate::server::platform::data_dir::DataDir;
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::{shutdown, telemetry};
+use crate::server::run::Supervisor;
+use crate::server::service::Service;
+
+/// How often models are listed again and old things tidied.
+const HOUSEKEEPING: Duration = Duration::from_secs(300);
+/// The demo's delays as they are.
+const DEMO_PACE: f64 = 1.0;
 
 /// Everything that serves, before it is given a socket.
 struct House {
-    /// All routes, not yet in their shell.
+    /// All routes in their shell.
     router: Router,
     /// Runs beside the server. Once the shutdown token is cancelled it lets running replies finish for the drain time,
     /// ends the others, and is done.
@@ -50,13 +64,11 @@ pub fn run(config: &Config) -> Result<(), Failed> {
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::because("start", error))?;
-    runtime.block_on(serve(config, &data_dir, boot, &addresses))
+    runtime.block_on(serve(config, &data_dir, &addresses))
 }
 
-async fn serve(config: &Config, data_dir: &DataDir, boot: BootId, addresses: &[SocketAddr]) -> Result<(), Failed> {
+async fn serve(config: &Config, data_dir: &DataDir, addresses: &[SocketAddr]) -> Result<(), Failed> {
     let shutdown = shutdown::on_signals().map_err(|error| Failed::because("listen for signals", error))?;
-    let house = compose(config, data_dir, boot, &shutdown).await?;
-
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
     let public_url = config.security.public_url.as_ref();
@@ -65,26 +77,65 @@ async fn serve(config: &Config, data_dir: &DataDir, boot: BootId, addresses: &[S
         transport: transport(config),
         public_origin: public_url.map(|url| url.origin().to_owned()),
     };
-    let router = router::layers(router::fallbacks(house.router), &shell);
+    let house = compose(config, data_dir, &shell, &shutdown).await?;
     for address in &bound {
         print::line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
-    let (served, ()) = tokio::join!(http::serve::serve(listeners, router, shutdown), house.drain);
+    let (served, ()) = tokio::join!(http::serve::serve(listeners, house.router, shutdown), house.drain);
     served.map_err(|error| Failed::because("serve", error))
 }
 
 /// Opens and builds the rooms from the bottom up and merges their routes.
 async fn compose(
     config: &Config,
-    _data_dir: &DataDir,
-    _boot: BootId,
+    data_dir: &DataDir,
+    shell: &HttpConfig,
     shutdown: &CancellationToken,
 ) -> Result<House, Failed> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let db = database::open(config, data_dir, &clock).await?;
+    let owner = database::local_owner(&db, &clock).await?;
+    let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
+    let registry =
+        Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
+    let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value);
+    let swept = supervisor.sweep().await?;
+    if swept > 0 {
+        tracing::info!(swept, "ended replies that an earlier run of the server left behind");
+    }
+    tokio::spawn(keep_house(supervisor.clone(), registry, shutdown.clone()));
+
     let site = Arc::new(Site::open(config.site_root.as_deref()));
-    let readiness = Readiness::new(shutdown.clone(), Arc::new(|| Box::pin(async { Ok(()) })));
-    let router = Router::new().merge(health::routes(readiness, site.build().to_owned())).merge(assets::routes(&site));
-    Ok(House { router, drain: Box::pin(shutdown.clone().cancelled_owned()) })
+    let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
+    let closing = CancellationToken::new();
+    let app = App::new(Service::new(supervisor.clone(), owner), leptos, shell.transport, shutdown.clone(), closing.clone());
+    let asked = db.clone();
+    let check: Check = Arc::new(move || {
+        let db = asked.clone();
+        Box::pin(async move { db.ping().await.map_err(|error| error.to_string()) })
+    });
+    let readiness = Readiness::new(shutdown.clone(), check);
+    let router = routes::routes(&app, &site, readiness, shell);
+    let shutdown = shutdown.clone();
+    let drain = Box::pin(async move {
+        shutdown.cancelled().await;
+        supervisor.drain().await;
+        closing.cancel();
+        db.close().await;
+    });
+    Ok(House { router, drain })
+}
+
+/// What is done beside serving: models are listed, local servers looked for, raw bodies packed, old journals tidied.
+async fn keep_house(supervisor: Supervisor, registry: Arc<Registry>, shutdown: CancellationToken) {
+    let mut every = tokio::time::interval(HOUSEKEEPING);
+    while shutdown.run_until_cancelled(every.tick()).await.is_some() {
+        registry.refresh().await;
+        if let Err(error) = supervisor.tidy().await {
+            tracing::warn!(%error, "housekeeping is left for the next time");
+        }
+    }
 }
 
 /// Whether people reach the server over TLS.

@@ -17,11 +17,10 @@ use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
-use crate::domain::{Event, Failure, FailureKind, TurnStatus, limits};
+use crate::domain::{Event, Failure, FailureKind, GenerationId, Turn, TurnStatus, limits};
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
-use crate::server::store::generations::GenerationEnd;
-use crate::server::store::turns::TurnEnding;
+use crate::server::store::generations::{GenerationEnd, raw};
 
 /// Why a run stopped before it was complete.
 enum Halt {
@@ -46,6 +45,8 @@ struct Run<'a> {
     context: Option<context::Context>,
     /// The bodies of this turn's generations that ended, in order.
     steps_raw: Vec<Bytes>,
+    /// The generations that were made, whose bytes are packed at the end.
+    generations: Vec<GenerationId>,
     deadline: Instant,
     /// The end of the generation that a failure or a Stop cut off, still to be stored.
     cut_off: Option<GenerationEnd>,
@@ -67,6 +68,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         usages: Usages::default(),
         context: None,
         steps_raw: Vec::new(),
+        generations: Vec::new(),
         deadline: Instant::now() + limits::TURN_TIME,
         cut_off: None,
     };
@@ -101,6 +103,12 @@ impl Run<'_> {
 
     async fn end(self, ending: &Ending) {
         end(self.supervisor, self.recorder, ending, self.usages, self.cut_off).await;
+        // Out of the way of everybody who waits for the ending.
+        for generation in self.generations {
+            if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
+                tracing::warn!(%generation, %error, "raw bytes stay in pieces until the next start");
+            }
+        }
     }
 
     fn status(&mut self, status: TurnStatus) {
@@ -123,7 +131,7 @@ async fn end(
     recorder.extend(events);
     recorder
         .flush_ending(|turn| Batch {
-            ending: Some(TurnEnding::of(turn, now)),
+            ending: Some(Turn { completed_at: Some(now), ..turn.clone() }),
             generation_end: cut_off.clone(),
             ..Batch::default()
         })

@@ -62,7 +62,7 @@ impl Supervisor {
                 let joined = supervisor.live(id).map(|live| live.join());
                 let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
                 while at < stored {
-                    let page = turn_events::after(supervisor.db(), id, at, PAGE).await?;
+                    let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
                     let full = page.len() as u32 == PAGE;
                     for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
                         let line = Line { seq, json: json.into() };
@@ -80,7 +80,7 @@ impl Supervisor {
                 let Some(Joined { tail, mut lines, .. }) = joined else {
                     // Not running here: another process has it, or it ended between two looks.
                     if let Some(turn) = turns::find(supervisor.db(), owner, id).await?.filter(|t| t.status.is_terminal()) {
-                        if at < turn.last_event_seq && turn_events::after(supervisor.db(), id, at, 1).await?.is_empty() {
+                        if at < turn.last_event_seq && turn_events::after(supervisor.db(), owner, id, at, 1).await?.is_empty() {
                             // Its journal was tidied away; the blocks remain.
                             yield Followed::Snapshot(Box::new(turn));
                             return;

@@ -5,13 +5,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::live::{Line, Live};
-use crate::domain::{Block, ChatId, Failure, FailureKind, GenerationId, TurnId, limits};
+use crate::domain::{Block, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
 use crate::server::store::turn_events::EventRow;
-use crate::server::store::turns::{Progress, TurnEnding};
+use crate::server::platform::clock::Clock;
+use crate::server::store::generations::raw::{self, Chunk};
+use crate::server::store::turn_blocks::BlockOf;
+use crate::server::store::turns::Progress;
 use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events, turns};
 
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
@@ -26,11 +30,12 @@ pub struct Batch {
     /// Blocks that are new or changed, whole.
     pub blocks: Vec<Block>,
     /// Bytes of the provider that led here, with their number within the generation.
-    pub raw: Vec<(GenerationId, i64, Bytes)>,
+    pub raw: Vec<(GenerationId, u64, Bytes)>,
     pub progress: Option<Progress>,
     pub generation: Option<generations::NewGeneration>,
     pub generation_end: Option<generations::GenerationEnd>,
-    pub ending: Option<TurnEnding>,
+    /// The turn as it ended.
+    pub ending: Option<Turn>,
 }
 
 struct Entry {
@@ -48,9 +53,9 @@ pub struct Journal(mpsc::Sender<Entry>);
 
 impl Journal {
     /// Starts the writer. It ends when the last handle is dropped and everything is stored.
-    pub fn start(db: Db) -> (Self, tokio::task::JoinHandle<()>) {
+    pub fn start(db: Db, clock: Arc<dyn Clock>) -> (Self, tokio::task::JoinHandle<()>) {
         let (sender, receiver) = mpsc::channel(WAITING_BATCHES);
-        (Self(sender), tokio::spawn(write(db, receiver)))
+        (Self(sender), tokio::spawn(write(db, clock, receiver)))
     }
 
     /// Stores the batch and returns once it is on the disk.
@@ -77,7 +82,7 @@ impl Journal {
     }
 }
 
-async fn write(db: Db, mut entries: mpsc::Receiver<Entry>) {
+async fn write(db: Db, clock: Arc<dyn Clock>, mut entries: mpsc::Receiver<Entry>) {
     let mut waiting: Vec<Entry> = Vec::new();
     let mut bytes = 0;
     let mut deadline: Option<Instant> = None;
@@ -86,13 +91,13 @@ async fn write(db: Db, mut entries: mpsc::Receiver<Entry>) {
             biased;
             entry = entries.recv() => entry,
             () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                flush(&db, &mut waiting).await;
+                flush(&db, &*clock, &mut waiting).await;
                 (bytes, deadline) = (0, None);
                 continue;
             }
         };
         let Some(entry) = entry else {
-            flush(&db, &mut waiting).await;
+            flush(&db, &*clock, &mut waiting).await;
             return;
         };
         let mut urgent = take(entry, &mut waiting, &mut bytes);
@@ -101,7 +106,7 @@ async fn write(db: Db, mut entries: mpsc::Receiver<Entry>) {
             urgent |= take(entry, &mut waiting, &mut bytes);
         }
         if urgent || bytes >= limits::COMMIT_BYTES {
-            flush(&db, &mut waiting).await;
+            flush(&db, &*clock, &mut waiting).await;
             (bytes, deadline) = (0, None);
         } else if deadline.is_none() {
             deadline = Some(Instant::now() + limits::COMMIT_EVERY);
@@ -117,14 +122,14 @@ fn take(entry: Entry, waiting: &mut Vec<Entry>, bytes: &mut usize) -> bool {
     urgent
 }
 
-async fn flush(db: &Db, waiting: &mut Vec<Entry>) {
+async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
     if waiting.is_empty() {
         return;
     }
     let started = Instant::now();
     let mut pause = std::time::Duration::from_millis(50);
     let outcome = loop {
-        match store(db, waiting).await {
+        match store(db, waiting, clock.now()).await {
             Ok(()) => break Ok(()),
             Err(error) if error.is_busy() && started.elapsed() < TRY_FOR => {
                 tracing::warn!(%error, "the journal waits for the database");
@@ -153,7 +158,7 @@ async fn flush(db: &Db, waiting: &mut Vec<Entry>) {
     }
 }
 
-async fn store(db: &Db, waiting: &[Entry]) -> Result<(), StoreError> {
+async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     for entry in waiting {
         if let Some(generation) = &entry.batch.generation {
@@ -167,19 +172,22 @@ async fn store(db: &Db, waiting: &[Entry]) -> Result<(), StoreError> {
         })
         .collect();
     turn_events::append(&mut tx, &events).await?;
-    let blocks: Vec<(ChatId, TurnId, &Block)> = waiting
+    let blocks: Vec<BlockOf<'_>> = waiting
         .iter()
-        .flat_map(|entry| entry.batch.blocks.iter().map(|block| (entry.chat_id, entry.turn_id, block)))
+        .flat_map(|entry| {
+            entry.batch.blocks.iter().map(|block| BlockOf { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
+        })
         .collect();
     if !blocks.is_empty() {
-        turn_blocks::upsert(&mut tx, &blocks).await?;
+        turn_blocks::upsert(&mut tx, &blocks, now).await?;
     }
-    let chunks: Vec<(GenerationId, i64, &[u8])> = waiting
+    let chunks: Vec<Chunk<'_>> = waiting
         .iter()
-        .flat_map(|entry| entry.batch.raw.iter().map(|(generation, n, raw)| (*generation, *n, raw.as_ref())))
+        .flat_map(|entry| entry.batch.raw.iter())
+        .map(|(generation_id, n, bytes)| Chunk { generation_id: *generation_id, n: *n, bytes })
         .collect();
     if !chunks.is_empty() {
-        generations::append_chunks(&mut tx, &chunks).await?;
+        raw::append_chunks(&mut tx, &chunks).await?;
     }
     for entry in waiting {
         if let Some(progress) = &entry.batch.progress {

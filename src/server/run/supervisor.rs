@@ -10,7 +10,7 @@ use super::driver;
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use crate::domain::provider::Reasoning;
-use crate::domain::{Chat, Failure, FailureKind, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
+use crate::domain::{Chat, ChatId, Failure, FailureKind, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
 use crate::server::store::{Db, StoreError};
@@ -57,7 +57,7 @@ impl Supervisor {
     /// Starts the journal's writer; runs begin with `start`.
     pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool) -> Self {
         let tasks = TaskTracker::new();
-        let (journal, _writer) = Journal::start(db.clone());
+        let (journal, _writer) = Journal::start(db.clone(), clock.clone());
         Self(Arc::new(Shared { db, registry, clock, journal, live: LiveTurns::default(), tasks, store_raw }))
     }
 
@@ -89,6 +89,12 @@ impl Supervisor {
     /// How many turns run.
     pub fn running(&self) -> usize {
         self.0.live.len()
+    }
+
+    /// The turns of a chat that run here.
+    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
+        let of_chat = |turn: &Turn| (turn.chat_id == chat).then_some(turn.id);
+        self.0.live.all().into_iter().filter_map(|live| live.with_turn(of_chat)).collect()
     }
 
     /// Whether one more turn may run.
@@ -147,5 +153,12 @@ impl Supervisor {
     /// Ends what an earlier process left running. Call before serving.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         super::sweep::sweep(&self.0.db, &self.0.clock).await
+    }
+
+    /// What can wait for a quiet moment: packs raw bodies that a crash left in pieces, and forgets the journals of turns
+    /// that ended long ago.
+    pub async fn tidy(&self) -> Result<(), StoreError> {
+        super::sweep::pack(&self.0.db).await?;
+        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await
     }
 }

@@ -65,7 +65,7 @@ impl Service {
         if let Some(prompt) = change.system_prompt {
             check_system_prompt(&prompt)?;
             // Models bind their reasoning to the prompt (providers.md 3.7): it is fixed once there is a reply to it.
-            if prompt != chat.system_prompt && turns::count(self.db(), id).await? > 0 {
+            if prompt != chat.system_prompt && turns::leaf_of_chat(self.db(), owner, id).await?.is_some() {
                 let message = "the system prompt of a chat with messages is fixed; start a new chat";
                 return Err(ServiceError::conflict("system_prompt_frozen", message));
             }
@@ -82,11 +82,11 @@ impl Service {
     /// Hides a chat with everything in it; `restore_chat` brings exactly that back. Running replies are stopped first.
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), ServiceError> {
         self.chat(owner, id).await?;
-        for turn in turns::running_in(self.db(), owner, id).await? {
+        for turn in self.supervisor().running_in(id) {
             self.stop_turn(owner, turn).await?;
         }
         let mut tx = self.db().begin().await?;
-        if !chats::soft_delete(&mut tx, owner, id, ids::mint::<DeletionId>(), self.clock().now()).await? {
+        if !chats::deletion::soft_delete(&mut tx, owner, id, ids::mint::<DeletionId>(), self.clock().now()).await? {
             return Err(ServiceError::NotFound);
         }
         Ok(tx.commit().await?)
@@ -94,7 +94,7 @@ impl Service {
 
     pub async fn restore_chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         let mut tx = self.db().begin().await?;
-        if !chats::restore(&mut tx, owner, id).await? {
+        if !chats::deletion::restore(&mut tx, owner, id).await? {
             return Err(ServiceError::NotFound);
         }
         tx.commit().await?;

@@ -12,7 +12,7 @@ use crate::domain::provider::{Reasoning, is_thinking_mode};
 use crate::domain::turn::content_text;
 use crate::domain::{
     Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId, chat,
+    TurnStatus, Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;
@@ -218,10 +218,15 @@ impl Service {
         exchange: ExchangeId,
     ) -> Result<Turn, ServiceError> {
         let now = self.clock().now();
+        let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
+        if ord > limits::TURNS_PER_CHAT {
+            let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
+            return Err(ServiceError::conflict("too_many_turns", message));
+        }
         Ok(Turn {
             id: ids::mint(),
             chat_id: chat.id,
-            ord: chats::take_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?,
+            ord,
             depth: parent.map_or(0, |parent| parent.depth + 1),
             branch_id: branch.id,
             exchange_id: exchange,

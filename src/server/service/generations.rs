@@ -2,7 +2,9 @@
 
 use super::{Service, ServiceError};
 use crate::domain::{GenerationId, TurnId, UserId};
-use crate::server::store::generations::{self, Generation};
+use crate::server::store::generations::{self, raw};
+
+pub use crate::server::store::generations::Generation;
 
 impl Service {
     pub async fn generations(&self, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, ServiceError> {
@@ -16,7 +18,6 @@ impl Service {
 
     /// The provider's bytes so far; 404 where none were kept.
     pub async fn raw(&self, owner: UserId, id: GenerationId) -> Result<Vec<u8>, ServiceError> {
-        let generation = self.generation(owner, id).await?;
-        generations::raw(self.db(), generation.id).await?.ok_or(ServiceError::NotFound)
+        raw::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 }

@@ -24,7 +24,7 @@ impl Service {
     pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {
         let chat = self.chat(owner, id).await?;
         let leaf = match at.or(chat.last_viewed_turn_id) {
-            Some(turn) => turns::leaf_below(self.db(), owner, id, turn).await?,
+            Some(turn) => turns::leaf_below(self.db(), owner, turn).await?,
             None => None,
         };
         if at.is_some() && leaf.is_none() {
@@ -45,6 +45,9 @@ impl Service {
             });
         };
         let (stored, has_more_before) = turns::path(self.db(), owner, leaf, limit).await?;
+        if stored.first().is_none_or(|turn| turn.chat_id != id) {
+            return Err(ServiceError::NotFound);
+        }
         let turns: Vec<Turn> = stored.into_iter().map(|turn| self.as_running(turn)).collect();
         let branch = match turns.last() {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,

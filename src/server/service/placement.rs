@@ -80,13 +80,9 @@ impl Service {
             }
         }
         let at = parent.as_ref().map(|turn| turn.id);
-        if turns::count_children(self.db(), chat.id, at).await? >= limits::SIBLINGS {
+        if turns::count_children(tx, chat.id, at).await? >= limits::SIBLINGS {
             let message = format!("a turn has at most {} versions", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
-        }
-        if turns::count(self.db(), chat.id).await? + 2 > limits::TURNS_PER_CHAT {
-            let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
-            return Err(ServiceError::conflict("too_many_turns", message));
         }
         let branch = if source.head_turn_id == at {
             source

@@ -113,7 +113,7 @@ impl Service {
         let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
         let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
         check_lock(&source, &place, Some(&user_turn))?;
-        if turns::count_children(self.db(), chat.id, Some(user_id)).await? >= limits::SIBLINGS {
+        if turns::count_children(&mut tx, chat.id, Some(user_id)).await? >= limits::SIBLINGS {
             let message = format!("a message has at most {} replies", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
         }

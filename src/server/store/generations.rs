@@ -32,6 +32,11 @@ macro_rules! of_owner {
 }
 
 sql! {
+    TURN_USAGE = "SELECT CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
+        CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, \
+        CAST(SUM(cache_read_tokens) AS BIGINT) AS cache_read_tokens, \
+        CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
+        CAST(SUM(reasoning_tokens) AS BIGINT) AS reasoning_tokens FROM generations WHERE turn_id = $1";
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, \
         raw_kind, raw_complete, status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', $10)";
     FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
@@ -102,7 +107,7 @@ pub struct GenerationEnd {
 }
 
 /// A stored provider call, without its bodies.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Generation {
     pub id: GenerationId,
     pub turn_id: TurnId,
@@ -248,6 +253,12 @@ pub async fn request(db: &Db, owner: UserId, generation: GenerationId) -> Result
     Ok(on!(db, |pool| {
         sqlx::query_scalar(REQUEST).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
     }))
+}
+
+/// The sum of what a turn's generations used, as far as they said (domain.md I11).
+pub async fn turn_usage(db: &Db, turn: TurnId) -> Result<Usage, StoreError> {
+    let row: UsageRow = on!(db, |pool| sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?);
+    Ok(row.into())
 }
 
 /// The generations of a turn that are not over: what the sweep at the start has to end.

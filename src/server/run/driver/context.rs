@@ -9,7 +9,8 @@ use super::{Halt, Run};
 use crate::domain::context::{ManifestEntry, Mode, PathTurn, manifest};
 use crate::domain::{Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
-use crate::server::store::{StoreError, branches, generations, turns};
+use crate::server::store::generations::raw;
+use crate::server::store::{StoreError, branches, turns};
 
 /// The path before this turn, as it is sent.
 #[derive(Default)]
@@ -66,7 +67,12 @@ impl Run<'_> {
             .filter(|turn| turn.role == Role::Assistant && locks.get(&turn.branch_id) == Some(&self.job.lock))
             .map(|turn| turn.id)
             .collect();
-        let mut raws = generations::raws_of_turns(db, &replies).await?;
+        let mut raws: HashMap<TurnId, Vec<Bytes>> = raw::of_turns(db, &replies)
+            .await?
+            .into_iter()
+            .filter(|(_, steps)| steps.iter().all(|step| step.is_complete))
+            .map(|(turn, steps)| (turn, steps.into_iter().map(|step| step.bytes.into()).collect()))
+            .collect();
         let described: Vec<PathTurn<'_>> = path
             .iter()
             .map(|turn| PathTurn {

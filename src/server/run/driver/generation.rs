@@ -14,7 +14,7 @@ use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
 use crate::server::outbound::provider::{Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
-use crate::server::store::generations::{GenerationEnd, NewGeneration};
+use crate::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
 
 /// What is known of a generation while it runs.
 struct Progress {
@@ -50,13 +50,15 @@ impl Run<'_> {
             step,
             provider: self.job.lock.provider.clone(),
             model_requested: self.job.lock.model.clone(),
-            request_body: body.clone(),
+            request_body: body.to_vec(),
             request_manifest: serde_json::to_value(&manifest).unwrap_or_default(),
+            raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
         self.recorder.flush(Batch { generation: Some(generation), ..Batch::default() }).await?;
         if self.supervisor.stores_raw() {
             self.recorder.begin_raw(id);
+            self.generations.push(id);
         }
         let mut progress = self.progress(id);
         let outcome = self.attempts(&body, &mut progress).await;
@@ -96,7 +98,6 @@ impl Run<'_> {
             let wait = self.pause_before(number + 1, &refused.failure);
             let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
                 progress.raw.extend_from_slice(&refused.body);
-                self.recorder.raw(&refused.body);
                 return Err(refused.failure.into());
             };
             number += 1;
@@ -252,12 +253,13 @@ impl Run<'_> {
                 })
             }
         };
+        if !progress.has_content {
+            self.recorder.raw(&progress.raw);
+        }
         let mut events = Vec::new();
         progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
         self.recorder.extend(events);
         let end = self.generation_end(&progress, halt.as_ref());
-        // The end brings the body whole; pieces that wait for their commit are not needed any more.
-        self.recorder.end_raw();
         if let Some(halt) = halt {
             self.cut_off = Some(end);
             return Err(halt);
@@ -284,14 +286,13 @@ impl Run<'_> {
         GenerationEnd {
             id: progress.id,
             status: match (halt, &error) {
-                (None, _) => crate::server::store::generations::GenerationStatus::Complete,
-                (Some(_), Some(_)) => crate::server::store::generations::GenerationStatus::Error,
-                (Some(_), None) => crate::server::store::generations::GenerationStatus::Cancelled,
+                (None, _) => GenerationStatus::Complete,
+                (Some(_), Some(_)) => GenerationStatus::Error,
+                (Some(_), None) => GenerationStatus::Cancelled,
             },
             model_returned: progress.model.clone(),
             stop_reason: progress.stop_reason.clone(),
             usage: progress.usage,
-            raw: self.supervisor.stores_raw().then(|| Bytes::copy_from_slice(&progress.raw)),
             raw_complete: halt.is_none(),
             error,
             first_token_at: progress.first_token_at,

@@ -14,7 +14,7 @@ use crate::server::store::turns::Progress;
 /// The bytes of the running generation that the journal does not have yet.
 struct RawTail {
     generation: GenerationId,
-    next: i64,
+    next: u64,
     waiting: BytesMut,
 }
 
@@ -77,11 +77,6 @@ impl Recorder {
         }
     }
 
-    /// The generation's bytes are stored elsewhere now, whole.
-    pub fn end_raw(&mut self) {
-        self.raw = None;
-    }
-
     /// When pending growth must be shown; `None` when nothing waits.
     pub fn deadline(&self) -> Option<Instant> {
         if self.pending.is_empty() {
@@ -101,7 +96,8 @@ impl Recorder {
     /// Stores and shows everything that waits, together with what `batch` brings.
     pub async fn flush(&mut self, batch: Batch) -> Result<(), Failure> {
         let (events, batch) = self.take(batch);
-        let stored = batch.generation.is_some()
+        let stored = !batch.blocks.is_empty()
+            || batch.generation.is_some()
             || batch.generation_end.is_some()
             || batch.ending.is_some()
             || batch.progress.is_some();
@@ -171,12 +167,23 @@ impl Recorder {
             batch.raw.push((raw.generation, raw.next, bytes));
             raw.next += 1;
         }
-        if self.structural {
-            batch.progress = Some(Progress::of(&self.turn));
+        if self.structural && !self.turn.status.is_terminal() {
+            batch.progress = Some(progress_of(&self.turn));
         }
         self.structural = false;
         self.last_frame = Some(Instant::now());
         (events, batch)
+    }
+}
+
+fn progress_of(turn: &Turn) -> Progress {
+    Progress {
+        turn_id: turn.id,
+        status: turn.status,
+        last_event_seq: turn.last_event_seq,
+        provider_used: turn.provider_used.clone(),
+        model_used: turn.model_used.clone(),
+        started_at: turn.started_at,
     }
 }
 
