@@ -48,7 +48,8 @@ pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> Applied {
     if seq <= turn.last_event_seq {
         return Applied::Already;
     }
-    if seq > turn.last_event_seq + 1 {
+    // Greater than the covered number, so this cannot overflow, whatever a follower was told.
+    if seq - turn.last_event_seq > 1 {
         return Applied::Gap;
     }
     turn.last_event_seq = seq;

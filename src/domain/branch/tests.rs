@@ -11,7 +11,8 @@ fn the_lock_of_a_new_branch_is_resolved_as_written() {
         "anthropic" => Some("c-default".to_owned()),
         _ => None,
     };
-    let table: [(Option<&str>, Option<&str>, Option<&Lock>, Option<(&str, &str)>); 10] = [
+    type Row<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a Lock>, Option<(&'a str, &'a str)>);
+    let table: [Row<'_>; 10] = [
         // Both are named: as named, even if the server does not know them.
         (Some("anthropic"), Some("c1"), Some(&source), Some(("anthropic", "c1"))),
         (Some("nobody"), Some("n1"), None, Some(("nobody", "n1"))),

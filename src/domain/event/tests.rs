@@ -38,8 +38,8 @@ fn events_and_blocks_of_a_newer_version_survive_in_their_place() {
     assert_eq!(events[0], Event::TurnStatus { status: TurnStatus::Streaming });
     assert_eq!(events[1].name(), "weather_report");
     assert!(!events[1].is_malformed());
-    for at in 1..4 {
-        assert_eq!(serde_json::to_string(&events[at]).unwrap(), NEWER.lines().nth(at).unwrap());
+    for (event, line) in events.iter().zip(NEWER.lines()).take(4).skip(1) {
+        assert_eq!(serde_json::to_string(event).unwrap(), line);
     }
     assert!(matches!(&events[5], Event::Error(failure) if failure.kind == crate::FailureKind::Unknown));
 }

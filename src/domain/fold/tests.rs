@@ -153,6 +153,8 @@ fn a_gap_changes_nothing_and_is_named() {
     assert_eq!(turn, pending());
     assert_eq!(fold(&mut turn, [(1, &event), (3, &event)]), [(3, "events before it are missing")]);
     assert_eq!(turn.last_event_seq, 1);
+    turn.last_event_seq = u64::MAX;
+    assert_eq!(apply(&mut turn, u64::MAX, &event), Applied::Already);
 }
 
 #[test]

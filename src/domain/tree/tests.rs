@@ -3,25 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::turn_id;
+use crate::sample::{self, turn_id};
 
+/// A row with another `ord` than its number, as a damaged database may have it.
 fn node(n: u64, prev: Option<u64>, ord: i64) -> Node {
-    let role = if ord % 2 == 1 { Role::User } else { Role::Assistant };
-    Node { id: turn_id(n), prev: prev.map(turn_id), ord, role, status: TurnStatus::Complete }
+    Node { ord, ..sample::node(n, prev) }
 }
 
-/// Turn 1 was answered twice (2, 3), 3 was continued twice (4 and its edit 6), 10 is a second root.
-///
-/// ```text
-/// 1 ── 2 ── 8 ── 9
-///   └─ 3 ── 4 ── 5
-///        └─ 6 ── 7
-/// 10
-/// ```
+/// The worked tree; its rows come in any order.
 fn worked() -> TurnTree {
-    let edges = [(1, 0), (2, 1), (3, 1), (4, 3), (5, 4), (6, 3), (7, 6), (8, 2), (9, 8), (10, 0)];
-    // Rows come in any order.
-    TurnTree::new(edges.iter().rev().map(|&(n, prev)| node(n, (prev > 0).then_some(prev), n as i64)))
+    TurnTree::new(sample::nodes().into_iter().rev())
 }
 
 fn ids(numbers: &[u64]) -> Vec<TurnId> {
@@ -32,7 +23,8 @@ fn ids(numbers: &[u64]) -> Vec<TurnId> {
 fn paths_children_siblings_and_forks_are_as_drawn() {
     let tree = worked();
     assert!(tree.faults().is_empty());
-    let table: [(u64, &[u64], &[u64], &[u64]); 6] = [
+    type Row = (u64, &'static [u64], &'static [u64], &'static [u64]);
+    let table: [Row; 6] = [
         (1, &[1], &[2, 3], &[1, 10]),
         (2, &[1, 2], &[8], &[2, 3]),
         (3, &[1, 3], &[4, 6], &[2, 3]),
