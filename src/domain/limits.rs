@@ -46,6 +46,17 @@ pub const FOLLOWER_FRAMES: usize = 256;
 pub const MARKDOWN_NESTING: usize = 32;
 pub const MARKDOWN_NODES: usize = 50_000;
 pub const MARKDOWN_CELLS: usize = 20_000;
+/// Colours of code: a longer block, a longer line or one that takes longer stays plain; so does the rest of a message
+/// that has taken its time.
+pub const HIGHLIGHT_BYTES: usize = 64 << 10;
+pub const HIGHLIGHT_LINE_BYTES: usize = 4 << 10;
+pub const HIGHLIGHT_TIME: Duration = Duration::from_millis(100);
+pub const MARKUP_TIME: Duration = Duration::from_secs(1);
+/// One formula: its source, and what it may become.
+pub const MATH_BYTES: usize = 8 << 10;
+pub const MATHML_BYTES: usize = 256 << 10;
+/// Drawings of finished texts that are kept.
+pub const MARKUP_CACHE_BYTES: usize = 2 << 20;
 
 /// Attempts before the first content, all together.
 pub const ATTEMPTS: u32 = 3;

@@ -2,10 +2,15 @@
 //! into an exit code. Results go to standard output, messages to standard error.
 
 mod args;
+mod backup;
 mod config;
 mod database;
+mod doctor;
 mod exit;
+mod fsck;
+mod migrate;
 mod print;
+mod replay;
 mod serve;
 mod version;
 
@@ -25,16 +30,16 @@ pub fn run() -> ExitCode {
 
 fn dispatch(args: Args) -> Result<(), Failed> {
     let json = args.json;
-    let command = args.command.unwrap_or(Command::Serve);
-    // These need no configuration, so a broken one does not stop them.
-    match &command {
-        Command::Version => return version::run(json),
-        _ => {}
-    }
-    let config = Config::load(&args.settings.into(), &Environment::of_process())?;
-    match command {
-        Command::Serve => serve::run(&config),
-        Command::Config(command) => config::run(&command, &config, json),
-        _ => Ok(()),
+    // The configuration is read where it is needed, so a broken one does not stop the other commands.
+    let config = || Config::load(&args.settings.into(), &Environment::of_process());
+    match args.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run(&config()?),
+        Command::Migrate { dry_run } => migrate::run(&config()?, dry_run, json),
+        Command::Fsck => fsck::run(&config()?, json),
+        Command::Replay(replay) => replay::run(replay),
+        Command::Backup { file } => backup::run(&config()?, &file),
+        Command::Config(command) => config::run(&command, &config()?, json),
+        Command::Doctor => doctor::run(&config()?, json),
+        Command::Version => version::run(json),
     }
 }

@@ -3,7 +3,11 @@
 //! `problem`) and the accept loop (`serve`).
 
 pub mod assets;
+mod chats;
 pub mod csrf;
+mod events;
+mod forms;
+mod generations;
 pub mod headers;
 pub mod health;
 pub mod host;
@@ -12,7 +16,12 @@ mod json_shape;
 pub mod path_id;
 pub mod problem;
 pub mod query;
+mod refusal;
 pub mod request_id;
 pub mod request_size;
 pub mod router;
+pub mod routes;
 pub mod serve;
+mod site_pages;
+mod turns;
+mod viewer;

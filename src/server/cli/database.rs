@@ -1,30 +1,39 @@
-//! Opening the database for a command: which one, migrated, sound.
+//! Opening the configured database for a command, and what its failures mean for the exit code.
 
-use std::sync::Arc;
-
-use crate::domain::UserId;
-use crate::server::cli::exit::Failed;
-use crate::server::platform::clock::Clock;
+use crate::server::cli::exit::{Exit, Failed};
 use crate::server::platform::config::Config;
 use crate::server::platform::data_dir::DataDir;
-use crate::server::platform::ids;
-use crate::server::store::{Db, StoreError, users};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
 
-/// Opens the configured database and brings its schema up to this binary's, after a backup where there is something to
-/// lose.
-pub async fn open(config: &Config, data_dir: &DataDir, clock: &Arc<dyn Clock>) -> Result<Db, Failed> {
-    let db = Db::open(config.database.value.as_str()).await?;
-    let migration = db.migrate(Some(&data_dir.backups()), clock.now()).await?;
-    if let Some(backup) = &migration.backup {
-        tracing::info!(from = migration.from, to = migration.to, backup = %backup.display(), "migrated the database");
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        let exit = match &error {
+            StoreError::Damaged(_) => Exit::Damaged,
+            StoreError::UnknownScheme(_) => Exit::Configuration,
+            _ => Exit::Failed,
+        };
+        Self::new(exit, error)
     }
-    Ok(db)
 }
 
-/// The one account of a server without accounts; made at the first start.
-pub async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreError> {
-    let mut tx = db.begin().await?;
-    let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await?;
-    tx.commit().await?;
-    Ok(owner)
+/// Runs a command's work on one thread, which is enough for everything but serving.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failed::because("start", error))?.block_on(work)
+}
+
+/// Makes the data directory where it is missing.
+pub fn data_dir(config: &Config) -> Result<DataDir, Failed> {
+    let path = &config.data_dir.value;
+    DataDir::open(path).map_err(|error| Failed::because(&format!("make the data directory {}", path.display()), error))
+}
+
+/// Opens the database of an installation that exists. A command that only looks must not make an empty one.
+pub async fn open_existing(config: &Config) -> Result<Db, Failed> {
+    if let Some(path) = config.database.value.sqlite_path().filter(|path| !path.exists()) {
+        let text = format!("there is no database at {} (set by {})", path.display(), config.database.source);
+        return Err(Failed::new(Exit::Failed, text));
+    }
+    Ok(Db::open(config.database.value.expose()).await?)
 }

@@ -20,7 +20,7 @@ pub struct HttpConfig {
     pub hosts: AllowedHosts,
     pub transport: Transport,
     /// The public address as browsers write it in `Origin`.
-    pub public_origin: Option<String>,
+    public_origin: Option<String>,
 }
 
 /// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
@@ -54,7 +54,7 @@ pub async fn not_found(uri: Uri) -> Response {
     if is_api(&uri) { problem.into_response() } else { page(problem.status(), "There is nothing here") }
 }
 
-async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
     if is_api(&uri) {
         Problem::new(status, "method_not_allowed", format!("{method} does nothing here.")).into_response()

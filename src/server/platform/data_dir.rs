@@ -21,11 +21,6 @@ impl DataDir {
         &self.0
     }
 
-    /// Where the copies lie that are made before a migration.
-    pub fn backups(&self) -> PathBuf {
-        self.0.join("backups")
-    }
-
     /// Whether people other than the owner may read it, which `turnleaf doctor` points out.
     pub fn is_open_to_others(&self) -> io::Result<bool> {
         Ok(std::fs::metadata(&self.0)?.permissions().mode() & 0o077 != 0)

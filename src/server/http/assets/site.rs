@@ -36,6 +36,11 @@ impl Site {
         site
     }
 
+    /// Whether there are no scripts and styles: a build of the server alone.
+    pub fn is_empty(&self) -> bool {
+        !self.paths().iter().any(|path| path.starts_with("pkg/"))
+    }
+
     /// The name of this build: changes whenever a file under `pkg` does.
     pub fn build(&self) -> &str {
         &self.build

@@ -2,7 +2,7 @@
 //! silently become a new SQLite file.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
 
@@ -35,6 +35,13 @@ impl DatabaseUrl {
     /// Whether it names a SQLite file, which only one process may use.
     pub fn is_sqlite(&self) -> bool {
         self.0.starts_with("sqlite:")
+    }
+
+    /// The file that a SQLite URL names.
+    pub fn sqlite_path(&self) -> Option<PathBuf> {
+        let rest = self.0.strip_prefix("sqlite:")?;
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        rest.split('?').next().filter(|path| !path.is_empty()).map(PathBuf::from)
     }
 }
 
