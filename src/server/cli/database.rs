@@ -10,7 +10,7 @@ impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {
         let exit = match &error {
             StoreError::Damaged(_) => Exit::Damaged,
-            StoreError::UnknownScheme(_) => Exit::Configuration,
+            StoreError::UnknownScheme(_) | StoreError::NewerSchema { .. } => Exit::Configuration,
             _ => Exit::Failed,
         };
         Self::new(exit, error)

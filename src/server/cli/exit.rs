@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::lock_file::LockError;
-use crate::server::store::StoreError;
 
 /// Exit codes other than 0. Wrong use (2) is the argument parser's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,16 +62,5 @@ pub fn code(result: Result<(), Failed>) -> ExitCode {
             eprintln!("turnleaf: {}", failed.message);
             ExitCode::from(failed.exit as u8)
         }
-    }
-}
-
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Self {
-        let exit = match error {
-            StoreError::Damaged(_) => Exit::Damaged,
-            StoreError::UnknownScheme(_) | StoreError::NewerSchema { .. } => Exit::Configuration,
-            _ => Exit::Failed,
-        };
-        Self::new(exit, error)
     }
 }

@@ -34,6 +34,8 @@ use crate::server::run::Supervisor;
 use crate::server::service::Service;
 use crate::server::store::{Db, StoreError, users};
 
+/// The demo's delays as they are.
+const DEMO_PACE: f64 = 1.0;
 /// How often models are listed again and old things tidied.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
 
@@ -100,7 +102,7 @@ async fn compose(
     let owner = local_owner(&db, &clock).await?;
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry =
-        Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::default()));
+        Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
     let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value);
     let swept = supervisor.sweep().await?;
     if swept > 0 {

@@ -87,6 +87,12 @@ impl Problem {
         Self { retry_after: Some(retry_after_seconds), ..problem }
     }
 
+    /// 429, worth trying again after this long.
+    pub fn too_many(detail: impl Into<String>, retry_after_seconds: u64) -> Self {
+        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many", detail);
+        Self { retry_after: Some(retry_after_seconds), ..problem }
+    }
+
     /// 500. The cause is logged here, once, under the request's id; the caller is told only the id.
     pub fn internal(cause: impl Display) -> Self {
         tracing::error!(request_id = %request_id::current().unwrap_or_default(), %cause, "request failed");
