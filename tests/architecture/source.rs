@@ -98,10 +98,8 @@ impl Source {
             let mut paths = Vec::new();
             use_tree(self.code[start + "crate::".len()..].as_bytes(), &mut 0, &mut Vec::new(), &mut paths);
             for path in paths {
-                let mut names = path.iter().map(String::as_str);
-                let first = names.next().unwrap_or_default();
-                let name = if first == "server" { names.next().unwrap_or_default() } else { first };
-                found.extend(room(name).filter(|_| !name.is_empty()).map(String::from));
+                let names: Vec<&str> = path.iter().map(String::as_str).collect();
+                found.extend(room(&names).map(String::from));
             }
         }
         found.sort();
