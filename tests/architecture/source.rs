@@ -109,6 +109,10 @@ impl Source {
 
     /// Whether a path starts with this crate, or a `use` names it.
     pub fn uses_crate(&self, name: &str) -> bool {
+        // One of our own modules, brought in under a crate's name.
+        if self.code.contains(&format!("::{name};")) {
+            return false;
+        }
         words(&self.code).filter(|(_, word)| *word == name).any(|(at, word)| {
             let before = self.code[..at].trim_end();
             let after = self.code[at + word.len()..].trim_start();
