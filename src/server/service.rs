@@ -11,8 +11,6 @@ pub mod paths;
 pub mod placement;
 pub mod turns;
 
-#[cfg(test)]
-mod tests;
 
 pub use error::ServiceError;
 
