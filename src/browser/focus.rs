@@ -19,10 +19,15 @@ mod real {
 
     /// Whether what has the focus is inside an element that matches.
     pub fn is_within(selector: &str) -> bool {
-        document()
-            .and_then(|d| d.active_element())
-            .and_then(|active| active.closest(selector).ok().flatten())
-            .is_some()
+        document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
+    }
+
+    /// Clicks what has the focus, for a key that its role answers to and its element does not.
+    pub fn click_focused() {
+        let active = document().and_then(|d| d.active_element());
+        if let Some(active) = active.and_then(|active| active.dyn_into::<web_sys::HtmlElement>().ok()) {
+            active.click();
+        }
     }
 
     /// Whether keys go into text: letters must not be shortcuts then.
@@ -48,7 +53,8 @@ mod real {
             (Some(at), true) => visible.iter().rev().find(|(index, _)| *index < at).or(visible.last()),
         };
         let Some((_, region)) = next else { return };
-        const CONTROLS: &str = "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
+        const CONTROLS: &str =
+            "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
         match region.query_selector(CONTROLS).ok().flatten().filter(|_| !region.has_attribute("tabindex")) {
             Some(control) => drop(focus(control)),
             None => drop(focus(region.clone())),
@@ -66,6 +72,8 @@ mod real {
         false
     }
 
+    pub fn click_focused() {}
+
     pub fn is_in_text() -> bool {
         false
     }
@@ -73,4 +81,4 @@ mod real {
     pub fn cycle(_regions: &[&str], _back: bool) {}
 }
 
-pub use real::{cycle, is_in_text, is_within, on};
+pub use real::{click_focused, cycle, is_in_text, is_within, on};

@@ -36,7 +36,9 @@ mod tests {
 
     #[test]
     fn nothing_in_a_title_or_a_draft_can_end_its_element() {
-        for hostile in ["</title><script>alert(1)</script>", "</textarea><script>alert(1)</script>", "<!--", "&lt;script>"] {
+        for hostile in
+            ["</title><script>alert(1)</script>", "</textarea><script>alert(1)</script>", "<!--", "&lt;script>"]
+        {
             for safe in [safe_title(hostile), textarea_text(hostile)] {
                 assert!(!safe.contains('<') && !safe.contains('>'), "{safe}");
             }

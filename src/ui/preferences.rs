@@ -46,7 +46,11 @@ impl Preferences {
     /// From the text of a `Cookie` header; what is missing or unknown has its default.
     pub fn from_cookies(header: &str) -> Self {
         let find = |name: &str| {
-            header.split(';').filter_map(|pair| pair.trim().split_once('=')).find(|(key, _)| *key == name).map(|(_, v)| v)
+            header
+                .split(';')
+                .filter_map(|pair| pair.trim().split_once('='))
+                .find(|(key, _)| *key == name)
+                .map(|(_, v)| v)
         };
         Self {
             theme: find(THEME_COOKIE).and_then(Theme::parse).unwrap_or_default(),

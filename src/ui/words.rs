@@ -48,8 +48,7 @@ pub const STOPPED: &str = "Stopped.";
 pub const MODEL: &str = "Model";
 pub const THINKING: &str = "Thinking";
 pub const LOCKED: &str = "locked";
-pub const WHY_LOCKED: &str =
-    "Kept the same on this branch so that the model's own reasoning can be reused. Start a new chat to use another model.";
+pub const WHY_LOCKED: &str = "Kept the same on this branch so that the model's own reasoning can be reused. Start a new chat to use another model.";
 pub const WRITE_FIRST: &str = "Write something first.";
 pub const STOP_FIRST: &str = "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.";
 pub const STILL_SENDING: &str = "Your last message is still being sent.";
