@@ -13,6 +13,5 @@ pub mod live;
 pub mod supervisor;
 pub mod sweep;
 
-
 pub use follower::{Cursor, Followed};
 pub use supervisor::{Job, StopOutcome, Supervisor};

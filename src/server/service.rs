@@ -11,7 +11,6 @@ pub mod paths;
 pub mod placement;
 pub mod turns;
 
-
 pub use error::ServiceError;
 
 use std::sync::Arc;
