@@ -22,6 +22,11 @@ mod real {
         document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
     }
 
+    /// Whether nothing has the focus, so that taking it disturbs nobody.
+    pub fn is_free() -> bool {
+        document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
+    }
+
     /// Whether keys go into text: letters must not be shortcuts then.
     pub fn is_in_text() -> bool {
         is_within("input, textarea, select, [contenteditable]")
@@ -64,6 +69,10 @@ mod real {
         false
     }
 
+    pub fn is_free() -> bool {
+        false
+    }
+
     pub fn is_in_text() -> bool {
         false
     }
@@ -71,4 +80,4 @@ mod real {
     pub fn cycle(_regions: &[&str], _back: bool) {}
 }
 
-pub use real::{cycle, is_in_text, is_within, on};
+pub use real::{cycle, is_free, is_in_text, is_within, on};

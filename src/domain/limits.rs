@@ -53,7 +53,7 @@ pub const HIGHLIGHT_LINE_BYTES: usize = 4 << 10;
 pub const HIGHLIGHT_TIME: Duration = Duration::from_millis(100);
 pub const MARKUP_TIME: Duration = Duration::from_secs(1);
 /// One formula: its source, and what it may become.
-pub const MATH_BYTES: usize = 8 << 10;
+pub const MATH_BYTES: usize = 4 << 10;
 pub const MATHML_BYTES: usize = 256 << 10;
 /// Drawings of finished texts that are kept.
 pub const MARKUP_CACHE_BYTES: usize = 2 << 20;

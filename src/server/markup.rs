@@ -3,6 +3,9 @@
 //! The text is drawn by [`crate::ui::markdown`] as everywhere; this room only answers its questions. It sits between
 //! `platform` and `service`, uses no store and no network, and all it does is bounded: see `domain::limits`. The work
 //! is plain computing of up to a second: call it where blocking is allowed.
+//!
+//! The library for formulas recurses as deeply as a formula is nested, and a stack that overflows ends the process. So
+//! the work is done on a thread with a stack that the longest allowed formula cannot fill.
 
 mod cache;
 mod colours;
@@ -12,10 +15,14 @@ mod scopes;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 use crate::domain::limits;
 use crate::ui::markdown::{self, Enrich, MathTree, Run};
+
+/// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. What is not used costs nothing.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The parts of a text as the server draws them, or `None` if they are the same as the browser's own: without code in a
 /// known language and without math. There are as many as [`markdown::render`] gives. Recent ones are remembered.
@@ -23,8 +30,15 @@ pub fn block_markup(text: &str) -> Option<Vec<String>> {
     if !["```", "~~~", "$", "\\(", "\\["].iter().any(|mark| text.contains(mark)) {
         return None;
     }
-    let parts = cache::remember(text, || draw(text).map(Arc::new))?;
+    let parts = cache::remember(text, || on_a_deep_stack(|| draw(text)).map(Arc::new))?;
     Some(parts.to_vec())
+}
+
+fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("markup".into()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        thread.ok()?.join().ok()?
+    })
 }
 
 fn draw(text: &str) -> Option<Vec<String>> {

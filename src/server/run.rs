@@ -13,8 +13,5 @@ pub mod live;
 pub mod supervisor;
 pub mod sweep;
 
-#[cfg(test)]
-mod tests;
-
 pub use follower::{Cursor, Followed};
 pub use supervisor::{Job, StopOutcome, Supervisor};

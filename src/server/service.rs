@@ -11,9 +11,6 @@ pub mod paths;
 pub mod placement;
 pub mod turns;
 
-#[cfg(test)]
-mod tests;
-
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.
 pub use crate::server::run::live::Line;

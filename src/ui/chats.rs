@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::use_navigate;
+use leptos_router::hooks::{use_location, use_navigate};
 
 use crate::api::chats::{delete_chat, list_chats, rename_chat, restore_chat};
 use crate::api::error::ApiError;
@@ -23,15 +23,19 @@ pub struct Chats {
     pub renaming: RwSignal<Option<(ChatId, String)>>,
     /// The last title that was given here, for the page that shows the chat.
     pub renamed: RwSignal<Option<(ChatId, String)>>,
+    toasts: Toasts,
+    announcer: Announcer,
 }
 
-/// Puts the list into the context.
+/// Puts the list into the context, which must have the toasts and the announcer.
 pub fn provide_chats() -> Chats {
     let chats = Chats {
         resource: Resource::new(|| (), |()| list_chats()),
         hidden: RwSignal::new(Vec::new()),
         renaming: RwSignal::new(None),
         renamed: RwSignal::new(None),
+        toasts: expect_context(),
+        announcer: expect_context(),
     };
     provide_context(chats);
     chats
@@ -52,7 +56,7 @@ impl Chats {
 
     /// Gives a chat a title.
     pub fn rename(self, id: ChatId, title: String) {
-        let announcer = expect_context::<Announcer>();
+        let announcer = self.announcer;
         spawn_local(async move {
             match rename_chat(id, title.clone()).await {
                 Ok(()) => {
@@ -67,14 +71,14 @@ impl Chats {
 
     /// Deletes a chat at once and offers to undo it.
     pub fn delete(self, id: ChatId, title: &str) {
-        let (toasts, announcer) = (expect_context::<Toasts>(), expect_context::<Announcer>());
+        let (toasts, announcer) = (self.toasts, self.announcer);
         self.hidden.update(|hidden| hidden.push(id));
         let note = words::deleted(title);
         announcer.say(words::DELETED);
         spawn_local(async move {
             match delete_chat(id).await {
                 Ok(()) => {
-                    toasts.offer(note, words::UNDO, Callback::new(move |()| self.restore(id, toasts, announcer)));
+                    toasts.offer(note, words::UNDO, Callback::new(move |()| self.restore(id)));
                 }
                 Err(error) => {
                     self.show_again(id);
@@ -85,7 +89,8 @@ impl Chats {
         });
     }
 
-    fn restore(self, id: ChatId, toasts: Toasts, announcer: Announcer) {
+    fn restore(self, id: ChatId) {
+        let (toasts, announcer) = (self.toasts, self.announcer);
         spawn_local(async move {
             match restore_chat(id).await {
                 Ok(()) => {
@@ -103,11 +108,14 @@ impl Chats {
     }
 }
 
-/// Goes to the new chat's page if the chat that is deleted is the one on screen.
-pub fn leave_if_open(id: ChatId) {
-    let open = leptos_router::hooks::use_location().pathname;
-    if open.get_untracked() == chat_path(id) {
-        use_navigate()("/", Default::default());
+/// What goes to the new chat's page if the chat that is deleted is the one on screen. Made while a component is built:
+/// what runs later has no router around it.
+pub fn leave_deleted() -> impl Fn(ChatId) + Clone {
+    let (open, navigate) = (use_location().pathname, use_navigate());
+    move |id| {
+        if open.get_untracked() == chat_path(id) {
+            navigate("/", Default::default());
+        }
     }
 }
 

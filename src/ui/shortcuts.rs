@@ -7,6 +7,7 @@ use leptos_router::hooks::use_navigate;
 
 use crate::browser::{dialog, focus};
 use crate::ui::kit::{Dialog, Toasts};
+use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::words;
 
@@ -46,12 +47,12 @@ pub fn Shortcuts() -> impl IntoView {
     let listed = RwSignal::new(false);
     let navigate = use_navigate();
     let toasts = expect_context::<Toasts>();
-    let owner = Owner::current();
+    let preferences = expect_context::<RwSignal<Preferences>>();
     Effect::new(move |_| {
-        let (navigate, owner) = (navigate.clone(), owner.clone());
+        let navigate = navigate.clone();
         let act = move |asked: Ask| match asked {
             Ask::NewChat => navigate("/", Default::default()),
-            Ask::ToggleSidebar => toggle_sidebar(),
+            Ask::ToggleSidebar => toggle_sidebar(preferences),
             Ask::ListShortcuts => listed.update(|open| *open = !*open),
             Ask::NextRegion => focus::cycle(&REGIONS, false),
             Ask::RegionBefore => focus::cycle(&REGIONS, true),
@@ -71,10 +72,7 @@ pub fn Shortcuts() -> impl IntoView {
                 return;
             }
             event.prevent_default();
-            match &owner {
-                Some(owner) => owner.with(|| act(asked)),
-                None => act(asked),
-            }
+            act(asked);
         });
         on_cleanup(move || listener.remove());
     });

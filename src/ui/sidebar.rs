@@ -20,8 +20,7 @@ use crate::ui::words;
 pub const DRAWER: &str = "chats";
 
 /// Shows or hides the column (Ctrl+B) and remembers it.
-pub fn toggle_sidebar() {
-    let preferences = expect_context::<RwSignal<Preferences>>();
+pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
     preferences.update(|chosen| chosen.is_sidebar_closed = !chosen.is_sidebar_closed);
     preferences.get_untracked().apply();
 }
@@ -66,7 +65,7 @@ pub fn SidebarButton() -> impl IntoView {
         if crate::browser::media::is_wide() {
             event.prevent_default();
             if preferences.get_untracked().is_sidebar_closed {
-                toggle_sidebar();
+                toggle_sidebar(preferences);
             }
         }
     };
@@ -83,7 +82,7 @@ fn HideButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let hide = move |_| {
         if !preferences.get_untracked().is_sidebar_closed {
-            toggle_sidebar();
+            toggle_sidebar(preferences);
         }
     };
     view! {

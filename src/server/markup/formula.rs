@@ -12,9 +12,13 @@ use quick_xml::events::{BytesStart, Event};
 use crate::domain::limits;
 use crate::ui::markdown::{MathAttribute, MathElement, MathStep, MathTree};
 
-/// The formula as a tree. `None`: it is wrong, uses what is not allowed, or is too long; its source is shown then.
+/// Commands that define others. With them a formula of a few bytes can become one that fills the memory or the stack.
+const DEFINITIONS: &[&str] = &["def", "let", "newcommand", "providecommand", "renewcommand", "futurelet"];
+
+/// The formula as a tree. Needs a deep stack, see [`super`]. `None`: it is wrong, uses what is not allowed, or is too long; its source is shown then.
 pub fn tree(source: &str, display: bool) -> Option<MathTree> {
-    if source.len() > limits::MATH_BYTES || source.trim().is_empty() {
+    let defines = |command: &str| DEFINITIONS.iter().any(|name| command.starts_with(name));
+    if source.len() > limits::MATH_BYTES || source.trim().is_empty() || source.split('\\').any(defines) {
         return None;
     }
     let storage = Storage::new();
@@ -29,7 +33,7 @@ pub fn tree(source: &str, display: bool) -> Option<MathTree> {
     let mut written = Bounded::default();
     let events = events.into_iter().map(Ok::<_, io::Error>);
     write_mathml(&mut written, events, RenderConfig { display_mode, ..RenderConfig::default() }).ok()?;
-    read(std::str::from_utf8(&written.bytes).ok()?)
+    read(&escaped_operators(std::str::from_utf8(&written.bytes).ok()?))
 }
 
 /// Takes so many bytes and no more: a short formula can become a very long one.
@@ -52,6 +56,11 @@ impl Write for Bounded {
     }
 }
 
+/// The library writes the operators `<` and `&` as they are.
+fn escaped_operators(xml: &str) -> String {
+    xml.replace("><</", ">&lt;</").replace(">&</", ">&amp;</")
+}
+
 /// Reads MathML. An element that is not allowed makes the whole formula nothing; an attribute is left out.
 fn read(xml: &str) -> Option<MathTree> {
     let mut reader = Reader::from_str(xml);
@@ -61,13 +70,10 @@ fn read(xml: &str) -> Option<MathTree> {
             Event::Start(tag) => steps.push(open(&tag)?),
             Event::Empty(tag) => steps.extend([open(&tag)?, MathStep::Close]),
             Event::End(_) => steps.push(MathStep::Close),
-            Event::Text(text) => push_text(&mut steps, text.decode().ok()?.into_owned()),
+            Event::Text(text) => push_text(&mut steps, text.as_ref().to_owned()),
             Event::GeneralRef(name) => {
-                let character = name.resolve_char_ref().ok()?.map(String::from);
-                push_text(
-                    &mut steps,
-                    character.or_else(|| resolve_predefined_entity(&name.decode().ok()?).map(str::to_owned))?,
-                );
+                let character = name.resolve_char_ref().ok()?.or((&*name == "nbsp").then_some('\u{a0}')).map(String::from);
+                push_text(&mut steps, character.or_else(|| resolve_predefined_entity(&name).map(str::to_owned))?);
             }
             Event::Eof => return MathTree::new(steps),
             _ => return None,
@@ -83,14 +89,14 @@ fn push_text(steps: &mut Vec<MathStep>, more: String) {
 }
 
 fn open(tag: &BytesStart) -> Option<MathStep> {
-    let element = MathElement::from_name(std::str::from_utf8(tag.name().as_ref()).ok()?)?;
+    let element = MathElement::from_name(tag.name().as_ref())?;
     let mut attributes = Vec::new();
     for attribute in tag.attributes() {
         let attribute = attribute.ok()?;
-        let Some(name) = std::str::from_utf8(attribute.key.as_ref()).ok().and_then(MathAttribute::from_name) else {
+        let Some(name) = MathAttribute::from_name(attribute.key.as_ref()) else {
             continue;
         };
-        attributes.push((name, std::str::from_utf8(&attribute.value).ok()?.to_owned()));
+        attributes.push((name, attribute.value.into_owned()));
     }
     Some(MathStep::Open(element, attributes))
 }

@@ -205,6 +205,7 @@ fn formulas_that_are_wrong_or_want_more_than_to_be_shown_are_text_or_inert() {
     let roots = format!("${}x$", "\\sqrt".repeat(1300));
     let bomb = "$\\def\\a{xxxxxxxxxx}\\def\\b{\\a\\a\\a\\a\\a\\a\\a\\a\\a\\a}\\def\\c{\\b\\b\\b\\b\\b\\b\\b\\b\\b\\b}\\def\\d{\\c\\c\\c\\c\\c\\c\\c\\c\\c\\c}\\d\\d\\d\\d\\d\\d\\d\\d$";
     let endless = "$\\def\\a{\\a\\a}\\a$";
+    assert_eq!((block_markup(bomb), block_markup(endless)), (None, None));
     for text in [
         "$\\href{javascript:alert(1)}{x}$",
         "$$\\bad{<img src=x onerror=alert(1)>}$$",
@@ -234,5 +235,51 @@ fn formulas_that_are_wrong_or_want_more_than_to_be_shown_are_text_or_inert() {
         let html = rich(text);
         assert!(!html.contains("href") && !html.contains("<script") && !html.contains("<img"), "{html}");
         assert!(html.len() <= 2 * limits::MATHML_BYTES);
+    }
+}
+
+#[test]
+fn a_formula_that_only_nests_does_not_end_the_process() {
+    for step in [
+        "{",
+        "\\sqrt",
+        "\\sqrt[3]",
+        "\\frac1",
+        "\\left(",
+        "\\begin{matrix}",
+        "\\text{",
+        "\\hat",
+        "\\bf",
+        "\\not",
+        "\\v",
+        "\\c",
+        "\\=",
+        "\\'",
+        "\\S",
+        "{}",
+        "~",
+        "\\relax",
+        "\\limits",
+        "x^",
+        "x_{",
+        "\\mathrm",
+        "\\overline",
+        "\\binom a",
+        "\\color{red}",
+        "\\big",
+        "'",
+        "&",
+        "\\\\",
+        "\\hline",
+        "\\middle|",
+        "\\right)",
+        "\\substack{",
+        "\\phantom",
+        "\\mathop",
+    ] {
+        let source = step.repeat(limits::MATH_BYTES / step.len());
+        rich(&format!("${source}$"));
+        let closed = format!("{}x{}", step.repeat(500), "}".repeat(if step.ends_with('{') { 500 } else { 0 }));
+        rich(&format!("$${closed}$$"));
     }
 }

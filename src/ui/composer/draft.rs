@@ -86,7 +86,7 @@ impl DraftKeeper {
             self.current.update_value(|current| current.rev = rev);
             self.saved.set_value(DraftView { rev, ..sent });
             if is_current {
-                local_store::remove(&self.key());
+                self.forget_copy();
             }
             if let Some(chats) = self.chats.filter(|_| had_text != has_text && self.chat_id.is_some()) {
                 chats.refresh();
@@ -104,11 +104,14 @@ impl DraftKeeper {
         }
     }
 
-    /// The message was accepted: the server has cleared its draft, and this is the one place where the copy goes.
-    /// What was typed meanwhile stays.
+    /// Removes this browser's copy, because the server has the text.
+    pub fn forget_copy(self) {
+        local_store::remove(&self.key());
+    }
+
+    /// The message was accepted, and the server has cleared its draft. What was typed meanwhile stays.
     pub fn accepted(self, sent: &str) {
         self.is_held.set_value(false);
-        local_store::remove(&self.key());
         self.saved.update_value(|saved| saved.text.clear());
         self.current.update_value(|current| {
             if current.text == sent {

@@ -122,7 +122,7 @@ fn take_over(state: ComposerState) {
     if let Some(level) = form::chosen("thinking").and_then(|value| Thinking::parse_level(&value)) {
         state.thinking.set(level);
     }
-    if !media::is_touch() && !focus::is_in_text() && !dialog::is_any_open() {
+    if !media::is_touch() && focus::is_free() {
         focus::on("#message");
     }
 }

@@ -29,8 +29,10 @@ pub enum Phase {
 /// What the page around the composer does with what happens in it.
 #[derive(Clone, Copy)]
 pub struct Listeners {
-    /// A message is on its way: its text, to be shown at once as being sent; `None` when that is over.
-    pub on_sending: Callback<Option<String>>,
+    /// A message is on its way: its text, to be shown at once as being sent.
+    pub on_sending: Callback<String>,
+    /// It did not arrive; its text is back in the box.
+    pub on_failed: Callback<()>,
     /// The server has stored a message and a reply began.
     pub on_started: Callback<Started>,
     /// A reply was stopped; the turn as it ended.
@@ -133,8 +135,11 @@ impl ComposerState {
         });
     }
 
+    /// Takes the answer to a stop. False when it failed, or when the person is on another page by now.
     fn ended(self, stopped: Result<TurnView, ApiError>) -> bool {
-        self.phase.set(Phase::Idle);
+        if self.phase.try_set(Phase::Idle).is_some() {
+            return false;
+        }
         match stopped {
             Ok(turn) => {
                 self.listeners.on_stopped.run(turn);
@@ -171,13 +176,21 @@ impl ComposerState {
         self.phase.set(Phase::Sending);
         self.problem.set(None);
         self.draft.hold();
-        self.listeners.on_sending.run(Some(text.clone()));
+        self.listeners.on_sending.run(text.clone());
         self.empty_box();
         focus::on("#message");
         spawn_local(async move {
             let answer = send_message(message.clone()).await;
-            self.phase.set(Phase::Idle);
-            self.listeners.on_sending.run(None);
+            if answer.is_ok() {
+                self.draft.forget_copy();
+                if let Some(chats) = self.chats {
+                    chats.refresh();
+                }
+            }
+            // The person may have gone to another chat meanwhile, and this composer with it.
+            if self.phase.try_set(Phase::Idle).is_some() {
+                return;
+            }
             match answer {
                 Ok(started) => {
                     self.failed.set_value(None);
@@ -185,9 +198,6 @@ impl ComposerState {
                     self.draft.accepted(&text);
                     self.announcer.say(words::SENT);
                     self.listeners.on_started.run(started);
-                    if let Some(chats) = self.chats {
-                        chats.refresh();
-                    }
                 }
                 Err(error) => {
                     if matches!(error, ApiError::Conflict { .. }) {
@@ -197,6 +207,7 @@ impl ComposerState {
                     }
                     self.draft.release();
                     self.give_back(&text);
+                    self.listeners.on_failed.run(());
                     self.fail(&error);
                 }
             }

@@ -45,7 +45,7 @@ pub fn block(
         frames: Vec::new(),
         block_depth: 0,
         inline_depth: 0,
-        is_link: false,
+        links: 0,
         code: None,
         image: None,
         table: table::Table::default(),
@@ -73,8 +73,8 @@ struct Draw<'a> {
     frames: Vec<usize>,
     block_depth: usize,
     inline_depth: usize,
-    /// Inside a link of the text, be it one that we follow or not: there is no other link in it.
-    is_link: bool,
+    /// Links of the text that are open, be they such as we follow or not: there is no other link in them.
+    links: usize,
     /// A block of code under way: its language and its text.
     code: Option<(String, String)>,
     image: Option<link::Image>,
@@ -237,7 +237,7 @@ impl Draw<'_> {
         }
         match end {
             TagEnd::Image => self.end_image(),
-            TagEnd::Link if self.image.is_none() => self.is_link = false,
+            TagEnd::Link if self.image.is_none() => self.links -= 1,
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::Table | TagEnd::TableHead => self.end_table(end),
             _ => {}

@@ -96,10 +96,12 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let title = title_of(&chat);
     let sending = RwSignal::new(None::<String>);
     let listeners = Listeners {
-        on_sending: Callback::new(move |text| sending.set(text)),
+        on_sending: Callback::new(move |text| sending.set(Some(text))),
+        on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
             state.put(started.user_turn);
             state.put(started.assistant_turn);
+            sending.set(None);
         }),
         on_stopped: Callback::new(move |view: TurnView| {
             state.put(view);

@@ -46,7 +46,8 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     let sending = RwSignal::new(None::<String>);
     let navigate = use_navigate();
     let listeners = Listeners {
-        on_sending: Callback::new(move |text| sending.set(text)),
+        on_sending: Callback::new(move |text| sending.set(Some(text))),
+        on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| navigate(&chat_path(started.chat_id), Default::default())),
         on_stopped: Callback::new(|_| ()),
     };

@@ -6,7 +6,7 @@ use leptos_router::components::A;
 use crate::api::view::ChatItem;
 use crate::browser::dialog;
 use crate::domain::ChatId;
-use crate::ui::chats::{Chats, chat_path, leave_if_open};
+use crate::ui::chats::{Chats, chat_path, leave_deleted};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -80,6 +80,7 @@ fn Item(item: ChatItem) -> impl IntoView {
 fn ChatMenu() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let Chosen(chosen) = expect_context::<Chosen>();
+    let leave = leave_deleted();
     let rename = move |_| {
         dialog::close_popovers();
         chats.renaming.set(chosen.get_untracked());
@@ -88,7 +89,7 @@ fn ChatMenu() -> impl IntoView {
         dialog::close_popovers();
         if let Some((id, title)) = chosen.get_untracked() {
             chats.delete(id, &title);
-            leave_if_open(id);
+            leave(id);
         }
     };
     view! {

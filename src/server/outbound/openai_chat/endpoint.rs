@@ -23,7 +23,7 @@ pub struct ChatEndpoint {
 impl ChatEndpoint {
     /// Where it is, as configured.
     pub fn base_url(&self) -> &str {
-        &self.base_url
+        &self.target.base_url
     }
 
     pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {

@@ -17,7 +17,7 @@ impl Draw<'_> {
     /// Running text, in which addresses become links.
     pub(super) fn run(&mut self, text: &str) -> Result<(), Refused> {
         self.spend(1)?;
-        if self.is_link || self.code.is_some() || self.image.is_some() {
+        if self.links > 0 || self.code.is_some() || self.image.is_some() {
             self.literal(text);
             return Ok(());
         }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat};
-use crate::ui::chats::{Chats, leave_if_open};
+use crate::ui::chats::{Chats, leave_deleted};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::words;
@@ -20,6 +20,7 @@ pub fn ChatHeader(
 ) -> impl IntoView {
     let chats = use_context::<Chats>();
     let id = chat.id;
+    let leave = leave_deleted();
     let shown = Signal::derive(move || {
         let title = title.get();
         if title.is_empty() { words::UNTITLED.to_owned() } else { title }
@@ -34,7 +35,7 @@ pub fn ChatHeader(
         dialog::close_popovers();
         if let Some(chats) = chats {
             chats.delete(id, &shown.get_untracked());
-            leave_if_open(id);
+            leave(id);
         }
     };
     let models = StoredValue::new(models);
