@@ -57,6 +57,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("rust_embed", &["http"]),
     ("rustls", &["outbound"]),
     ("secrecy", &["outbound", "platform"]),
+    ("send_wrapper", &["browser"]),
     ("serde", BOTH),
     ("serde_json", BOTH),
     ("serde_path_to_error", &["http"]),
@@ -74,6 +75,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("two_face", &["markup"]),
     ("uuid", BOTH),
     ("wasm_bindgen", &["browser", "root"]),
+    ("wasm_bindgen_futures", &["browser"]),
     ("web_sys", &["browser"]),
     ("zstd", &["store"]),
 ];
