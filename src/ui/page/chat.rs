@@ -115,7 +115,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         <ChatHeader chat title branch models=models.clone()/>
-        <Transcript/>
+        <Transcript state on_stop=Callback::new(|_| ()) on_retry=Callback::new(|_| ())/>
         <SendingTurn text=sending/>
         {is_running_at_first.then(|| view! { <noscript inner_html=FOLLOW_WITHOUT_SCRIPT></noscript> })}
         {notices}
