@@ -21,7 +21,7 @@ pub struct Problem {
     code: &'static str,
     detail: String,
     /// Members beside the standard ones: `field`, or what a client needs to go on.
-    members: Vec<(&'static str, Value)>,
+    members: Vec<(String, Value)>,
     /// Seconds after which the same request may work.
     retry_after: Option<u64>,
 }
@@ -94,8 +94,8 @@ impl Problem {
     }
 
     /// The same with one more member.
-    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.members.push((name, value.into()));
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.members.push((name.into(), value.into()));
         self
     }
 
@@ -124,7 +124,7 @@ impl IntoResponse for Problem {
             "detail": self.detail,
         });
         if let Value::Object(object) = &mut body {
-            object.extend(self.members.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            object.extend(self.members);
             object.insert("request_id".into(), request_id::current().into());
         }
         let mut response = (self.status, body.to_string()).into_response();
