@@ -1,6 +1,6 @@
 //! The program as people run it: exit codes, what goes where, the lock, refused addresses, and an orderly end.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! The shell around every route, on a router of toy routes: headers, names, cross-site requests, bodies and errors.
 //! The ids in the names of tables are those of the bad inputs that they hold up (S-HD, S-SZ, S-ID).
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;
 
