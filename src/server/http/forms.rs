@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::problem::Problem;
 use crate::api::error::ApiError;
-use crate::api::turns::SendMessage;
+use crate::api::view::SendMessage;
 use crate::api::view::DraftView;
 use crate::domain::{ChatId, Thinking, TurnId};
 use crate::server::access::Viewer;
