@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod http;
+pub mod markup;
 pub mod outbound;
 pub mod platform;
 pub mod run;

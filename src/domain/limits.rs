@@ -39,6 +39,16 @@ pub const FOLLOWER_FRAMES: usize = 256;
 pub const MARKDOWN_NESTING: usize = 32;
 pub const MARKDOWN_NODES: usize = 50_000;
 pub const MARKDOWN_CELLS: usize = 20_000;
+/// Colours of code: a longer block, or one with a longer line, stays plain.
+pub const HIGHLIGHT_BYTES: usize = 64 << 10;
+pub const HIGHLIGHT_LINE_BYTES: usize = 4 << 10;
+/// What one text may take; the rest of it stays plain.
+pub const MARKUP_TIME: Duration = Duration::from_secs(1);
+/// One formula: its source, and what it may become.
+pub const MATH_BYTES: usize = 4 << 10;
+pub const MATHML_BYTES: usize = 256 << 10;
+/// Drawings of finished texts that are kept.
+pub const MARKUP_CACHE_BYTES: usize = 2 << 20;
 
 /// Attempts before the first content, all together.
 pub const ATTEMPTS: u32 = 3;
