@@ -4,6 +4,8 @@
 pub mod reader;
 
 #[cfg(feature = "hydrate")]
+mod hold;
+#[cfg(feature = "hydrate")]
 mod page;
 #[cfg(feature = "hydrate")]
 mod place;
@@ -19,7 +21,7 @@ pub struct Place {
 
 #[cfg(feature = "hydrate")]
 mod real {
-    use super::{Place, page, place};
+    use super::{Place, hold, page, place};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before.
@@ -49,17 +51,17 @@ mod real {
 
     /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
     pub fn to_element(id: &str, focus: Option<&str>) {
-        page::to_element(id, focus);
+        hold::to_element(id, focus);
     }
 
     /// Keeps an element where it is on screen while what is around it changes (S8, S9).
     pub fn hold(id: &str) {
-        page::hold(id, id, None);
+        hold::hold(id, id, None);
     }
 
     /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
     pub fn hold_for(old: &str, new: &str, focus: &str) {
-        page::hold(old, new, Some(focus));
+        hold::hold(old, new, Some(focus));
     }
 
     /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11).

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use leptos::ev::KeyboardEvent;
+use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use crate::browser::{dialog, focus, scroll};
+use crate::browser::{clipboard, dialog, focus, scroll};
 use crate::domain::{Role, TurnId};
 use crate::ui::connection::Connection;
 use crate::ui::state::{ChatState, TurnState};
@@ -62,14 +62,22 @@ pub fn Transcript(
     let on_keydown = move |event: KeyboardEvent| {
         // Esc once, when the focus is among the turns (ux.md 8).
         if event.key() == "Escape" && !event.default_prevented() && !focus::is_in_text() && !dialog::is_any_open() {
-            if let Some(running) = state.running() {
+            if let Some(running) = untrack(move || state.running()) {
                 event.prevent_default();
                 on_stop.run(running);
             }
         }
     };
+    // Drawn markdown has no listeners of its own.
+    let on_click = move |event: MouseEvent| {
+        if let Some(code) = clipboard::code_asked_for(&event) {
+            clipboard::copy(code, move |copied| {
+                state.say(if copied { crate::ui::words::COPIED } else { words::COPY_FAILED });
+            });
+        }
+    };
     view! {
-        <section class="transcript" on:keydown=on_keydown>
+        <section class="transcript" on:keydown=on_keydown on:click=on_click>
             <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
                 <For each=move || state.turns() key=|turn| turn.id() let(turn)>
                     <TurnRow state turn on_retry/>
