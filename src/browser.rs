@@ -8,6 +8,7 @@ pub mod disclosure;
 pub mod document;
 pub mod event_source;
 pub mod focus;
+pub mod form;
 pub mod local_store;
 pub mod media;
 pub mod network;

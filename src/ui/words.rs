@@ -27,10 +27,11 @@ pub const LOADING_CHAT: &str = "Loading chat…";
 pub const UNTITLED: &str = "New chat";
 pub const DRAFT: &str = "Draft";
 pub const ANSWERING: &str = "answering";
+pub const CHAT_MENU: &str = "More for this chat";
 pub const RENAME: &str = "Rename";
 pub const DELETE: &str = "Delete";
 pub const TITLE: &str = "Title";
-pub const DELETED: &str = "Chat deleted.";
+pub const DELETED: &str = "Deleted. Undo available.";
 pub const RESTORED: &str = "Chat restored.";
 pub const RENAMED: &str = "Renamed.";
 pub const THEME: &str = "Theme";
@@ -59,10 +60,14 @@ pub const DRAFT_UNSAVED: &str = "Not saved on the server yet; kept in this brows
 pub const NOT_FOUND_TITLE: &str = "Not found";
 pub const NOT_FOUND_PAGE: &str = "There is nothing at this address.";
 pub const NOT_FOUND_CHAT: &str = "This chat does not exist or is not yours.";
+pub const PAGE_FAILED: &str = "This page could not be loaded";
 
 // The empty chat.
 pub const GREETING: &str = "What would you like to talk about?";
 pub const CONNECT_FIRST: &str = "Connect a model to start.";
+pub const CONNECT_HOW: &str = "Start the server with one of these settings, then reload this page.";
+pub const CONNECT_FILE_BEFORE: &str = "The same settings can be kept in the configuration file ";
+pub const CONNECT_FILE_AFTER: &str = ". Keys stay on the server and are never shown here.";
 pub const RECENT: &str = "Recent chats";
 pub const TRY_DEMO: &str = "Try the demo";
 pub const TRY_DEMO_WHAT: &str = "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.";

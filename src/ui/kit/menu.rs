@@ -21,7 +21,7 @@ pub fn Menu(
     /// More classes of the button.
     #[prop(optional)]
     class: &'static str,
-    children: ChildrenFn,
+    children: Children,
 ) -> impl IntoView {
     let face = match icon {
         Some(name) => view! { <Icon name/><span class="quiet">{label}</span> }.into_any(),
