@@ -35,7 +35,9 @@ async fn a_reply_is_stored_as_it_was_streamed() {
     let turn = house.ended(started.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     assert_eq!(turn.content_text(), "Hello");
-    assert!(matches!(&turn.blocks[0].content, Content::Thinking { thinking, duration_ms: Some(_), .. } if thinking == "hm, yes"));
+    assert!(
+        matches!(&turn.blocks[0].content, Content::Thinking { thinking, duration_ms: Some(_), .. } if thinking == "hm, yes")
+    );
     assert_eq!(turn.model_used.as_deref(), Some("model-a-0001"));
     assert_eq!(turn.usage.input_tokens, Some(7));
     let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
@@ -303,7 +305,8 @@ async fn trying_again_makes_a_version_beside_the_old_one() {
     let house = House::new(provider([answer([text("first")]), answer([text("second")])])).await;
     let first = house.send("hi").await;
     house.ended(first.assistant_turn.id).await;
-    let retry = house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
+    let retry =
+        house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
     let second = retry.await.unwrap();
     assert_eq!(second.user_turn.id, first.user_turn.id);
     assert_ne!(second.branch.id, first.branch.id);
@@ -330,7 +333,9 @@ async fn nothing_follows_a_running_reply() {
 
 #[tokio::test]
 async fn a_new_process_ends_what_the_old_one_left_and_keeps_its_text() {
-    let asks = delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }));
+    let asks = delta(
+        json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }),
+    );
     let house = House::new(provider([Answer::Stream(vec![thinking("I see"), text("words"), asks, Step::Hang])])).await;
     let id = house.send("hi").await.assistant_turn.id;
     // The start of the call is committed with everything before it.

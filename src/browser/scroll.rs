@@ -21,7 +21,8 @@ pub struct Place {
 
 #[cfg(feature = "hydrate")]
 mod real {
-    use super::{Place, hold, page, place};
+    use super::hold as holding;
+    use super::{Place, page, place};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before.
@@ -51,17 +52,17 @@ mod real {
 
     /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
     pub fn to_element(id: &str, focus: Option<&str>) {
-        hold::to_element(id, focus);
+        holding::to_element(id, focus);
     }
 
     /// Keeps an element where it is on screen while what is around it changes (S8, S9).
     pub fn hold(id: &str) {
-        hold::hold(id, id, None);
+        holding::hold(id, id, None);
     }
 
     /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
     pub fn hold_for(old: &str, new: &str, focus: &str) {
-        hold::hold(old, new, Some(focus));
+        holding::hold(old, new, Some(focus));
     }
 
     /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11).

@@ -137,7 +137,8 @@ fn code(error: &ApiError) -> &'static str {
 /// The theme of a request's cookie, if it is one.
 pub fn theme_of(headers: &HeaderMap) -> Option<&'static str> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let theme = cookies.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix("turnleaf_theme="))?;
+    let theme =
+        cookies.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix("turnleaf_theme="))?;
     ["light", "dark", "system"].into_iter().find(|known| *known == theme)
 }
 

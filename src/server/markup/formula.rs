@@ -72,7 +72,8 @@ fn read(xml: &str) -> Option<MathTree> {
             Event::End(_) => steps.push(MathStep::Close),
             Event::Text(text) => push_text(&mut steps, text.as_ref().to_owned()),
             Event::GeneralRef(name) => {
-                let character = name.resolve_char_ref().ok()?.or((&*name == "nbsp").then_some('\u{a0}')).map(String::from);
+                let character =
+                    name.resolve_char_ref().ok()?.or((&*name == "nbsp").then_some('\u{a0}')).map(String::from);
                 push_text(&mut steps, character.or_else(|| resolve_predefined_entity(&name).map(str::to_owned))?);
             }
             Event::Eof => return MathTree::new(steps),
