@@ -21,10 +21,13 @@ fn thought(ms: Option<u64>, text: &str) -> Content {
 
 #[test]
 fn times_are_said_the_way_people_say_them() {
-    for (s, words) in [(0, "0 s"), (12, "12 s"), (60, "1 min"), (65, "1 min 5 s"), (3_600, "1 h"), (3_725, "1 h 2 min")] {
+    for (s, words) in [(0, "0 s"), (12, "12 s"), (60, "1 min"), (65, "1 min 5 s"), (3_600, "1 h"), (3_725, "1 h 2 min")]
+    {
         assert_eq!(seconds(s), words);
     }
-    for (ms, words) in [(0, "0.0 s"), (849, "0.8 s"), (850, "0.9 s"), (9_949, "9.9 s"), (9_950, "10 s"), (60_000, "1 min")] {
+    for (ms, words) in
+        [(0, "0.0 s"), (849, "0.8 s"), (850, "0.9 s"), (9_949, "9.9 s"), (9_950, "10 s"), (60_000, "1 min")]
+    {
         assert_eq!(took(ms), words, "{ms}");
     }
 }
@@ -34,7 +37,10 @@ fn a_finished_reasoning_block_is_called_by_its_time_and_its_tools() {
     assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "Thought for 12 s");
     assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "Thought briefly");
     assert_eq!(reasoning(&block(vec![thought(None, "x")]), false, None), "Thought");
-    assert_eq!(reasoning(&block(vec![thought(Some(3_000), "")]), false, None), "Thought for 3 s · hidden by the provider");
+    assert_eq!(
+        reasoning(&block(vec![thought(Some(3_000), "")]), false, None),
+        "Thought for 3 s · hidden by the provider"
+    );
     assert_eq!(
         reasoning(&block(vec![thought(Some(7_000), "x")]), false, Some(CutOff::Stopped)),
         "Thought for 7 s · stopped"
