@@ -40,6 +40,8 @@ pub fn Composer(
     /// The reply that runs on this path.
     #[prop(into)]
     running: Signal<Option<TurnId>>,
+    /// Set by other parts of the page to stop that reply, as the button does.
+    stop_asked: RwSignal<bool>,
     listeners: Listeners,
 ) -> impl IntoView {
     let default = models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone());
@@ -66,6 +68,12 @@ pub fn Composer(
     };
     provide_context(state);
     listen_on_page(state);
+    Effect::new(move |_| {
+        if stop_asked.get() {
+            stop_asked.set(false);
+            state.stop();
+        }
+    });
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();

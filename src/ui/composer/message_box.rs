@@ -79,7 +79,7 @@ fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
         return;
     }
     let pressed = event.key();
-    let asked = keys::on_page(press(event, &pressed), state.memory.get_value(), focus::is_within("#transcript"));
+    let asked = keys::on_page(press(event, &pressed), state.memory.get_value());
     if pressed == "Escape" {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
