@@ -1,4 +1,4 @@
-//! Sending, stopping and trying again.
+//! Turns: send, stop, try again, look again.
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
@@ -8,42 +8,45 @@ use crate::api::error::ApiError;
 use crate::api::view::{Started, TurnView};
 use crate::domain::{ChatId, Thinking, TurnId};
 
-/// A message to send.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A message as the composer sends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendMessage {
-    /// None starts a chat.
+    /// `None` begins a new chat.
     pub chat_id: Option<ChatId>,
-    pub text: String,
-    /// The turn it follows; none in an empty chat.
+    /// The reply it follows; `None` in a chat without turns.
     pub prev_turn_id: Option<TurnId>,
-    /// Only for a new chat or branch; a branch keeps its lock.
+    pub text: String,
     pub provider: Option<String>,
     pub model: Option<String>,
     pub thinking: Option<Thinking>,
-    /// The same id with the same message is the same message.
+    /// The same id never sends twice.
     pub client_request_id: String,
 }
 
-/// Stores the message and starts the reply.
-#[server(SendMessageCall, input = Json)]
+/// Sends a message; its reply runs on the server from then on.
+#[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Json)]
 pub async fn send_message(message: SendMessage) -> Result<Started, ApiError> {
-    crate::server::service::pages::send_message(message).await
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.send(viewer, message).await
 }
 
-/// Stops a reply; what it has said is kept. Gives the turn as it ended.
-#[server]
+/// Stops a reply; its ending is stored when this returns.
+#[server(prefix = "/api/page", endpoint = "stop_reply")]
 pub async fn stop_reply(turn_id: TurnId) -> Result<TurnView, ApiError> {
-    crate::server::service::pages::stop_reply(turn_id).await
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.stop(viewer, turn_id).await
 }
 
-/// Starts another reply to the same message.
-#[server]
+/// Asks for another reply to the same message.
+#[server(prefix = "/api/page", endpoint = "retry_reply")]
 pub async fn retry_reply(turn_id: TurnId, client_request_id: String) -> Result<Started, ApiError> {
-    crate::server::service::pages::retry_reply(turn_id, client_request_id).await
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.retry(viewer, turn_id, client_request_id).await
 }
 
-/// One turn as it is now.
-#[server]
+/// A turn as of now.
+#[server(prefix = "/api/page", endpoint = "load_turn")]
 pub async fn load_turn(turn_id: TurnId) -> Result<TurnView, ApiError> {
-    crate::server::service::pages::load_turn(turn_id).await
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.turn(viewer, turn_id).await
 }

@@ -53,6 +53,21 @@ pub enum Event {
 }
 
 impl Event {
+    /// The names of the events that this version knows.
+    pub const NAMES: [&str; 11] = [
+        "turn_status",
+        "generation_start",
+        "model_returned",
+        "attempt",
+        "block_start",
+        "block_delta",
+        "block_update",
+        "block_end",
+        "usage",
+        "error",
+        "turn_end",
+    ];
+
     /// The event's name on the wire (SSE `event:`).
     pub fn name(&self) -> &str {
         match self {
@@ -71,9 +86,18 @@ impl Event {
         }
     }
 
+    /// Whether the event has a name that this version knows but a shape that it does not. It is kept like an event of
+    /// a newer version, but a fold says that something is wrong.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Self::Unknown(_)) && Self::NAMES.contains(&self.name())
+    }
+
     /// Whether the event may be shown before it is stored. Only growth may: everything else changes what exists, and
     /// what exists is published after its commit (reliability.md 1.3 rule 5).
     pub fn is_growth(&self) -> bool {
         matches!(self, Self::BlockDelta { .. })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@ use uuid::Uuid;
 
 use crate::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
 use crate::branch::Lock;
+use crate::failure::{Failure, FailureKind};
 use crate::id::{BlockId, BranchId, ChatId, ExchangeId, TurnId};
+use crate::tree::Node;
 use crate::turn::{Role, Turn, TurnStatus};
 use crate::usage::Usage;
 
@@ -164,4 +166,69 @@ pub fn rich_reply(ord: i64) -> Turn {
             error_text("The connection to Demo broke off."),
         ],
     )
+}
+
+/// The same reply while its first tool runs: nothing of it is over.
+pub fn running_reply(ord: i64) -> Turn {
+    let mut turn = rich_reply(ord);
+    (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
+    turn.blocks.truncate(2);
+    for block in &mut turn.blocks {
+        if let Content::ToolUse { status, .. } = &mut block.content {
+            *status = ToolStatus::Running;
+        }
+    }
+    turn
+}
+
+/// A reply that broke off in the middle of a sentence: the partial text stays, the error comes last.
+pub fn failed_reply(ord: i64, kind: FailureKind) -> Turn {
+    let failure = Failure::new(kind, "Demo");
+    let mut turn = reply(ord, [Content::text("The tallest mountain of Nor"), error_text(&failure.message)]);
+    for (block, state) in turn.blocks.iter_mut().zip([BlockState::Aborted, BlockState::Done]) {
+        block.state = state;
+    }
+    (turn.status, turn.error) = (TurnStatus::Error, Some(failure));
+    turn
+}
+
+/// The `n`th turn of a tree: a person's where `n` is odd, a reply where it is even.
+pub fn node(n: u64, prev: Option<u64>) -> Node {
+    let role = if n % 2 == 1 { Role::User } else { Role::Assistant };
+    let ord = i64::try_from(n).unwrap_or(i64::MAX);
+    Node { id: turn_id(n), prev: prev.map(turn_id), ord, role, status: TurnStatus::Complete }
+}
+
+/// Turn 1 was answered twice (2, 3), 3 was continued twice (4 and its edit 6), 10 is a second root.
+///
+/// ```text
+/// 1 ── 2 ── 8 ── 9
+///   └─ 3 ── 4 ── 5
+///        └─ 6 ── 7
+/// 10
+/// ```
+pub fn nodes() -> Vec<Node> {
+    let edges = [(1, 0), (2, 1), (3, 1), (4, 3), (5, 4), (6, 3), (7, 6), (8, 2), (9, 8), (10, 0)];
+    edges.map(|(n, prev)| node(n, (prev > 0).then_some(prev))).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_the_same_on_every_run_and_numbered_as_stored_turns_are() {
+        for turn in
+            [rich_reply(2), running_reply(2), failed_reply(2, FailureKind::ProviderTruncated), user_turn(1, "Hi")]
+        {
+            for (seq, block) in (0..).zip(&turn.blocks) {
+                assert_eq!((block.seq, block.chat_seq), (seq, chat_seq(turn.ord, seq)));
+            }
+            assert_eq!(turn.completed_at.is_some(), turn.status.is_terminal());
+        }
+        assert_eq!(rich_reply(2), rich_reply(2));
+        assert_eq!(turn_id(1).to_string(), "0190b5b4-0000-7000-8000-000000000001");
+        assert_eq!(serde_json::to_value(time(0)).unwrap(), "2026-01-01T00:00:00Z");
+        assert!(crate::tree::TurnTree::new(nodes()).faults().is_empty());
+    }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::id::BlockId;
-use crate::merge::join_reasoning;
+use crate::merge::{join_reasoning, sum_known};
 
 /// One thing to draw. All `usize` in here are places in the slice that `segments` was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl ReasoningBlock {
                 Segment::Think { blocks, .. } => {
                     for block in blocks.iter().filter_map(|&at| all.get(at)) {
                         let Content::Thinking { thinking, title, duration_ms, .. } = &block.content else { continue };
-                        self.duration_ms = plus(self.duration_ms, *duration_ms);
+                        self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
                         self.title = title.clone().filter(|title| !title.trim().is_empty());
                         self.has_text |= !thinking.trim().is_empty();
                         self.is_open = block.state == BlockState::Open;
@@ -215,7 +215,7 @@ impl ReasoningBlock {
                     let result = result.and_then(|at| all.get(at));
                     self.tool_calls += 1;
                     self.failed_tool_calls += usize::from(tool_failed(block, result));
-                    self.duration_ms = plus(self.duration_ms, *duration_ms);
+                    self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
                     self.is_open = block.state == BlockState::Open || status.is_open();
                     self.was_cut_off = was_cut_off(block) || *status == ToolStatus::Cancelled;
                 }
@@ -239,13 +239,6 @@ pub fn tool_failed(call: &Block, result: Option<&Block>) -> bool {
 
 fn was_cut_off(block: &Block) -> bool {
     matches!(block.state, BlockState::Aborted | BlockState::Failed)
-}
-
-fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
-    match (sum, more) {
-        (None, more) => more,
-        (Some(sum), more) => Some(sum.saturating_add(more.unwrap_or(0))),
-    }
 }
 
 #[cfg(test)]

@@ -1,1 +1,23 @@
-//! The room `outbound`.
+//! The room `outbound`: everything that speaks to a model's provider. It turns one vocabulary ([`provider`]) into a
+//! provider's bytes and back, and knows nothing of chats, rows or viewers.
+//!
+//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`] (request bytes) →
+//! [`http_client`] (one attempt) → [`sse`] (bytes to events) → [`openai_chat`] again (events to items) → [`builder`]
+//! (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
+//! way back without a request.
+
+pub mod builder;
+pub mod classify;
+pub mod demo;
+pub mod http_client;
+pub mod openai_chat;
+pub mod provider;
+pub mod redact;
+pub mod registry;
+pub mod replay;
+pub mod scripted;
+pub mod sse;
+
+pub use builder::{BlockBuilder, PendingCall, Place};
+pub use provider::{ChatRequest, Decoder, HistoryTurn, Item, Outcome, Provider, Refused, Reply, ToolOutcome};
+pub use registry::Registry;

@@ -29,7 +29,7 @@ pub mod view;
 mod words;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 pub use enrich::{ClassName, Enrich, Plain, Run};
 pub use math::{MathAttribute, MathElement, MathStep, MathTree};

@@ -3,13 +3,13 @@
 mod code;
 mod link;
 mod table;
+mod text;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
-use super::autolink::{self, Piece};
 use super::block::Budget;
 use super::enrich::Enrich;
 use super::html::{Attribute, Element, Html};
@@ -45,7 +45,7 @@ pub fn block(
         frames: Vec::new(),
         block_depth: 0,
         inline_depth: 0,
-        is_link: false,
+        links: 0,
         code: None,
         image: None,
         table: table::Table::default(),
@@ -73,8 +73,8 @@ struct Draw<'a> {
     frames: Vec<usize>,
     block_depth: usize,
     inline_depth: usize,
-    /// Inside a link of the text, be it one that we follow or not: there is no other link in it.
-    is_link: bool,
+    /// Links of the text that are open, be they such as we follow or not: there is no other link in them.
+    links: usize,
     /// A block of code under way: its language and its text.
     code: Option<(String, String)>,
     image: Option<link::Image>,
@@ -127,12 +127,14 @@ impl Draw<'_> {
     }
 
     fn event(&mut self, event: &Event, range: &Range<usize>, is_task: bool) -> Result<(), Refused> {
-        self.spend(1)?;
+        if !matches!(event, Event::End(_)) {
+            self.spend(1)?;
+        }
         match event {
             Event::Start(tag) => return self.start(tag, is_task),
             Event::End(end) => self.end(*end),
             Event::Text(text) | Event::Html(text) => self.literal(text),
-            Event::InlineHtml(tag) if self.image.is_none() && is_line_break(tag) => self.html.line_break(),
+            Event::InlineHtml(tag) if self.image.is_none() && text::is_line_break(tag) => self.html.line_break(),
             Event::InlineHtml(text) => self.literal(text),
             // A price, not a formula: a digit right behind the second dollar.
             Event::InlineMath(_) if self.text[range.end..].starts_with(|c: char| c.is_ascii_digit()) => {
@@ -159,52 +161,6 @@ impl Draw<'_> {
             }
             // Not among the options.
             Event::FootnoteReference(name) => self.literal(name),
-        }
-        Ok(())
-    }
-
-    /// Text that is nothing but text.
-    fn literal(&mut self, text: &str) {
-        match (&mut self.code, &mut self.image) {
-            (Some((_, code)), _) => code.push_str(text),
-            (None, Some(image)) => image.alt.push_str(text),
-            (None, None) => self.html.text(text),
-        }
-    }
-
-    /// Running text, in which addresses become links.
-    fn run(&mut self, text: &str) -> Result<(), Refused> {
-        self.spend(1)?;
-        if self.is_link || self.code.is_some() || self.image.is_some() {
-            self.literal(text);
-            return Ok(());
-        }
-        for piece in autolink::pieces(text) {
-            match piece {
-                Piece::Text(text) => self.html.text(text),
-                Piece::Link(text, target) => {
-                    self.spend(1)?;
-                    link::written_out(&mut self.html, &target, text);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn math(&mut self, source: &str, display: bool) -> Result<(), Refused> {
-        self.spend(1)?;
-        if let Some(image) = &mut self.image {
-            image.alt.push_str(source);
-            return Ok(());
-        }
-        let class = if display { "md-math md-display" } else { "md-math" };
-        match self.enrich.math(source, display) {
-            Some(tree) => {
-                self.html.open(Element::Span, &[(Attribute::Class, class), LTR]);
-                tree.draw(&mut self.html);
-                self.html.close();
-            }
-            None => self.html.leaf(Element::Code, &[(Attribute::Class, class), LTR], source),
         }
         Ok(())
     }
@@ -281,7 +237,7 @@ impl Draw<'_> {
         }
         match end {
             TagEnd::Image => self.end_image(),
-            TagEnd::Link if self.image.is_none() => self.is_link = false,
+            TagEnd::Link if self.image.is_none() => self.links -= 1,
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::Table | TagEnd::TableHead => self.end_table(end),
             _ => {}
@@ -302,9 +258,4 @@ fn heading(level: HeadingLevel) -> (Element, &'static str) {
         HeadingLevel::H5 => (Element::H6, "md-h5"),
         HeadingLevel::H6 => (Element::H6, "md-h6"),
     }
-}
-
-/// The one tag that means something: models write it into cells of tables, which cannot have line breaks otherwise.
-fn is_line_break(tag: &str) -> bool {
-    ["<br>", "<br/>", "<br />"].iter().any(|known| tag.eq_ignore_ascii_case(known))
 }

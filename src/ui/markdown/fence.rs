@@ -72,9 +72,10 @@ impl OpenFence {
         ControlFlow::Continue(())
     }
 
-    /// The block as it is now. A last line that would close it is not shown as code.
+    /// The block as it is now. A last line that would close it, or may be the indent of one that will, is not shown as code.
     pub fn part(&self, tail: &str) -> Part {
-        let last = Some(&tail[self.read..]).filter(|line| !self.fence.is_closed_by(line)).unwrap_or_default();
+        let is_shown = |line: &&str| !self.fence.is_closed_by(line) && !matches!(*line, " " | "  " | "   ");
+        let last = Some(&tail[self.read..]).filter(is_shown).unwrap_or_default();
         draw::open_code(&self.language, &self.body, last)
     }
 }

@@ -21,7 +21,9 @@ pub struct Formula {
 /// source between them is dropped. In a quote a formula must be on one line, because the source has the quote's marks in it.
 pub fn formulas(text: &str, events: &[(Event, Range<usize>)]) -> Vec<Formula> {
     let mut formulas = Vec::new();
-    if !text.contains("\\(") && !text.contains("\\[") {
+    // Only this block's source is searched, or a text of many blocks would be searched many times.
+    let source = events.first().zip(events.last()).map_or("", |((_, first), (_, last))| &text[first.start..last.end]);
+    if !source.contains("\\(") && !source.contains("\\[") {
         return formulas;
     }
     let mut quotes = 0_usize;

@@ -33,12 +33,13 @@ impl Image {
 
 impl Draw<'_> {
     pub(super) fn start_link(&mut self, link_type: LinkType, destination: &str, title: &str) {
-        self.is_link = true;
+        self.links += 1;
         let target = match link_type {
             LinkType::Email => Target::mail(destination),
             _ => Target::parse(destination),
         };
-        let Some(target) = target else {
+        // The parser lets an address in angle brackets be inside a link; a page cannot.
+        let Some(target) = target.filter(|_| self.links == 1) else {
             self.frames.push(0);
             return;
         };
@@ -58,7 +59,7 @@ impl Draw<'_> {
             return;
         };
         let alt = if image.alt.trim().is_empty() { words::IMAGE } else { &image.alt };
-        let Some(target) = image.target.filter(|_| !self.is_link) else {
+        let Some(target) = image.target.filter(|_| self.links == 0) else {
             self.html.text(alt);
             return;
         };

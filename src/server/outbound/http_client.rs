@@ -1,0 +1,211 @@
+//! The one HTTP client towards providers. It sends one attempt and reads a body as it comes; it follows no redirect,
+//! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
+
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use chrono::Utc;
+use futures::StreamExt;
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::domain::{Failure, FailureKind, limits};
+use crate::server::outbound::classify;
+use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
+use crate::server::outbound::redact::Secrets;
+
+/// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
+const KEPT: [&str; 11] = [
+    "request-id",
+    "x-request-id",
+    "openai-processing-ms",
+    "openai-version",
+    "cf-ray",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "content-type",
+    "date",
+    "location",
+];
+const KEPT_PREFIX: &str = "x-ratelimit-";
+
+/// Whom to ask, and as whom.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The provider's name for people, for sentences about failures.
+    pub provider: Arc<str>,
+    pub base_url: Arc<str>,
+    pub api_key: Option<SecretString>,
+    pub secrets: Secrets,
+}
+
+/// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
+#[derive(Debug, Clone, Default)]
+pub struct HttpClient(Arc<Clients>);
+
+#[derive(Debug, Default)]
+struct Clients {
+    /// Through the system's proxies.
+    outside: OnceLock<Result<reqwest::Client, String>>,
+    /// Without any: a proxy would look for a server on this machine on its own.
+    loopback: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl HttpClient {
+    /// Posts a body and gives the response as soon as its headers are there.
+    pub async fn post(&self, target: &Target, path: &str, body: Bytes) -> Result<Reply, Refused> {
+        let client = self.client(target)?;
+        let request = client.post(url_of(target, path)).headers(headers(target)?).body(body);
+        let response = request.send().await.map_err(|error| Refused::unanswered(unreachable(&error, target)))?;
+        let reply_headers = kept(response.headers());
+        let status = response.status().as_u16();
+        if !response.status().is_success() {
+            return Err(refused(response, status, reply_headers, target).await);
+        }
+        let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        if let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+            let detail = format!("The reply came packed as {encoding}, which was not asked for.");
+            let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider).with_detail(detail);
+            return Err(Refused { status: Some(status), headers: reply_headers, ..Refused::unanswered(failure) });
+        }
+        let target = target.clone();
+        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken(&error, &target)));
+        Ok(Reply { status, headers: reply_headers, body: body.boxed() })
+    }
+
+    /// Gets a small JSON document, such as a list of models.
+    pub async fn get_json(&self, target: &Target, path: &str) -> Result<serde_json::Value, Refused> {
+        let client = self.client(target)?;
+        let request = client.get(url_of(target, path)).headers(headers(target)?);
+        let response = request.send().await.map_err(|error| Refused::unanswered(unreachable(&error, target)))?;
+        let status = response.status().as_u16();
+        if !response.status().is_success() {
+            let headers = kept(response.headers());
+            return Err(refused(response, status, headers, target).await);
+        }
+        let body = read(response, limits::PROVIDER_EVENT_BYTES).await;
+        serde_json::from_slice(&body).map_err(|error| protocol(target, &format!("The list is not JSON ({error}).")))
+    }
+
+    fn client(&self, target: &Target) -> Result<&reqwest::Client, Refused> {
+        let client = if is_loopback(&target.base_url) {
+            self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
+        } else {
+            self.0.outside.get_or_init(|| build(builder))
+        };
+        client.as_ref().map_err(|error| {
+            Refused::unanswered(Failure::new(FailureKind::Internal, &target.provider).with_detail(error.clone()))
+        })
+    }
+}
+
+/// Whether an address can only mean this machine.
+fn is_loopback(base_url: &str) -> bool {
+    let Some(host) = reqwest::Url::parse(base_url).ok().and_then(|url| Some(url.host_str()?.to_owned())) else {
+        return false;
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(limits::CONNECT)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .user_agent(concat!("turnleaf/", env!("CARGO_PKG_VERSION")))
+}
+
+fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
+    // An error only says that the process has installed it before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    // A machine without certificates can still reach a server on itself.
+    builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| chain(&error))
+}
+
+fn url_of(target: &Target, path: &str) -> String {
+    format!("{}{path}", target.base_url.trim_end_matches('/'))
+}
+
+fn headers(target: &Target) -> Result<HeaderMap, Refused> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(key) = &target.api_key {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())).map_err(|_| {
+            let failure = Failure::new(FailureKind::ProviderAuth, &target.provider);
+            Refused::unanswered(failure.with_detail("The key has characters that no header may have."))
+        })?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
+}
+
+fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
+    let is_kept = |name: &str| KEPT.contains(&name) || name.starts_with(KEPT_PREFIX);
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers
+        .iter()
+        .filter(|(name, _)| is_kept(name.as_str()))
+        .map(|(name, value)| (name.to_string(), text(value)))
+        .collect()
+}
+
+async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String, String)>, target: &Target) -> Refused {
+    let body = read(response, ERROR_BODY_BYTES).await;
+    let (failure, said) = classify::status(status, &headers, &body, &target.provider, &target.secrets, Utc::now());
+    Refused {
+        retries_by_itself: said.unwrap_or_else(|| failure.kind.retries_by_itself()),
+        failure,
+        status: Some(status),
+        headers,
+        body: target.secrets.redact_bytes(body),
+    }
+}
+
+/// Reads a body up to a limit. What breaks off is taken as it is: it is only read for what it says.
+async fn read(response: reqwest::Response, at_most: usize) -> Bytes {
+    let mut body = Vec::new();
+    let mut pieces = response.bytes_stream();
+    while let Some(Ok(piece)) = pieces.next().await {
+        body.extend_from_slice(&piece);
+        if body.len() >= at_most {
+            body.truncate(at_most);
+            break;
+        }
+    }
+    body.into()
+}
+
+fn protocol(target: &Target, detail: &str) -> Refused {
+    let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider);
+    Refused::unanswered(failure.with_detail(target.secrets.redact(detail)))
+}
+
+/// No response: names the host, so that a wrong address can be seen, and nothing else of the URL.
+fn unreachable(error: &reqwest::Error, target: &Target) -> Failure {
+    let url = reqwest::Url::parse(&target.base_url).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("the configured address");
+    let port =
+        url.as_ref().and_then(reqwest::Url::port_or_known_default).map_or(String::new(), |port| format!(":{port}"));
+    let detail = format!("{host}{port}: {}", chain(error));
+    Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
+}
+
+fn broken(error: &reqwest::Error, target: &Target) -> Failure {
+    Failure::new(FailureKind::ProviderTruncated, &target.provider).with_detail(target.secrets.redact(&chain(error)))
+}
+
+/// The innermost reason: the outer ones only say that there is an inner one, and repeat the URL.
+fn chain(error: &dyn Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}

@@ -1,0 +1,20 @@
+//! Chat completions, the API that OpenAI began and most servers speak (providers.md 4, 5).
+//!
+//! In the order a request travels: [`dialect`] (what this server does differently) → [`thinking`] (how reasoning is
+//! asked for) → [`request`] (the body) → [`stream`] and [`chunks`] (the response) → [`message`] (what of it goes into
+//! the next request). [`endpoint`] makes a provider of them.
+
+pub mod calls;
+pub mod chunks;
+pub mod dialect;
+pub mod endpoint;
+pub mod halves;
+pub mod message;
+pub mod request;
+pub mod stream;
+pub mod thinking;
+pub mod usage;
+
+pub use dialect::Dialect;
+pub use endpoint::ChatEndpoint;
+pub use stream::ChatDecoder;

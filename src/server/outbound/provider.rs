@@ -1,0 +1,151 @@
+//! The vocabulary between Turnleaf and every provider: what is asked ([`ChatRequest`]), what comes back ([`Item`]) and
+//! the one trait that a provider is. Small on purpose: whatever one provider alone has stays in its own folder.
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use serde_json::{Map, Value};
+
+use crate::domain::provider::Reasoning;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Block, Failure, Params, Role, Thinking, TurnId, Usage};
+
+/// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
+pub trait Provider: Send + Sync {
+    /// The stable id that locks name (`openai`, `ollama`, `demo`).
+    fn id(&self) -> &str;
+    /// The name for people.
+    fn name(&self) -> &str;
+    /// Whether this model reasons, as far as a table can know; an unknown model is `Optional`.
+    fn reasoning(&self, model: &str) -> Reasoning;
+    /// Tools that the provider itself brings and `run_tool` runs. Only the demo has any.
+    fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+    /// The exact request body. The same request gives the same bytes (providers.md P4).
+    fn build(&self, request: &ChatRequest) -> Bytes;
+    /// One attempt: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
+    /// body it gave, closes the connection.
+    fn send(&self, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>>;
+    /// A fresh state machine for one response body.
+    fn decoder(&self) -> Box<dyn Decoder>;
+    /// Runs one of `tools()`; `None` when there is no such tool.
+    fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {
+        let _ = (name, arguments);
+        None
+    }
+}
+
+/// What is asked of a model.
+#[derive(Debug, Clone)]
+pub struct ChatRequest {
+    pub model: String,
+    pub system: Option<String>,
+    /// Root to leaf; the last one is the turn that is being answered, or the reply's own steps so far.
+    pub history: Vec<HistoryTurn>,
+    pub params: Params,
+    pub thinking: Thinking,
+    pub is_thinking_mode: bool,
+    pub tools: Vec<ToolSpec>,
+}
+
+/// One turn of the path as the context rule sends it (domain.md 4.7).
+#[derive(Debug, Clone)]
+pub struct HistoryTurn {
+    pub turn_id: TurnId,
+    pub role: Role,
+    pub blocks: Vec<Block>,
+    /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. Empty means
+    /// canonical: plain text. Tool results come from `blocks` in both cases.
+    pub raw: Vec<Bytes>,
+}
+
+/// A response that began with success.
+pub struct Reply {
+    pub status: u16,
+    /// Only the headers worth keeping (providers.md 2.2), names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: BoxStream<'static, Result<Bytes, Failure>>,
+}
+
+/// An attempt that brought no reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    pub failure: Failure,
+    /// Whether the same request may be sent again without asking (providers.md 2.7, `x-should-retry` included).
+    pub retries_by_itself: bool,
+    /// Absent when no response came at all.
+    pub status: Option<u16>,
+    /// As in [`Reply`].
+    pub headers: Vec<(String, String)>,
+    /// The error document as it came, cut at [`ERROR_BODY_BYTES`].
+    pub body: Bytes,
+}
+
+/// How much of an error document is read.
+pub const ERROR_BODY_BYTES: usize = 256 << 10;
+
+impl Refused {
+    /// No response came.
+    pub fn unanswered(failure: Failure) -> Self {
+        let retries_by_itself = failure.kind.retries_by_itself();
+        Self { failure, retries_by_itself, status: None, headers: Vec::new(), body: Bytes::new() }
+    }
+}
+
+/// What a tool gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutcome {
+    pub result: Value,
+    pub is_error: bool,
+}
+
+/// Turns a response body into items. Any split of the same bytes gives the same items, apart from where one text ends
+/// and the next begins, and the same outcome (providers.md P2).
+pub trait Decoder: Send {
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<Item>);
+    /// The body is over, or was given up.
+    fn finish(&mut self, out: &mut Vec<Item>) -> Outcome;
+}
+
+/// One piece of what a model says, in the order of first appearance.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// The model that really answers.
+    Model(String),
+    Text(String),
+    Thinking(String),
+    /// Proof of the reasoning before it; opaque.
+    ThinkingSignature(String),
+    /// Reasoning that the provider hides; opaque.
+    Redacted(String),
+    /// A tool call appeared. `index` tells the calls of one reply apart, from 0 in order of appearance.
+    ToolCall {
+        index: u64,
+        id: String,
+        name: String,
+    },
+    /// Raw arguments of a call that appeared before.
+    ToolArguments {
+        index: u64,
+        text: String,
+    },
+    /// Something that is kept in its place and not interpreted: the content of an `x:` block.
+    Opaque(Map<String, Value>),
+    /// Replaces what was said before of the same response.
+    Usage(Usage),
+    /// The provider's own word for why it stopped.
+    Stop(String),
+    /// The response failed inside; nothing follows.
+    Failed(Failure),
+}
+
+/// How a body ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The terminal that proves completeness was seen (providers.md 2.4).
+    pub complete: bool,
+    pub stop_reason: Option<String>,
+    /// Set whenever `complete` is false: what the provider said, or that it broke off.
+    pub failure: Option<Failure>,
+}

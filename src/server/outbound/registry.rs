@@ -1,0 +1,197 @@
+//! Which providers there are, which models they offer, and which of them a new chat gets.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use futures::future::join_all;
+
+use crate::domain::branch::Lock;
+use crate::domain::limits;
+use crate::domain::provider::Model;
+use crate::server::outbound::demo::{self, Demo};
+use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::openai_chat::ChatEndpoint;
+use crate::server::outbound::provider::Provider;
+use crate::server::platform::endpoint::Endpoint;
+
+pub mod local;
+pub mod models;
+
+pub use local::LocalServer;
+
+/// One provider with the models it is known to offer.
+#[derive(Clone)]
+struct Entry {
+    provider: Arc<dyn Provider>,
+    /// Absent for scripted providers: there is nobody to ask.
+    endpoint: Option<Arc<ChatEndpoint>>,
+    /// In the order of the menu.
+    models: Vec<String>,
+    default_model: Option<String>,
+    /// The configuration lists the models, so the provider is not asked.
+    is_listed: bool,
+    origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    Configured,
+    FoundLocally,
+    Demo,
+}
+
+/// The providers of this server.
+pub struct Registry {
+    entries: RwLock<Arc<Vec<Entry>>>,
+    /// What the configuration names as the default.
+    default: Option<Lock>,
+    /// Where `refresh` looks for local servers.
+    candidates: Vec<Endpoint>,
+    client: HttpClient,
+}
+
+impl Registry {
+    /// The configured endpoints and the demo. Nobody is asked yet: that is `refresh`. `candidates` are the local
+    /// servers to look for ([`local::candidates`]), or none.
+    pub fn new(endpoints: Vec<Endpoint>, default: Option<Lock>, candidates: Vec<Endpoint>, demo: Demo) -> Self {
+        let client = HttpClient::default();
+        let mut entries: Vec<Entry> =
+            endpoints.iter().map(|endpoint| configured(endpoint, &client, Origin::Configured)).collect();
+        entries.push(Entry {
+            provider: Arc::new(demo),
+            endpoint: None,
+            models: demo::MODELS.iter().map(|model| model.name.to_owned()).collect(),
+            default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
+            is_listed: true,
+            origin: Origin::Demo,
+        });
+        let is_taken = |candidate: &Endpoint| {
+            endpoints.iter().any(|known| known.id == candidate.id || local::is_same_server(known, candidate))
+        };
+        let candidates = candidates.into_iter().filter(|candidate| !is_taken(candidate)).collect();
+        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client }
+    }
+
+    /// Providers that are there already, each with its models; the first model of the first is the default. For tests
+    /// of what uses providers.
+    pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
+        let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
+            provider,
+            endpoint: None,
+            default_model: models.first().cloned(),
+            models,
+            is_listed: true,
+            origin: Origin::Configured,
+        };
+        Self {
+            entries: RwLock::new(Arc::new(providers.into_iter().map(entry).collect())),
+            default: None,
+            candidates: Vec::new(),
+            client: HttpClient::default(),
+        }
+    }
+
+    /// Every model that can be chosen, provider by provider: configured ones first, the demo last.
+    pub fn models(&self) -> Vec<Model> {
+        let default = self.default_lock();
+        let mut models = Vec::new();
+        for entry in self.entries().iter() {
+            for name in &entry.models {
+                let lock = Lock::new(entry.provider.id(), name.as_str());
+                models.push(Model {
+                    provider_name: entry.provider.name().to_owned(),
+                    name: models::display_name(name),
+                    description: (entry.origin == Origin::Demo).then(|| demo::description(name)).flatten(),
+                    reasoning: entry.provider.reasoning(name),
+                    is_demo: entry.origin == Origin::Demo,
+                    is_default: lock == default,
+                    lock,
+                });
+            }
+        }
+        models
+    }
+
+    /// The provider with this id.
+    pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
+        self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
+    }
+
+    /// The model a provider answers with when only the provider is named.
+    pub fn default_model(&self, provider: &str) -> Option<String> {
+        self.entries().iter().find(|entry| entry.provider.id() == provider)?.default_model.clone()
+    }
+
+    /// What a new chat gets when nothing is chosen: the configured default, else the first configured provider's, else
+    /// a local server that was found, else the demo.
+    pub fn default_lock(&self) -> Lock {
+        let of_entry = |entry: &Entry| Some(Lock::new(entry.provider.id(), entry.default_model.clone()?));
+        let first = || self.entries().iter().find_map(of_entry);
+        self.default.clone().or_else(first).unwrap_or_else(|| Lock::new(demo::ID, demo::MODELS[0].name))
+    }
+
+    /// The local servers that answered, as `refresh` last saw them.
+    pub fn found_locally(&self) -> Vec<LocalServer> {
+        let is_found = |entry: &&Entry| entry.origin == Origin::FoundLocally;
+        let server = |entry: &Entry| LocalServer {
+            id: entry.provider.id().to_owned(),
+            name: entry.provider.name().to_owned(),
+            address: entry.endpoint.as_ref().map(|endpoint| endpoint.base_url().to_owned()).unwrap_or_default(),
+            models: entry.models.clone(),
+        };
+        self.entries().iter().filter(is_found).map(server).collect()
+    }
+
+    /// Asks every provider for its models and looks for local servers, all at once and each for at most
+    /// `limits::MODEL_LIST`. Who does not answer keeps what was known of it.
+    pub async fn refresh(&self) {
+        let before = self.entries();
+        let known = before.iter().filter(|entry| entry.origin != Origin::FoundLocally).map(|entry| async {
+            let mut entry = entry.clone();
+            if let Some(endpoint) = entry.endpoint.as_ref().filter(|_| !entry.is_listed)
+                && let Ok(Ok(listed)) = tokio::time::timeout(limits::MODEL_LIST, endpoint.list_models()).await
+            {
+                let listed = models::that_chat(listed);
+                if entry.default_model.is_none() {
+                    entry.default_model = models::default_of(endpoint.dialect(), &listed);
+                }
+                entry.models = models::in_menu_order(listed, entry.default_model.as_deref());
+            }
+            entry
+        });
+        let found = self.candidates.iter().map(|candidate| async {
+            let models = local::look(candidate, &self.client).await?;
+            let mut entry = configured(candidate, &self.client, Origin::FoundLocally);
+            entry.default_model = models.first().cloned();
+            entry.models = models;
+            Some(entry)
+        });
+        let (mut entries, found) = futures::join!(join_all(known), join_all(found));
+        entries.extend(found.into_iter().flatten());
+        entries.sort_by_key(|entry| entry.origin);
+        *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+    }
+
+    fn entries(&self) -> Arc<Vec<Entry>> {
+        Arc::clone(&self.entries.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn configured(endpoint: &Endpoint, client: &HttpClient, origin: Origin) -> Entry {
+    let provider = Arc::new(ChatEndpoint::new(endpoint, client.clone()));
+    let default_model = endpoint
+        .default_model
+        .clone()
+        .or_else(|| endpoint.models.first().cloned())
+        .or_else(|| provider.dialect().default_model.map(str::to_owned));
+    Entry {
+        models: models::in_menu_order(endpoint.models.clone(), default_model.as_deref()),
+        default_model,
+        is_listed: !endpoint.models.is_empty(),
+        endpoint: Some(Arc::clone(&provider)),
+        provider,
+        origin,
+    }
+}
+
+#[cfg(test)]
+mod tests;

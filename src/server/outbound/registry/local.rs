@@ -1,0 +1,61 @@
+//! Model servers on this machine: where they usually listen, and whether one does.
+
+use std::net::SocketAddr;
+
+use crate::domain::limits;
+use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::openai_chat::ChatEndpoint;
+use crate::server::outbound::registry::models;
+use crate::server::platform::endpoint::Endpoint;
+
+/// A local server that answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalServer {
+    pub id: String,
+    /// The name for people.
+    pub name: String,
+    /// Where it answers.
+    pub address: String,
+    pub models: Vec<String>,
+}
+
+/// The servers that people run beside this one, on the ports they choose by themselves.
+pub fn candidates() -> Vec<Endpoint> {
+    let candidate = |id: &str, name: &str, port: u16| Endpoint {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        dialect: id.to_owned(),
+        base_url: format!("http://127.0.0.1:{port}/v1"),
+        api_key: None,
+        models: Vec::new(),
+        default_model: None,
+    };
+    vec![
+        candidate("ollama", "Ollama", 11434),
+        candidate("llamacpp", "llama.cpp", 8080),
+        candidate("lmstudio", "LM Studio", 1234),
+    ]
+}
+
+/// Whether two endpoints are the same server under two names.
+pub fn is_same_server(one: &Endpoint, other: &Endpoint) -> bool {
+    let place = |endpoint: &Endpoint| {
+        let url = reqwest::Url::parse(&endpoint.base_url).ok()?;
+        let host = url.host_str()?.to_owned();
+        let host = if host == "localhost" || host == "[::1]" { "127.0.0.1".to_owned() } else { host };
+        Some((host, url.port_or_known_default()?))
+    };
+    place(one).is_some_and(|one| Some(one) == place(other))
+}
+
+/// The models of a server that listens, answers in time and has any; newest first where the server says so.
+pub async fn look(candidate: &Endpoint, client: &HttpClient) -> Option<Vec<String>> {
+    let url = reqwest::Url::parse(&candidate.base_url).ok()?;
+    let address = SocketAddr::new(url.host_str()?.parse().ok()?, url.port_or_known_default()?);
+    // Most of these ports are closed: that is known without waiting as long as a provider may be waited for.
+    let connecting = tokio::net::TcpStream::connect(address);
+    tokio::time::timeout(limits::LOCAL_CONNECT, connecting).await.ok()?.ok()?;
+    let listing = ChatEndpoint::new(candidate, client.clone()).list_models();
+    let listed = tokio::time::timeout(limits::MODEL_LIST, listing).await.ok()?.ok()?;
+    Some(models::that_chat(listed)).filter(|models| !models.is_empty())
+}

@@ -1,0 +1,152 @@
+//! A recorded response body, read as a run would read it, as one JSON value: what `turnleaf replay` prints
+//! (contract.md 1). The same decoder, builder and fold as live, so it shows what a reply really becomes.
+
+use chrono::DateTime;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::domain::fold::{self, Applied};
+use crate::domain::{
+    Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, GenerationId, Role, Turn, TurnId,
+    TurnStatus, Usage,
+};
+use crate::server::outbound::builder::{BlockBuilder, Place};
+use crate::server::outbound::classify;
+use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
+use crate::server::outbound::provider::{Decoder, Item, Outcome};
+use crate::server::outbound::redact::Secrets;
+
+/// What to read, and how.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// `openai_chat`; the other APIs are not there yet.
+    pub api: String,
+    /// A row of the dialect table; absent means OpenAI's own.
+    pub dialect: Option<String>,
+    /// The status the body came with; absent means success.
+    pub http_status: Option<u16>,
+    /// How many bytes the decoder gets at a time; absent means all. The output never depends on it.
+    pub chunk: Option<usize>,
+    /// Adds the assistant part of the next request to the same model.
+    pub next: bool,
+}
+
+/// The question is wrong, not the body: exit code 2.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WrongUse {
+    #[error("--api {0} is not supported yet; openai_chat is")]
+    Api(String),
+    #[error("there is no dialect {0:?}")]
+    Dialect(String),
+}
+
+const PROVIDER: &str = "The provider";
+
+/// Reads a body.
+pub fn replay(how: &Replay, body: &[u8]) -> Result<Value, WrongUse> {
+    if how.api != "openai_chat" {
+        return Err(WrongUse::Api(how.api.clone()));
+    }
+    let name = how.dialect.as_deref().unwrap_or("openai");
+    let dialect = Dialect::named(name).ok_or_else(|| WrongUse::Dialect(name.to_owned()))?;
+    if let Some(status) = how.http_status.filter(|status| !(200..300).contains(status)) {
+        let now = DateTime::UNIX_EPOCH;
+        let (failure, _) = classify::status(status, &[], body, PROVIDER, &Secrets::default(), now);
+        let outcome = Outcome { complete: false, stop_reason: None, failure: Some(failure) };
+        return Ok(print(&Read::default(), &outcome, 0, how.next.then(Vec::new)));
+    }
+    let mut decoder = ChatDecoder::new(dialect, PROVIDER, Secrets::default());
+    let mut items = Vec::new();
+    for piece in body.chunks(how.chunk.unwrap_or(body.len()).max(1)) {
+        decoder.feed(piece, &mut items);
+    }
+    let outcome = decoder.finish(&mut items);
+    let read = read(items, &outcome);
+    let next = how.next.then(|| next(dialect, &read, &outcome, body));
+    Ok(print(&read, &outcome, decoder.events(), next))
+}
+
+/// What the items became.
+#[derive(Debug, Default)]
+struct Read {
+    blocks: Vec<Block>,
+    model: Option<String>,
+    usage: Usage,
+}
+
+fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
+    let mut minted = 0;
+    let place = Place { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+    let mut builder = BlockBuilder::new(place, move || {
+        minted += 1;
+        (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
+    });
+    let mut events = Vec::new();
+    for item in items {
+        builder.push(item, None, &mut events);
+    }
+    builder.close(if outcome.complete { BlockState::Done } else { BlockState::Aborted }, &mut events);
+    let mut turn = empty_turn();
+    let mut usage = Usage::default();
+    for (event, seq) in events.iter().zip(1..) {
+        if let Event::Usage { usage: said, .. } = event {
+            usage = *said;
+        }
+        let applied = fold::apply(&mut turn, seq, event);
+        debug_assert_eq!(applied, Applied::Yes);
+    }
+    Read { blocks: turn.blocks, model: turn.model_used, usage }
+}
+
+fn next(dialect: &'static Dialect, read: &Read, outcome: &Outcome, body: &[u8]) -> Vec<Value> {
+    if outcome.complete {
+        let is_thinking = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
+        let said = request::read_again(dialect, body);
+        return said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect();
+    }
+    let text = crate::domain::turn::content_text(read.blocks.iter().map(|block| &block.content));
+    if text.is_empty() { Vec::new() } else { vec![json!({"role": "assistant", "content": text})] }
+}
+
+fn print(read: &Read, outcome: &Outcome, events: u64, next: Option<Vec<Value>>) -> Value {
+    let failure =
+        |failure: &Failure| json!({"kind": failure.kind, "message": failure.message, "retryable": failure.retryable});
+    let mut printed = json!({
+        "complete": outcome.complete,
+        "stop_reason": outcome.stop_reason,
+        "model": read.model,
+        "blocks": read.blocks.iter().map(|block| json!(block.content)).collect::<Vec<_>>(),
+        "usage": read.usage,
+        "failure": outcome.failure.as_ref().map(failure),
+        "events": events,
+    });
+    if let Some(next) = next {
+        printed["next"] = Value::Array(next);
+    }
+    printed
+}
+
+fn empty_turn() -> Turn {
+    let nil = Uuid::nil();
+    Turn {
+        id: TurnId::from_uuid(nil),
+        chat_id: ChatId::from_uuid(nil),
+        ord: 1,
+        depth: 0,
+        branch_id: BranchId::from_uuid(nil),
+        exchange_id: ExchangeId::from_uuid(nil),
+        prev_turn_id: None,
+        role: Role::Assistant,
+        status: TurnStatus::Streaming,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        error: None,
+        last_event_seq: 0,
+        created_at: DateTime::UNIX_EPOCH,
+        started_at: None,
+        completed_at: None,
+        blocks: Vec::new(),
+        attempt: None,
+    }
+}

@@ -1,0 +1,221 @@
+//! A provider of which every byte is decided beforehand, for tests of what uses providers: replies are lists of steps,
+//! and what was asked and when the reader let go can be looked at afterwards. Not for people: that is `demo`.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use crate::domain::Failure;
+use crate::domain::provider::Reasoning;
+use crate::domain::tool::ToolSpec;
+use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
+use crate::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
+use crate::server::outbound::redact::Secrets;
+
+/// What happens next in a body.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Bytes(Bytes),
+    /// Waits on the runtime's clock, which tests may pause.
+    Wait(Duration),
+    /// Waits until the test says so.
+    Until(Arc<Notify>),
+    /// The connection breaks with this.
+    Fail(Failure),
+    /// Nothing more ever comes.
+    Hang,
+}
+
+impl Step {
+    /// One event of a stream with this JSON.
+    pub fn event(data: &Value) -> Self {
+        Self::Bytes(format!("data: {data}\n\n").into())
+    }
+}
+
+/// How one request is answered.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    Stream(Vec<Step>),
+    Refuse(Refused),
+    /// Not even headers come.
+    Silence,
+}
+
+/// What happened so far.
+#[derive(Debug, Default)]
+pub struct Log {
+    requests: Mutex<Vec<Bytes>>,
+    let_go: Mutex<usize>,
+    changed: Notify,
+}
+
+impl Log {
+    /// The request bodies, in order.
+    pub fn requests(&self) -> Vec<Bytes> {
+        lock(&self.requests).clone()
+    }
+
+    /// How many bodies were read to their end or dropped.
+    pub fn let_go(&self) -> usize {
+        *lock(&self.let_go)
+    }
+
+    /// Waits until this many requests have come.
+    pub async fn until_requests(&self, count: usize) {
+        self.until(|log| log.requests().len() >= count).await;
+    }
+
+    /// Waits until this many bodies were let go.
+    pub async fn until_let_go(&self, count: usize) {
+        self.until(|log| log.let_go() >= count).await;
+    }
+
+    async fn until(&self, is_so: impl Fn(&Self) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if is_so(self) {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes in the log that a body is gone.
+struct Body(Arc<Log>);
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        *lock(&self.0.let_go) += 1;
+        self.0.changed.notify_waiters();
+    }
+}
+
+type Tool = Arc<dyn Fn(&str, &Value) -> Option<ToolOutcome> + Send + Sync>;
+
+/// The provider. It speaks the generic dialect of chat completions.
+#[derive(Clone)]
+pub struct Scripted {
+    id: String,
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    log: Arc<Log>,
+    tools: Vec<ToolSpec>,
+    tool: Tool,
+}
+
+impl Scripted {
+    /// Answers the first request with the first answer and so on; when they run out, with silence.
+    pub fn new(id: &str, answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self {
+            id: id.to_owned(),
+            answers: Arc::new(Mutex::new(answers.into_iter().collect())),
+            log: Arc::default(),
+            tools: Vec::new(),
+            tool: Arc::new(|_, _| None),
+        }
+    }
+
+    /// Brings tools along, all run by one function.
+    pub fn with_tools(
+        mut self,
+        tools: Vec<ToolSpec>,
+        run: impl Fn(&str, &Value) -> Option<ToolOutcome> + Send + Sync + 'static,
+    ) -> Self {
+        self.tools = tools;
+        self.tool = Arc::new(run);
+        self
+    }
+
+    /// Adds an answer at the end.
+    pub fn then(&self, answer: Answer) {
+        lock(&self.answers).push_back(answer);
+    }
+
+    pub fn log(&self) -> Arc<Log> {
+        Arc::clone(&self.log)
+    }
+
+    fn dialect() -> &'static Dialect {
+        Dialect::of_endpoint("generic", "")
+    }
+}
+
+impl Provider for Scripted {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn name(&self) -> &str {
+        "Scripted"
+    }
+
+    fn reasoning(&self, _model: &str) -> Reasoning {
+        Reasoning::Optional
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        self.tools.clone()
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        request::body(Self::dialect(), request)
+    }
+
+    fn send(&self, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        let answer = lock(&self.answers).pop_front().unwrap_or(Answer::Silence);
+        lock(&self.log.requests).push(body);
+        self.log.changed.notify_waiters();
+        let guard = Body(self.log());
+        async move {
+            match answer {
+                Answer::Stream(steps) => {
+                    let body = stream::unfold((steps.into_iter(), guard), |(mut steps, guard)| async move {
+                        let piece = next(&mut steps).await?;
+                        Some((piece, (steps, guard)))
+                    });
+                    Ok(Reply { status: 200, headers: Vec::new(), body: body.boxed() })
+                }
+                Answer::Refuse(refused) => Err(refused),
+                Answer::Silence => {
+                    let _kept = guard;
+                    std::future::pending().await
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ChatDecoder::new(Self::dialect(), self.name(), Secrets::default()))
+    }
+
+    fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {
+        let outcome = (self.tool)(name, arguments)?;
+        Some(std::future::ready(outcome).boxed())
+    }
+}
+
+async fn next(steps: &mut std::vec::IntoIter<Step>) -> Option<Result<Bytes, Failure>> {
+    loop {
+        match steps.next()? {
+            Step::Bytes(bytes) => return Some(Ok(bytes)),
+            Step::Fail(failure) => return Some(Err(failure)),
+            Step::Wait(time) => tokio::time::sleep(time).await,
+            Step::Until(signal) => signal.notified().await,
+            Step::Hang => std::future::pending().await,
+        }
+    }
+}
