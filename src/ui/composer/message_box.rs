@@ -9,7 +9,7 @@ use crate::domain::Thinking;
 use crate::ui::composer::keys::{self, Ask, Press};
 use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
-use crate::ui::escape::textarea_text;
+use crate::ui::escape::textarea_content;
 use crate::ui::words;
 
 /// The box "Message".
@@ -46,7 +46,7 @@ pub fn MessageBox() -> impl IntoView {
             enterkeyhint="enter"
             aria-describedby="message-problem"
             aria-invalid=move || state.problem.get().map(|_| "true")
-            inner_html=textarea_text(&state.draft.text())
+            {..textarea_content(&state.draft.text())}
             on:input=on_input
             on:keydown=on_key
             on:compositionend=move |event| {

@@ -18,7 +18,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
-use crate::ui::escape::safe_title;
+use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::kit::Toasts;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
@@ -26,10 +26,6 @@ use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::Transcript;
 use crate::ui::words;
-
-/// Lets a page that is read without script follow a reply. In the body and as `inner_html`: with script the parser
-/// leaves the content of `noscript` as text, and hydration must not look for elements in it.
-const FOLLOW_WITHOUT_SCRIPT: &str = r#"<meta http-equiv="refresh" content="4">"#;
 
 /// The page at `/c/{chat}`.
 #[component]
@@ -120,7 +116,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <ChatHeader chat title branch models=models.clone()/>
         <Transcript state on_stop on_retry=retrying(state)/>
         <SendingTurn text=sending/>
-        {is_running_at_first.then(|| view! { <noscript inner_html=FOLLOW_WITHOUT_SCRIPT></noscript> })}
+        {is_running_at_first.then(|| view! { <FollowWithoutScript/> })}
         {notices}
         <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running stop_asked listeners/>
     }
