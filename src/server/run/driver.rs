@@ -17,7 +17,7 @@ use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
-use crate::domain::{Event, Failure, FailureKind, GenerationId, Turn, TurnStatus, limits};
+use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
