@@ -23,10 +23,8 @@ const CFG_PLACES: &[&str] = &["src/lib.rs", "src/main.rs", "src/browser/"];
 const INNER_HTML: &[&str] = &[
     // Takes nothing but `Markup`, which only the renderer can make, and which is escaped by construction.
     "src/ui/markdown/view.rs",
-    // A draft, escaped by `ui::escape`: leptos does not escape the children of a textarea.
-    "src/ui/composer/message_box.rs",
-    // A constant: the content of `noscript`, in which hydration must find no elements.
-    "src/ui/page/chat.rs",
+    // A draft, escaped there because leptos does not escape the children of a textarea, and a constant for `noscript`.
+    "src/ui/escape.rs",
 ];
 
 /// Words that say nothing about a thing.

@@ -35,7 +35,9 @@ async fn a_reply_is_stored_as_it_was_streamed() {
     let turn = house.ended(started.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     assert_eq!(turn.content_text(), "Hello");
-    assert!(matches!(&turn.blocks[0].content, Content::Thinking { thinking, duration_ms: Some(_), .. } if thinking == "hm, yes"));
+    assert!(
+        matches!(&turn.blocks[0].content, Content::Thinking { thinking, duration_ms: Some(_), .. } if thinking == "hm, yes")
+    );
     assert_eq!(turn.model_used.as_deref(), Some("model-a-0001"));
     assert_eq!(turn.usage.input_tokens, Some(7));
     let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
@@ -159,13 +161,14 @@ async fn the_same_request_fifty_times_is_one_exchange() {
     house.check().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn failures_before_content_are_tried_again_where_all_can_see() {
     let busy = || Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderError, "scripted")));
     let provider = provider([busy(), busy(), answer([text("at last")])]);
     let log = provider.log();
     let house = House::new(provider).await;
     let id = house.send("try").await.assistant_turn.id;
+    tokio::time::pause();
     let events = house.follow(id, 0).await;
     let attempts: Vec<u32> = events
         .iter()
@@ -217,10 +220,12 @@ async fn an_empty_success_is_a_failure() {
     house.check().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn silence_ends_the_turn() {
     let house = House::new(provider([Answer::Stream(vec![text("then nothing"), Step::Hang])])).await;
-    let turn = house.ended(house.send("?").await.assistant_turn.id).await;
+    let id = house.send("?").await.assistant_turn.id;
+    tokio::time::pause();
+    let turn = house.ended(id).await;
     assert_eq!(turn.error.unwrap().kind, FailureKind::ProviderStalled);
     house.check().await;
 }
@@ -303,7 +308,8 @@ async fn trying_again_makes_a_version_beside_the_old_one() {
     let house = House::new(provider([answer([text("first")]), answer([text("second")])])).await;
     let first = house.send("hi").await;
     house.ended(first.assistant_turn.id).await;
-    let retry = house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
+    let retry =
+        house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
     let second = retry.await.unwrap();
     assert_eq!(second.user_turn.id, first.user_turn.id);
     assert_ne!(second.branch.id, first.branch.id);
@@ -324,13 +330,15 @@ async fn nothing_follows_a_running_reply() {
     let first = house.send("hi").await;
     let next = StartTurn { chat_id: Some(first.chat.id), ..message("and?") };
     let refused = house.service.start_turn(house.owner, next).await;
-    assert!(matches!(refused, Err(ServiceError::Conflict { code: "turn_running", .. })));
+    assert!(matches!(refused, Err(ServiceError::Conflict { code: "turn_running", .. })), "{refused:?}");
     house.service.stop_turn(house.owner, first.assistant_turn.id).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_new_process_ends_what_the_old_one_left_and_keeps_its_text() {
-    let asks = delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }));
+    let asks = delta(
+        json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }),
+    );
     let house = House::new(provider([Answer::Stream(vec![thinking("I see"), text("words"), asks, Step::Hang])])).await;
     let id = house.send("hi").await.assistant_turn.id;
     // The start of the call is committed with everything before it.

@@ -37,15 +37,14 @@ async fn drawn<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync
         view! {
             <html>
                 <head><MetaTags/></head>
-                <body>{Frame(view)}</body>
+                <body>{framed(view)}</body>
             </html>
         }
     };
     answer(|| (), document).await
 }
 
-#[allow(non_snake_case)]
-fn Frame<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> impl IntoView {
+fn framed<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> impl IntoView {
     provide_meta_context();
     provide_context(RwSignal::new(Preferences::default()));
     provide_announcer();

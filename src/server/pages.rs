@@ -151,7 +151,12 @@ async fn draw(turns: Vec<(Turn, bool, Vec<TurnId>)>) -> Result<Vec<TurnView>, Ap
     let drawing = tokio::task::spawn_blocking(move || {
         turns
             .into_iter()
-            .map(|(turn, is_thinking_mode, siblings)| TurnView { markup: markup_of(&turn), turn, is_thinking_mode, siblings })
+            .map(|(turn, is_thinking_mode, siblings)| TurnView {
+                markup: markup_of(&turn),
+                turn,
+                is_thinking_mode,
+                siblings,
+            })
             .collect()
     });
     drawing.await.map_err(|error| internal(&error))

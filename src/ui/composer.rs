@@ -9,6 +9,7 @@ pub mod send_button;
 pub mod state;
 
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 
 use crate::api::view::DraftView;
 use crate::domain::provider::Model;
@@ -21,6 +22,12 @@ use crate::ui::composer::model_menu::{ModelMenu, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
 use crate::ui::words;
+
+/// What the server said of a form that was sent without script.
+fn problem_in_address() -> Option<String> {
+    let code = use_query_map().with_untracked(|query| query.get("error"))?;
+    words::form_problem(&code).map(str::to_owned)
+}
 
 /// The form that sends the next message of a chat, or the first of a new one.
 #[component]
@@ -40,6 +47,8 @@ pub fn Composer(
     /// The reply that runs on this path.
     #[prop(into)]
     running: Signal<Option<TurnId>>,
+    /// Set by other parts of the page to stop that reply, as the button does.
+    stop_asked: RwSignal<bool>,
     listeners: Listeners,
 ) -> impl IntoView {
     let default = models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone());
@@ -49,7 +58,7 @@ pub fn Composer(
         area: NodeRef::new(),
         phase: RwSignal::new(Phase::Idle),
         has_text: RwSignal::new(!draft.text.trim().is_empty()),
-        problem: RwSignal::new(None),
+        problem: RwSignal::new(problem_in_address()),
         lock,
         choice: RwSignal::new(chosen),
         thinking: RwSignal::new(draft.thinking.unwrap_or_default()),
@@ -66,6 +75,12 @@ pub fn Composer(
     };
     provide_context(state);
     listen_on_page(state);
+    Effect::new(move |_| {
+        if stop_asked.get() {
+            stop_asked.set(false);
+            state.stop();
+        }
+    });
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();

@@ -1,5 +1,9 @@
-//! The two places where the framework writes text into a page without escaping it: the document's title and the content
-//! of a text area. Everything else is escaped by it.
+//! The places where the framework writes text into a page without escaping it: the document's title, the content of a
+//! text area, and the content of `noscript`. Everything else is escaped by it.
+
+use leptos::attr::Attribute;
+use leptos::prelude::*;
+use leptos::tachys::html::element::inner_html;
 
 use crate::browser::document;
 
@@ -23,11 +27,23 @@ pub fn safe_title(text: &str) -> String {
     if document::is_here() { text.to_owned() } else { escaped(text) }
 }
 
-/// A text for the `inner_html` of a `<textarea>`, whose children the framework would write as they are. Empty in the
-/// browser: there the value is set as a property, and never over what somebody has typed.
-pub fn textarea_text(text: &str) -> String {
+/// The content of a `<textarea>` (`<textarea {..textarea_content(text)}>`), whose children the framework would write as
+/// they are. Nothing in the browser: there the value is set as a property, and never over what somebody has typed.
+pub fn textarea_content(text: &str) -> impl Attribute {
+    inner_html(textarea_text(text))
+}
+
+fn textarea_text(text: &str) -> String {
     // A parser drops one line break after the opening tag; this one is for it to drop.
     if document::is_here() { String::new() } else { format!("\n{}", escaped(text)) }
+}
+
+/// Lets a page that is read without script follow a reply. With script the parser leaves the content of `noscript` as
+/// text, and hydration must not look for elements in it: so it is one string, and a fixed one.
+#[component]
+pub fn FollowWithoutScript() -> impl IntoView {
+    const REFRESH: &str = r#"<meta http-equiv="refresh" content="4">"#;
+    view! { <noscript {..inner_html(REFRESH)}></noscript> }
 }
 
 #[cfg(test)]

@@ -111,6 +111,20 @@ pub fn branch_chip(branch: &Branch, provider_name: &str, model_name: &str) -> St
     format!("{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
 }
 
+/// Why a form that was sent without script did not do its deed, from the code in the address.
+pub fn form_problem(code: &str) -> Option<&'static str> {
+    match code {
+        "invalid" => Some("This could not be sent as it is. Your text is kept."),
+        "conflict" => Some("The chat has changed since this page was loaded. Your text is kept; send it again."),
+        "too_many" => Some("Too many requests at once. Your text is kept; try again in a moment."),
+        "too_large" => Some("This message is too long to send. Go back and shorten it."),
+        "not_found" => Some("What this belongs to does not exist any more. Your text is kept."),
+        "unauthenticated" => Some("Sign in first. Your text is kept."),
+        "unavailable" | "internal" => Some("The server could not do this at the moment. Your text is kept; try again."),
+        _ => None,
+    }
+}
+
 /// A level in the menu of thinking levels.
 pub fn thinking_level(level: Thinking) -> &'static str {
     match level {

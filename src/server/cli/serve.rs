@@ -88,11 +88,7 @@ async fn serve(config: &Config, addresses: &[SocketAddr]) -> Result<(), Failed> 
 }
 
 /// Opens and builds the rooms from the bottom up and merges their routes.
-async fn compose(
-    config: &Config,
-    shell: &HttpConfig,
-    shutdown: &CancellationToken,
-) -> Result<House, Failed> {
+async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationToken) -> Result<House, Failed> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = Db::open(config.database.value.expose()).await?;
     let migration = db.migrate(None, clock.now()).await?;
@@ -101,8 +97,7 @@ async fn compose(
     }
     let owner = local_owner(&db, &clock).await?;
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
-    let registry =
-        Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
+    let registry = Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
     let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value);
     let swept = supervisor.sweep().await?;
     if swept > 0 {
@@ -113,7 +108,8 @@ async fn compose(
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
-    let app = App::new(Service::new(supervisor.clone(), owner), leptos, shell.transport, shutdown.clone(), closing.clone());
+    let app =
+        App::new(Service::new(supervisor.clone(), owner), leptos, shell.transport, shutdown.clone(), closing.clone());
     let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
     let router = routes::routes(&app, &site, readiness, shell);
     let shutdown = shutdown.clone();

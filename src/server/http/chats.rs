@@ -79,7 +79,12 @@ pub async fn list(
     Ok(Json(
         chats
             .into_iter()
-            .map(|chat| ChatListed { id: chat.id, title: chat.title, updated_at: chat.updated_at, running: chat.running })
+            .map(|chat| ChatListed {
+                id: chat.id,
+                title: chat.title,
+                updated_at: chat.updated_at,
+                running: chat.running,
+            })
             .collect(),
     ))
 }
@@ -103,7 +108,11 @@ pub async fn create(
 }
 
 /// `GET /api/chats/{id}`.
-pub async fn show(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<Json<ChatBody>, Problem> {
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<ChatBody>, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     Ok(Json(ChatBody { branches: app.service().branches(viewer.0, id).await?, chat }))
 }
@@ -126,7 +135,11 @@ pub async fn delete(State(app): State<App>, viewer: Viewer, PathId(id): PathId<C
 }
 
 /// `POST /api/chats/{id}/restore`.
-pub async fn restore(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<Json<Chat>, Problem> {
+pub async fn restore(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<Chat>, Problem> {
     Ok(Json(app.service().restore_chat(viewer.0, id).await?))
 }
 

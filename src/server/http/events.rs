@@ -61,16 +61,24 @@ pub async fn events(
         Some(text) => parse_cursor(&text, id).map_or(Cursor::Unknown, Cursor::After),
     };
     let turn = app.service().turn(viewer.0, id).await?;
-    if turn.status.is_terminal() && turn.last_event_seq > 0 && cursor == Cursor::After(turn.last_event_seq) && !restarted(&turn) {
+    if turn.status.is_terminal()
+        && turn.last_event_seq > 0
+        && cursor == Cursor::After(turn.last_event_seq)
+        && !restarted(&turn)
+    {
         // All of it was seen: 204 tells a browser's EventSource not to come back.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let Some(followed) = app.service().supervisor().follow(viewer.0, id, cursor).await.map_err(ServiceError::from)? else {
+    let Some(followed) = app.service().supervisor().follow(viewer.0, id, cursor).await.map_err(ServiceError::from)?
+    else {
         return Err(Problem::not_found());
     };
     let with_markup = query.markup.as_deref() == Some("1");
     let outgoing = outgoing(app, viewer, id, followed, with_markup);
-    let wants_lines = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|value| value.contains("application/x-ndjson"));
+    let wants_lines = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("application/x-ndjson"));
     Ok(if wants_lines { respond(ndjson::Lines::of(&turn), outgoing) } else { respond(sse::Sse::of(id), outgoing) })
 }
 

@@ -31,7 +31,11 @@ pub async fn show(
 }
 
 /// `GET /api/generations/{id}/raw`: the body as the provider sent it, byte for byte. Never as a document.
-pub async fn raw(State(app): State<App>, viewer: Viewer, PathId(id): PathId<GenerationId>) -> Result<Response, Problem> {
+pub async fn raw(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<GenerationId>,
+) -> Result<Response, Problem> {
     let bytes = app.service().raw(viewer.0, id).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),

@@ -12,6 +12,7 @@ use super::headers::{Transport, allow_nonce};
 use crate::server::access::Viewer;
 use crate::server::app::App as Server;
 use crate::ui::app::App;
+use crate::ui::page::PageStatus;
 use crate::ui::preferences::Preferences;
 use crate::ui::shell::shell;
 
@@ -32,6 +33,7 @@ pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Rou
         if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
             provide_context(preferences(&parts.headers));
         }
+        provide_status();
         allow_nonce(transport);
     };
     router.leptos_routes_with_context(server, routes, context, move || shell(options.clone()))
@@ -60,6 +62,17 @@ pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> 
     let mut response = render(request).await.into_response();
     *response.status_mut() = http::StatusCode::NOT_FOUND;
     response
+}
+
+/// Lets a page say that what it should show is missing.
+fn provide_status() {
+    if let Some(response) = leptos::prelude::use_context::<leptos_axum::ResponseOptions>() {
+        provide_context(PageStatus::new(move |code| {
+            if let Ok(status) = http::StatusCode::from_u16(code) {
+                response.set_status(status);
+            }
+        }));
+    }
 }
 
 fn preferences(headers: &http::HeaderMap) -> Preferences {

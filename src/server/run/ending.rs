@@ -16,7 +16,13 @@ pub enum Ending {
 }
 
 /// The events that end `turn`, whatever state it is in. `mint` gives new block ids.
-pub fn closing(turn: &Turn, ending: &Ending, usage: Usage, now: DateTime<Utc>, mint: impl Fn() -> BlockId) -> Vec<Event> {
+pub fn closing(
+    turn: &Turn,
+    ending: &Ending,
+    usage: Usage,
+    now: DateTime<Utc>,
+    mint: impl Fn() -> BlockId,
+) -> Vec<Event> {
     let mut events = Vec::new();
     let mut results = Vec::new();
     for block in &turn.blocks {
@@ -75,7 +81,7 @@ pub fn closing(turn: &Turn, ending: &Ending, usage: Usage, now: DateTime<Utc>, m
             TurnStatus::Error
         }
     };
-    events.push(Event::TurnEnd { status, usage });
+    events.push(Event::TurnEnd { status, usage, at: Some(now) });
     events
 }
 

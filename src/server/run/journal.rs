@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::live::{Line, Live};
 use crate::domain::{Block, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
-use crate::server::store::turn_events::EventRow;
 use crate::server::platform::clock::Clock;
 use crate::server::store::generations::raw::{self, Chunk};
 use crate::server::store::turn_blocks::BlockOf;
+use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
 use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events, turns};
 

@@ -93,7 +93,9 @@ impl Live {
         for (event, line) in events {
             match fold::apply(&mut state.turn, line.seq, event) {
                 Applied::Yes | Applied::Already => {}
-                outcome => tracing::error!(turn = %state.turn.id, seq = line.seq, ?outcome, "an event does not fit its turn"),
+                outcome => {
+                    tracing::error!(turn = %state.turn.id, seq = line.seq, ?outcome, "an event does not fit its turn")
+                }
             }
             if stored {
                 state.committed = line.seq;
@@ -117,11 +119,7 @@ impl Live {
     /// Begins to follow. Taken under one lock, so that nothing falls between the journal, the tail and the channel.
     pub fn join(&self) -> Joined {
         let state = self.state();
-        Joined {
-            committed: state.committed,
-            tail: state.tail.iter().cloned().collect(),
-            lines: self.lines.subscribe(),
-        }
+        Joined { committed: state.committed, tail: state.tail.iter().cloned().collect(), lines: self.lines.subscribe() }
     }
 
     /// Tells the run to end. The first reason counts.

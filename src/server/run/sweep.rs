@@ -9,9 +9,9 @@ use super::ending::{Ending, closing};
 use crate::domain::{BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::platform::ids;
-use crate::server::store::turn_events::EventRow;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus, raw};
 use crate::server::store::turn_blocks::BlockOf;
+use crate::server::store::turn_events::EventRow;
 use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events, turns};
 
 /// Ends all unfinished turns; gives their number. One transaction a turn, so that a crash in the middle only leaves
@@ -65,7 +65,6 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
         };
         generations::finish(&mut tx, &end).await?;
     }
-    turn.completed_at = Some(now);
     turns::finish(&mut tx, &turn).await?;
     tx.commit().await
 }

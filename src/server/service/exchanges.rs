@@ -11,8 +11,8 @@ use crate::domain::block::{Block, BlockState, chat_seq};
 use crate::domain::provider::{Reasoning, is_thinking_mode};
 use crate::domain::turn::content_text;
 use crate::domain::{
-    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn,
+    TurnId, TurnStatus, Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;
@@ -156,7 +156,8 @@ impl Service {
         let is_new_message = of.kind == ExchangeKind::Send;
         let params = of.params.or(&chat.settings.params);
         let registry = self.supervisor().registry();
-        let reasoning = registry.find(&branch.lock.provider).map_or(Reasoning::Optional, |p| p.reasoning(&branch.lock.model));
+        let reasoning =
+            registry.find(&branch.lock.provider).map_or(Reasoning::Optional, |p| p.reasoning(&branch.lock.model));
         let thinking = params.thinking.unwrap_or_default();
         let exchange = Exchange {
             id: of.id,
@@ -187,7 +188,10 @@ impl Service {
             self.new_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
         turns::insert(&mut tx, &assistant_turn).await?;
         if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
-            return Err(ServiceError::conflict("branch_moved", "something was added to this branch at the same moment"));
+            return Err(ServiceError::conflict(
+                "branch_moved",
+                "something was added to this branch at the same moment",
+            ));
         }
         branch.head_turn_id = Some(assistant_turn.id);
         chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
@@ -255,7 +259,12 @@ impl Service {
     }
 
     /// The answer to a request that was made before: the same turns, no second reply.
-    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest, hash: &[u8]) -> Result<Started, ServiceError> {
+    pub(super) async fn repeated(
+        &self,
+        owner: UserId,
+        earlier: KnownRequest,
+        hash: &[u8],
+    ) -> Result<Started, ServiceError> {
         if earlier.request_hash != hash {
             let message = "this client_request_id was used for another request";
             return Err(ServiceError::conflict("idempotency_mismatch", message));

@@ -60,7 +60,11 @@ impl Service {
     }
 
     /// One turn with what hangs beside it.
-    pub async fn turn_with_siblings(&self, owner: UserId, id: TurnId) -> Result<(Turn, bool, Vec<TurnId>), ServiceError> {
+    pub async fn turn_with_siblings(
+        &self,
+        owner: UserId,
+        id: TurnId,
+    ) -> Result<(Turn, bool, Vec<TurnId>), ServiceError> {
         let turn = self.turn(owner, id).await?;
         let thinking = self.thinking(owner, std::slice::from_ref(&turn)).await?;
         let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();

@@ -32,7 +32,10 @@ impl Service {
         let default_model = |provider: &str| {
             let models = registry.models();
             let of_provider = || models.iter().filter(|model| model.lock.provider == provider);
-            of_provider().find(|model| model.is_default).or_else(|| of_provider().next()).map(|model| model.lock.model.clone())
+            of_provider()
+                .find(|model| model.is_default)
+                .or_else(|| of_provider().next())
+                .map(|model| model.lock.model.clone())
         };
         let lock = resolve_lock(
             wanted.provider.as_deref(),
@@ -52,7 +55,13 @@ impl Service {
     }
 
     /// Finds the place of a user turn in an existing chat.
-    pub(super) async fn place(&self, tx: &mut Tx, owner: UserId, chat: &Chat, wanted: &Wanted) -> Result<Place, ServiceError> {
+    pub(super) async fn place(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        chat: &Chat,
+        wanted: &Wanted,
+    ) -> Result<Place, ServiceError> {
         let parent = match wanted.prev_turn_id {
             Some(id) => Some(self.parent(owner, chat.id, id).await?),
             None => None,

@@ -6,7 +6,9 @@ use super::exchanges::{ExchangeOf, check_request_id, hash};
 use super::messages::{self, MessageBlock};
 use super::placement::{Wanted, check_lock};
 use super::{Service, ServiceError};
-use crate::domain::{Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, limits};
+use crate::domain::{
+    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, limits,
+};
 use crate::server::platform::ids;
 use crate::server::run::StopOutcome;
 use crate::server::store::{branches, chats, exchanges, turns};
@@ -117,7 +119,10 @@ impl Service {
             let message = format!("a message has at most {} replies", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
         }
-        let base = exchanges::find(self.db(), owner, old.exchange_id).await?.map(|exchange| exchange.params).unwrap_or_default();
+        let base = exchanges::find(self.db(), owner, old.exchange_id)
+            .await?
+            .map(|exchange| exchange.params)
+            .unwrap_or_default();
         let branch = self.fork(&mut tx, owner, chat.id, &source, Some(user_id), Origin::Regenerate).await?;
         let exchange = ExchangeOf {
             id: ids::mint(),

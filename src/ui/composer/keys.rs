@@ -53,14 +53,14 @@ pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
     }
 }
 
-/// Decides on a press anywhere on the page while a reply runs. Esc stops at once from the transcript and at the second
-/// press elsewhere, because it also closes things.
-pub fn on_page(press: Press<'_>, memory: Memory, in_transcript: bool) -> Ask {
+/// Decides on a press anywhere on the page while a reply runs. Esc stops at the second press, because it also closes
+/// things; among the turns, where there is nothing to close, the transcript stops at the first.
+pub fn on_page(press: Press<'_>, memory: Memory) -> Ask {
     let escaped_before = memory.escaped.is_some_and(|before| press.at - before < TWICE_MS);
     match (press.key, press.command, press.shift, press.alt) {
         _ if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD => Ask::Nothing,
         ("Backspace", true, true, false) => Ask::Stop,
-        ("Escape", false, false, false) if in_transcript || escaped_before => Ask::Stop,
+        ("Escape", false, false, false) if escaped_before => Ask::Stop,
         _ => Ask::Nothing,
     }
 }
@@ -100,13 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn escape_stops_at_once_in_the_transcript_and_twice_elsewhere() {
+    fn escape_stops_at_the_second_press() {
         let escape = Press { key: "Escape", key_code: 27, ..enter() };
-        assert_eq!(on_page(escape, Memory::default(), true), Ask::Stop);
-        assert_eq!(on_page(escape, Memory::default(), false), Ask::Nothing);
+        assert_eq!(on_page(escape, Memory::default()), Ask::Nothing);
         let before = Memory { escaped: Some(500.0), ..Memory::default() };
-        assert_eq!(on_page(escape, before, false), Ask::Stop);
+        assert_eq!(on_page(escape, before), Ask::Stop);
         let too_long_ago = Memory { escaped: Some(-100.0), ..Memory::default() };
-        assert_eq!(on_page(escape, too_long_ago, false), Ask::Nothing);
+        assert_eq!(on_page(escape, too_long_ago), Ask::Nothing);
     }
 }

@@ -9,7 +9,7 @@ use crate::domain::Thinking;
 use crate::ui::composer::keys::{self, Ask, Press};
 use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
-use crate::ui::escape::textarea_text;
+use crate::ui::escape::textarea_content;
 use crate::ui::words;
 
 /// The box "Message".
@@ -46,7 +46,7 @@ pub fn MessageBox() -> impl IntoView {
             enterkeyhint="enter"
             aria-describedby="message-problem"
             aria-invalid=move || state.problem.get().map(|_| "true")
-            inner_html=textarea_text(&state.draft.text())
+            {..textarea_content(&state.draft.text())}
             on:input=on_input
             on:keydown=on_key
             on:compositionend=move |event| {
@@ -79,7 +79,7 @@ fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
         return;
     }
     let pressed = event.key();
-    let asked = keys::on_page(press(event, &pressed), state.memory.get_value(), focus::is_within("#transcript"));
+    let asked = keys::on_page(press(event, &pressed), state.memory.get_value());
     if pressed == "Escape" {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }

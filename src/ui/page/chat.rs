@@ -10,24 +10,22 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
-use crate::api::turns::load_turn;
+use crate::api::turns::{load_turn, retry_reply};
 use crate::api::view::{ChatPage, Notice, Started, TurnView};
+use crate::browser::request_id;
 use crate::domain::{Chat, ChatId, Lock, TurnId};
+use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
-use crate::ui::escape::safe_title;
+use crate::ui::escape::{FollowWithoutScript, safe_title};
+use crate::ui::kit::Toasts;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::Transcript;
 use crate::ui::words;
-
-/// Lets a page that is read without script follow a reply. In the body and as `inner_html`: with script the parser
-/// leaves the content of `noscript` as text, and hydration must not look for elements in it.
-const FOLLOW_WITHOUT_SCRIPT: &str =
-    r#"<meta http-equiv="refresh" content="4"><p class="refresh"><a href="">Refresh</a></p>"#;
 
 /// The page at `/c/{chat}`.
 #[component]
@@ -86,7 +84,6 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     });
     let state = ChatState::new(page.turns, reload);
     slot.set_value(Some(state));
-    provide_context(state);
     let branch = RwSignal::new(page.branch);
     follow_address(state, move |page| branch.set(page.branch), chat_id);
 
@@ -95,6 +92,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let sending = RwSignal::new(None::<String>);
+    let stop_asked = RwSignal::new(false);
+    let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
     let listeners = Listeners {
         on_sending: Callback::new(move |text| sending.set(Some(text))),
         on_failed: Callback::new(move |()| sending.set(None)),
@@ -115,13 +114,33 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         <ChatHeader chat title branch models=models.clone()/>
-        <Transcript/>
+        <Transcript state on_stop on_retry=retrying(state)/>
         <SendingTurn text=sending/>
-        {is_running_at_first.then(|| view! { <noscript inner_html=FOLLOW_WITHOUT_SCRIPT></noscript> })}
+        {is_running_at_first.then(|| view! { <FollowWithoutScript/> })}
         {notices}
-        <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running listeners/>
+        <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running stop_asked listeners/>
     }
     .into_any()
+}
+
+/// Asks for another reply to the same message and shows it.
+fn retrying(state: ChatState) -> Callback<TurnId> {
+    let announcer = expect_context::<Announcer>();
+    let toasts = expect_context::<Toasts>();
+    Callback::new(move |turn: TurnId| {
+        spawn_local(async move {
+            match retry_reply(turn, request_id::mint()).await {
+                Ok(started) => {
+                    state.put(started.user_turn);
+                    state.put(started.assistant_turn);
+                }
+                Err(error) => {
+                    announcer.alert(&error.to_string());
+                    toasts.say(error.to_string());
+                }
+            }
+        });
+    })
 }
 
 /// The chat's title, as it is renamed here.

@@ -71,6 +71,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
                 lock=nothing
                 leaf=no_turn
                 running=no_turn
+            stop_asked=RwSignal::new(false)
                 listeners
             />
         }

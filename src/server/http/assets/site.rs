@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 #[allow_missing = true]
 struct Embedded;
 
-/// Names the site that is embedded. Cargo embeds again when it changes, which the site's files alone cannot bring about:
-/// those that are new were not there to be watched.
-const _SITE: Option<&str> = option_env!("TURNLEAF_SITE_HASH");
+/// Named here so that the compiler embeds the site anew when the build says that it has changed; it cannot see files
+/// that were added.
+const _SITE_OF_THE_BUILD: Option<&str> = option_env!("TURNLEAF_SITE_HASH");
 
 /// One file with the hash of its bytes in hexadecimal.
 pub struct SiteFile {

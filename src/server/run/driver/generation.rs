@@ -148,7 +148,8 @@ impl Run<'_> {
         let mut body = reply.body;
         let mut decoder = self.provider.decoder();
         let mut items = Vec::new();
-        let (mut bytes_by, mut progress_by) = (first_byte, Instant::now() + limits::IDLE_PROGRESS.max(limits::FIRST_BYTE));
+        let (mut bytes_by, mut progress_by) =
+            (first_byte, Instant::now() + limits::IDLE_PROGRESS.max(limits::FIRST_BYTE));
         loop {
             let frame = self.recorder.deadline();
             let given_up = bytes_by.min(progress_by).min(self.deadline);

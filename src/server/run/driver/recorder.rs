@@ -36,7 +36,16 @@ pub struct Recorder {
 impl Recorder {
     pub fn new(live: Arc<Live>, journal: Journal) -> Self {
         let turn = live.turn();
-        Self { live, journal, turn, pending: Vec::new(), ready: Vec::new(), structural: false, last_frame: None, raw: None }
+        Self {
+            live,
+            journal,
+            turn,
+            pending: Vec::new(),
+            ready: Vec::new(),
+            structural: false,
+            last_frame: None,
+            raw: None,
+        }
     }
 
     /// The turn with everything that was flushed or gathered; what was noted since is not in it.
@@ -47,7 +56,7 @@ impl Recorder {
     /// The turn's status with everything that was noted, flushed or not.
     pub fn status(&self) -> TurnStatus {
         let noted = self.pending.iter().rev().find_map(|event| match event {
-            Event::TurnStatus { status } => Some(*status),
+            Event::TurnStatus { status, .. } => Some(*status),
             _ => None,
         });
         noted.unwrap_or(self.turn.status)
@@ -127,7 +136,9 @@ impl Recorder {
             let batch = Batch { lines: lines.clone(), blocks: blocks.clone(), raw: raw.clone(), ..Batch::default() };
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
-                Err(failure) => tracing::error!(turn = %self.turn.id, code = failure.kind.as_str(), "an ending waits for the disk"),
+                Err(failure) => {
+                    tracing::error!(turn = %self.turn.id, code = failure.kind.as_str(), "an ending waits for the disk")
+                }
             }
             if !shown {
                 self.live.publish(&events, false);
@@ -158,7 +169,8 @@ impl Recorder {
         self.gather();
         let events = std::mem::take(&mut self.ready);
         let touched: Vec<BlockId> = events.iter().filter_map(|(event, _)| changes_block(event)).collect();
-        batch.blocks = self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
+        batch.blocks =
+            self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
         if let Some(raw) = &mut self.raw
             && !raw.waiting.is_empty()

@@ -16,7 +16,11 @@ impl Run<'_> {
     /// Runs the calls and records their results; the model is asked again afterwards.
     pub(super) async fn run_tools(&mut self, calls: Vec<PendingCall>) -> Result<(), Halt> {
         for call in &calls {
-            self.recorder.push(Event::BlockUpdate { block_id: call.block_id, status: ToolStatus::Running, duration_ms: None });
+            self.recorder.push(Event::BlockUpdate {
+                block_id: call.block_id,
+                status: ToolStatus::Running,
+                duration_ms: None,
+            });
         }
         self.recorder.flush(Batch::default()).await?;
         let outcomes = join_all(calls.iter().map(|call| self.call(call)));
@@ -29,8 +33,13 @@ impl Run<'_> {
         for (call, (outcome, took_ms)) in calls.into_iter().zip(outcomes) {
             let status = if outcome.is_error { ToolStatus::Failed } else { ToolStatus::Done };
             self.recorder.push(Event::BlockUpdate { block_id: call.block_id, status, duration_ms: Some(took_ms) });
-            let generation_id =
-                self.recorder.turn().blocks.iter().find(|block| block.id == call.block_id).and_then(|block| block.generation_id);
+            let generation_id = self
+                .recorder
+                .turn()
+                .blocks
+                .iter()
+                .find(|block| block.id == call.block_id)
+                .and_then(|block| block.generation_id);
             let block = Block {
                 id: ids::mint(),
                 seq,
@@ -66,7 +75,9 @@ impl Run<'_> {
             None => error("the arguments are not valid JSON".into()),
             Some(arguments) => match self.provider.run_tool(&call.name, arguments) {
                 None => error(format!("there is no tool called {}", call.name)),
-                Some(running) => timeout(limits::TOOL_TIME, running).await.unwrap_or_else(|_| error("the tool took too long".into())),
+                Some(running) => {
+                    timeout(limits::TOOL_TIME, running).await.unwrap_or_else(|_| error("the tool took too long".into()))
+                }
             },
         };
         (outcome, began.elapsed().as_millis() as u64)
