@@ -254,3 +254,6 @@ fn failed_finish(reason: &str) -> Option<FailureKind> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
