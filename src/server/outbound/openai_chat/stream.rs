@@ -128,7 +128,7 @@ impl ChatDecoder {
 
     fn document(&mut self, body: &[u8], out: &mut Vec<Item>) {
         let text = String::from_utf8_lossy(body);
-        let text = halves::mend(text.trim());
+        let text = halves::mend(text.trim_start_matches('\u{feff}').trim());
         if !text.starts_with(['{', '[']) {
             return self.fail(self.failure(FailureKind::ProviderProtocol, &format!("It sent: {}", &*text)), out);
         }
