@@ -1,1 +1,8 @@
-//! Server functions: the doorway between page and server, and what crosses it.
+//! Server functions: the doorway between page and server, and what crosses it. Each finds the viewer and calls one deed;
+//! rules live in the service.
+
+pub mod chats;
+pub mod drafts;
+pub mod error;
+pub mod turns;
+pub mod view;

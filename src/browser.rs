@@ -1,3 +1,18 @@
 //! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing.
 
+pub mod clipboard;
+pub mod clock;
+pub mod cookies;
+pub mod dialog;
+pub mod disclosure;
 pub mod document;
+pub mod event_source;
+pub mod focus;
+pub mod form;
+pub mod local_store;
+pub mod media;
+pub mod network;
+pub mod reload;
+pub mod request_id;
+pub mod scroll;
+pub mod textarea;

@@ -1,3 +1,18 @@
 //! Components: they run on the server and in the browser, touch no web API and no server, and have no `cfg`.
 
+pub mod announce;
 pub mod app;
+pub mod chats;
+pub mod composer;
+pub mod connection;
+pub mod escape;
+pub mod kit;
+pub mod markdown;
+pub mod page;
+pub mod preferences;
+pub mod shell;
+pub mod shortcuts;
+pub mod sidebar;
+pub mod state;
+pub mod transcript;
+pub mod words;

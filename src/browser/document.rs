@@ -1,18 +1,69 @@
-//! The document as a whole.
+//! The document as a whole: whether there is one, and the attributes of its root.
 
 #[cfg(feature = "hydrate")]
 mod real {
+    fn root() -> Option<web_sys::Element> {
+        web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element())
+    }
+
+    /// Whether this code runs in a browser. Only for what the two sides must do differently; what they draw is the same.
+    pub fn is_here() -> bool {
+        true
+    }
+
     /// Says that clicks work now (contract.md 4: `html[data-hydrated]`).
     pub fn mark_hydrated() {
-        if let Some(root) = web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element()) {
-            let _ = root.set_attribute("data-hydrated", "");
+        set_root_attribute("data-hydrated", "");
+    }
+
+    /// An attribute of `<html>`.
+    pub fn root_attribute(name: &str) -> Option<String> {
+        root().and_then(|root| root.get_attribute(name))
+    }
+
+    /// Sets an attribute of `<html>`.
+    pub fn set_root_attribute(name: &str, value: &str) {
+        if let Some(root) = root() {
+            let _ = root.set_attribute(name, value);
         }
+    }
+
+    /// Replaces the text of the element with this id. Used for the live regions, which are outside the reactive tree's
+    /// text so that saying the same words twice is said twice.
+    pub fn set_text(id: &str, text: &str) {
+        let element = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id(id));
+        if let Some(element) = element {
+            element.set_text_content(Some(text));
+        }
+    }
+
+    /// Whether nobody can see the page at the moment.
+    pub fn is_hidden() -> bool {
+        web_sys::window()
+            .and_then(|w| w.document())
+            .is_some_and(|d| d.visibility_state() == web_sys::VisibilityState::Hidden)
     }
 }
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    pub fn is_here() -> bool {
+        false
+    }
+
     pub fn mark_hydrated() {}
+
+    pub fn root_attribute(_name: &str) -> Option<String> {
+        None
+    }
+
+    pub fn set_root_attribute(_name: &str, _value: &str) {}
+
+    pub fn set_text(_id: &str, _text: &str) {}
+
+    pub fn is_hidden() -> bool {
+        false
+    }
 }
 
-pub use real::mark_hydrated;
+pub use real::{is_here, is_hidden, mark_hydrated, root_attribute, set_root_attribute, set_text};

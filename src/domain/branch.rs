@@ -72,3 +72,6 @@ pub fn resolve_lock(
         (None, None) => Some(source.unwrap_or(configured).clone()),
     }
 }
+
+#[cfg(test)]
+mod tests;

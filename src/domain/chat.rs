@@ -58,9 +58,13 @@ pub fn title_from(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text
         .lines()
-        .map(|line| line.trim_start_matches(['#', '>', '-', '*', '`', ' ']).trim())
-        .find(|line| !line.is_empty());
-    let line: String = line.unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
+        .map(|line| {
+            let plain: String =
+                line.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !c.is_control()).collect();
+            plain.trim_start_matches(['#', '>', '-', '*', '`', ' ']).trim_end().to_owned()
+        })
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     if line.chars().count() <= LONGEST {
         return line;
     }
@@ -69,3 +73,6 @@ pub fn title_from(text: &str) -> String {
         cut.rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2).map_or(cut.as_str(), |at| &cut[..at]);
     format!("{}…", whole_words.trim_end())
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,3 +15,23 @@ pub fn push(pending: &mut Vec<Event>, next: Event) {
     }
     pending.push(next);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::block_id;
+
+    fn delta(id: u64, text: &str) -> Event {
+        Event::BlockDelta { block_id: block_id(id), text: text.into() }
+    }
+
+    #[test]
+    fn growth_of_one_block_joins_and_everything_else_stays_apart() {
+        let stop = Event::ModelReturned { model: "m".into() };
+        let mut pending = Vec::new();
+        for event in [delta(1, "a"), delta(1, "b"), delta(2, "c"), delta(1, "d"), stop.clone(), delta(1, "e")] {
+            push(&mut pending, event);
+        }
+        assert_eq!(pending, [delta(1, "ab"), delta(2, "c"), delta(1, "d"), stop, delta(1, "e")]);
+    }
+}

@@ -1,1 +1,168 @@
-//! Written next.
+//! Context: how each earlier turn goes into the next request (domain.md 4.7), and the record of it that is kept with
+//! the generation. Not for the provider's own shape of a request: that is the adapter's.
+//!
+//! A reply may be replayed as it came from the provider only to the provider and model it came from. Everything at and
+//! behind the newest reply of another lock is told as plain text, so that no model gets another's signatures.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{Block, Content};
+use crate::branch::Lock;
+use crate::id::TurnId;
+use crate::turn::{Role, Turn, TurnStatus};
+
+/// One turn of the path, with what decides its mode.
+#[derive(Debug, Clone, Copy)]
+pub struct PathTurn<'a> {
+    pub turn: &'a Turn,
+    /// The lock of the turn's branch. Locks are compared, not `model_used`: providers answer with dated names.
+    pub lock: &'a Lock,
+    /// Whether the raw bytes of all of the turn's generations are stored whole.
+    pub has_complete_raw: bool,
+}
+
+/// How a turn is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The provider's own output, replayed by its adapter's rule.
+    Raw,
+    /// Rendered from blocks: a reply as plain text, a person's message as what it holds.
+    Canonical,
+    /// Not at all.
+    Omitted,
+}
+
+/// Why a turn is sent that way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A reply of this lock, with no other lock between it and the request.
+    SameLock,
+    /// Not a reply: always rendered from its blocks.
+    FromBlocks,
+    /// The newest reply of another lock.
+    ModelBreak,
+    /// Older than the model break.
+    BehindModelBreak,
+    /// A reply of this lock that has no complete raw: stopped, failed, imported or not kept. Not a break.
+    RawIncomplete,
+    /// There is nothing in it to send; an error is not the model's words.
+    Empty,
+}
+
+/// One line of a generation's manifest: how a turn went into the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestEntry {
+    pub turn_id: TurnId,
+    pub mode: Mode,
+    pub reason: Reason,
+    /// Blocks that went in, before an adapter's own replay rule.
+    pub blocks_sent: u32,
+    pub blocks_omitted: u32,
+    /// An estimate, see [`approx_tokens`].
+    pub approx_tokens: u64,
+}
+
+/// Decides the mode of every turn of a path, given from root to leaf and answered in that order, for a request on a
+/// branch with this lock.
+pub fn manifest(path: &[PathTurn<'_>], lock: &Lock) -> Vec<ManifestEntry> {
+    // The break is the newest reply of another lock; a system or user turn never is one.
+    let boundary = path.iter().rposition(|at| at.turn.role == Role::Assistant && at.lock != lock);
+    path.iter().enumerate().map(|(at, turn)| entry(turn, boundary.map(|boundary| at.cmp(&boundary)))).collect()
+}
+
+/// A reply as plain text for another model: its text blocks without errors (domain.md I10). Reasoning, signatures and
+/// tool calls stay behind.
+pub fn canonical_text(turn: &Turn) -> String {
+    turn.content_text()
+}
+
+fn entry(path_turn: &PathTurn<'_>, from_boundary: Option<std::cmp::Ordering>) -> ManifestEntry {
+    let turn = path_turn.turn;
+    let (mode, reason) = if turn.role != Role::Assistant {
+        (Mode::Canonical, Reason::FromBlocks)
+    } else {
+        match from_boundary {
+            Some(std::cmp::Ordering::Equal) => (Mode::Canonical, Reason::ModelBreak),
+            Some(std::cmp::Ordering::Less) => (Mode::Canonical, Reason::BehindModelBreak),
+            _ if path_turn.has_complete_raw && turn.status == TurnStatus::Complete => (Mode::Raw, Reason::SameLock),
+            _ => (Mode::Canonical, Reason::RawIncomplete),
+        }
+    };
+    let sent = || turn.blocks.iter().filter(|block| is_sent(block, turn.role, mode));
+    let blocks_sent = count(sent());
+    let (mode, reason) = if blocks_sent == 0 { (Mode::Omitted, Reason::Empty) } else { (mode, reason) };
+    ManifestEntry {
+        turn_id: turn.id,
+        mode,
+        reason,
+        blocks_sent,
+        blocks_omitted: count(turn.blocks.iter()) - blocks_sent,
+        approx_tokens: sent().map(|block| block_tokens(&block.content)).sum(),
+    }
+}
+
+fn count<'a>(blocks: impl Iterator<Item = &'a Block>) -> u32 {
+    u32::try_from(blocks.count()).unwrap_or(u32::MAX)
+}
+
+/// Whether a block's content is part of the request when its turn goes in this way.
+fn is_sent(block: &Block, role: Role, mode: Mode) -> bool {
+    match &block.content {
+        Content::Text { text, is_error } => !is_error && !text.trim().is_empty(),
+        Content::Other(_) => mode == Mode::Raw,
+        _ => mode == Mode::Raw || role != Role::Assistant,
+    }
+}
+
+/// What an image costs where nothing better is known. Vendors' own formulas give about 100 to 1600.
+const IMAGE_TOKENS: u64 = 1_000;
+/// A chip with its id and wrapping; the document's text is counted where it is expanded.
+const REFERENCE_TOKENS: u64 = 20;
+
+fn block_tokens(content: &Content) -> u64 {
+    match content {
+        Content::Text { text, .. } => approx_tokens(text),
+        Content::Thinking { thinking, redacted, .. } => {
+            approx_tokens(thinking) + redacted.as_deref().map_or(0, approx_tokens)
+        }
+        Content::ToolUse { tool_name, arguments, arguments_raw, .. } => {
+            let arguments =
+                arguments_raw.as_deref().map_or_else(|| approx_tokens(&arguments.to_string()), approx_tokens);
+            approx_tokens(tool_name) + arguments
+        }
+        Content::ToolResult { result, .. } => match result.as_str() {
+            Some(text) => approx_tokens(text),
+            None => approx_tokens(&result.to_string()),
+        },
+        Content::Image { .. } => IMAGE_TOKENS,
+        Content::Reference { .. } | Content::PartialReference { .. } => REFERENCE_TOKENS,
+        // Opaque: a proof costs nothing of its own that could be told from its length.
+        Content::ThinkingSignature { .. } | Content::Other(_) => 0,
+    }
+}
+
+/// Roughly how many tokens a text has: one for each character of the scripts without spaces (Han, kana, Hangul), one
+/// for every four others, rounded up. Good to about a third; for warnings and for the manifest, never for a bill.
+pub fn approx_tokens(text: &str) -> u64 {
+    let (mut dense, mut other) = (0_u64, 0_u64);
+    for c in text.chars() {
+        if is_dense(c) {
+            dense += 1;
+        } else {
+            other += 1;
+        }
+    }
+    dense + other.div_ceil(4)
+}
+
+/// Characters that are about a token each: CJK punctuation and kana, Han with its extensions, Hangul, full-width forms.
+fn is_dense(c: char) -> bool {
+    matches!(c,
+        '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests;

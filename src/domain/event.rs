@@ -1,6 +1,7 @@
 //! Events: the facts that make a reply, as the journal stores them and as the wire carries them (domain.md 4.10). One
 //! shape for both, so there is no second format to keep in step. Not for applying them: that is `fold`.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,7 +16,12 @@ use crate::usage::Usage;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The turn moved to another state. Its last move is in `TurnEnd`.
-    TurnStatus { status: TurnStatus },
+    TurnStatus {
+        status: TurnStatus,
+        /// When, by the server's clock.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<DateTime<Utc>>,
+    },
     /// A provider call began.
     GenerationStart { generation_id: GenerationId, step: u32, provider: String, model: String },
     /// The provider named the model that really answers.
@@ -46,13 +52,34 @@ pub enum Event {
     /// The reply failed; a `TurnEnd` follows.
     Error(Failure),
     /// The reply is over. The last event of every turn.
-    TurnEnd { status: TurnStatus, usage: Usage },
+    TurnEnd {
+        status: TurnStatus,
+        usage: Usage,
+        /// When, by the server's clock.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<DateTime<Utc>>,
+    },
     /// An event of a newer version: kept, ignored.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
 
 impl Event {
+    /// The names of the events that this version knows.
+    pub const NAMES: [&str; 11] = [
+        "turn_status",
+        "generation_start",
+        "model_returned",
+        "attempt",
+        "block_start",
+        "block_delta",
+        "block_update",
+        "block_end",
+        "usage",
+        "error",
+        "turn_end",
+    ];
+
     /// The event's name on the wire (SSE `event:`).
     pub fn name(&self) -> &str {
         match self {
@@ -71,9 +98,18 @@ impl Event {
         }
     }
 
+    /// Whether the event has a name that this version knows but a shape that it does not. It is kept like an event of
+    /// a newer version, but a fold says that something is wrong.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Self::Unknown(_)) && Self::NAMES.contains(&self.name())
+    }
+
     /// Whether the event may be shown before it is stored. Only growth may: everything else changes what exists, and
     /// what exists is published after its commit (reliability.md 1.3 rule 5).
     pub fn is_growth(&self) -> bool {
         matches!(self, Self::BlockDelta { .. })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -130,3 +130,6 @@ pub struct Exchange {
     pub client_request_id: Option<String>,
     pub created_at: DateTime<Utc>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,3 +168,6 @@ impl Invalid {
         Self { field: field.into(), reason: reason.into() }
     }
 }
+
+#[cfg(test)]
+mod tests;

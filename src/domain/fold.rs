@@ -26,12 +26,16 @@ pub enum Applied {
 pub struct Usages(Vec<(GenerationId, Usage)>);
 
 impl Usages {
-    /// Takes one generation's usage and gives the sum over all.
-    pub fn put(&mut self, generation: GenerationId, usage: Usage) -> Usage {
+    /// Takes one generation's usage.
+    pub fn put(&mut self, generation: GenerationId, usage: Usage) {
         match self.0.iter_mut().find(|(id, _)| *id == generation) {
             Some(entry) => entry.1 = usage,
             None => self.0.push((generation, usage)),
         }
+    }
+
+    /// The sum over all generations.
+    pub fn sum(&self) -> Usage {
         self.0.iter().map(|(_, usage)| *usage).sum()
     }
 }
@@ -44,7 +48,8 @@ pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> Applied {
     if seq <= turn.last_event_seq {
         return Applied::Already;
     }
-    if seq > turn.last_event_seq + 1 {
+    // Greater than the covered number, so this cannot overflow, whatever a follower was told.
+    if seq - turn.last_event_seq > 1 {
         return Applied::Gap;
     }
     turn.last_event_seq = seq;
@@ -72,11 +77,12 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         return Err("the turn is over");
     }
     match event {
-        Event::TurnStatus { status } => {
+        Event::TurnStatus { status, at } => {
             if status.is_terminal() || !(turn.status == *status || turn.status.may_become(*status)) {
                 return Err("no such move");
             }
             turn.status = *status;
+            turn.started_at = turn.started_at.or(*at);
         }
         Event::GenerationStart { provider, model, .. } => {
             turn.attempt = None;
@@ -111,21 +117,26 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             if *state == BlockState::Open {
                 return Err("an end must end");
             }
-            block.state = *state;
             if let Some(content) = content {
+                if content.block_type() != block.content.block_type() {
+                    return Err("a block keeps its type");
+                }
                 block.content = content.clone();
             }
+            block.state = *state;
         }
         Event::Usage { .. } => {}
         Event::Error(failure) => turn.error = Some(failure.clone()),
-        Event::TurnEnd { status, usage } => {
+        Event::TurnEnd { status, usage, at } => {
             if !status.is_terminal() {
                 return Err("an end must end");
             }
             turn.status = *status;
             turn.usage = *usage;
+            turn.completed_at = *at;
             turn.attempt = None;
         }
+        Event::Unknown(_) if event.is_malformed() => return Err("not the shape of its type"),
         Event::Unknown(_) => {}
     }
     Ok(())
@@ -139,3 +150,6 @@ fn start(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {
     turn.blocks.push(block.clone());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

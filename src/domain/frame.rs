@@ -9,6 +9,7 @@ use crate::turn::Turn;
 /// One line of a turn's event stream. SSE carries `seq` as `id: <turn>:<seq>`, NDJSON inside the object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "nearly every frame is an event, and a frame lives for one call")]
 pub enum Frame {
     /// A fact of the journal.
     Event {
@@ -38,6 +39,30 @@ pub enum Signal {
     },
 }
 
+impl Frame {
+    /// The frame's name on the wire (SSE `event:`).
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Event { event, .. } => event.name(),
+            Self::Other(signal) => signal.name(),
+        }
+    }
+}
+
+impl Signal {
+    /// All names that `name` gives.
+    pub const NAMES: [&str; 3] = ["snapshot", "markup", "heartbeat"];
+
+    /// The signal's name on the wire (SSE `event:`).
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Snapshot { .. } => "snapshot",
+            Self::Markup { .. } => "markup",
+            Self::Heartbeat { .. } => "heartbeat",
+        }
+    }
+}
+
 /// Where a follower is: `<turn>:<seq>` in `Last-Event-ID`, or a bare number in `?after=`.
 pub fn parse_cursor(text: &str, turn: TurnId) -> Option<u64> {
     let seq = match text.split_once(':') {
@@ -56,3 +81,6 @@ pub fn parse_cursor(text: &str, turn: TurnId) -> Option<u64> {
 pub fn cursor(turn: TurnId, seq: u64) -> String {
     format!("{turn}:{seq}")
 }
+
+#[cfg(test)]
+mod tests;

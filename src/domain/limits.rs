@@ -13,6 +13,13 @@ pub const SYSTEM_PROMPT_CHARS: usize = 100_000;
 /// A request body that is not an upload.
 pub const BODY_BYTES: usize = 2 << 20;
 pub const JSON_DEPTH: usize = 64;
+/// How long a body may take to arrive, and the head of a request.
+pub const BODY_TIME: Duration = Duration::from_secs(30);
+pub const HEAD_TIME: Duration = Duration::from_secs(10);
+/// One header's value; the cookies', of which ours take a few hundred bytes; the whole head.
+pub const HEADER_BYTES: usize = 32 << 10;
+pub const COOKIE_BYTES: usize = 8 << 10;
+pub const HEAD_BYTES: usize = 256 << 10;
 /// One draft, characters.
 pub const DRAFT_CHARS: usize = MESSAGE_CHARS;
 
@@ -39,6 +46,16 @@ pub const FOLLOWER_FRAMES: usize = 256;
 pub const MARKDOWN_NESTING: usize = 32;
 pub const MARKDOWN_NODES: usize = 50_000;
 pub const MARKDOWN_CELLS: usize = 20_000;
+/// Colours of code: a longer block, or one with a longer line, stays plain.
+pub const HIGHLIGHT_BYTES: usize = 64 << 10;
+pub const HIGHLIGHT_LINE_BYTES: usize = 4 << 10;
+/// What one text may take; the rest of it stays plain.
+pub const MARKUP_TIME: Duration = Duration::from_secs(1);
+/// One formula: its source, and what it may become.
+pub const MATH_BYTES: usize = 4 << 10;
+pub const MATHML_BYTES: usize = 256 << 10;
+/// Drawings of finished texts that are kept.
+pub const MARKUP_CACHE_BYTES: usize = 2 << 20;
 
 /// Attempts before the first content, all together.
 pub const ATTEMPTS: u32 = 3;
@@ -64,6 +81,8 @@ pub const COMMIT_BYTES: usize = 64 << 10;
 /// How long growth may wait for its frame when more is right behind it.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long the journal of a finished turn is kept: longer than any browser stays away and still comes back.
+pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
 

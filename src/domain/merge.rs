@@ -1,1 +1,146 @@
-//! Written next.
+//! The merge rule (domain.md 4.6): consecutive parts with reasoning become one, without losing text, sources or
+//! order. For parts that come from several messages: continued replies, imports, groups of a client. Not for storage,
+//! which is never merged, and not for the blocks of one reply: that is `segment`.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One message part, before or after merging.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    pub id: String,
+    /// The visible text; blank when there is none.
+    #[serde(default)]
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Reasoning>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Value>,
+    /// Whatever else the message carried.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Which parts went into this one, in order; itself before merging has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged_ids: Vec<String>,
+}
+
+/// The reasoning of a part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reasoning {
+    pub content: String,
+    /// Null means the page's own word ("Thinking…").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub streaming: bool,
+    /// The newest part's own time, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<u64>,
+    /// The sum over the merged parts, in milliseconds; null where none was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_duration: Option<u64>,
+}
+
+impl Part {
+    fn has_text(&self) -> bool {
+        !self.text.trim().is_empty()
+    }
+
+    fn has_attachments(&self) -> bool {
+        !(self.sources.is_empty() && self.tasks.is_empty() && self.files.is_empty())
+    }
+}
+
+/// Merges runs of parts with reasoning. A run also ends after a part that has visible text, because text ends a
+/// reasoning block and may not move. Linear in the size of the parts.
+pub fn merge(parts: Vec<Part>) -> Vec<Part> {
+    let mut merged = Vec::with_capacity(parts.len());
+    let mut run: Vec<Part> = Vec::new();
+    for part in parts {
+        let has_text = part.has_text();
+        if part.reasoning.is_some() {
+            run.push(part);
+            if has_text {
+                merged.extend(merge_run(std::mem::take(&mut run)));
+            }
+        } else {
+            merged.extend(merge_run(std::mem::take(&mut run)));
+            merged.extend(merge_run(vec![part]));
+        }
+    }
+    merged.extend(merge_run(run));
+    merged
+}
+
+/// One part out of a run, of which only the last may have text.
+fn merge_run(mut run: Vec<Part>) -> Option<Part> {
+    let merged_ids: Vec<String> = run.iter().flat_map(ids_of).collect();
+    let last = run.last()?;
+    let base_is_last = last.has_text() || last.has_attachments();
+    let reasoning = merged_reasoning(&run);
+    if run.len() == 1 {
+        let only = run.pop()?;
+        return Some(Part { merged_ids, reasoning, ..only });
+    }
+    let sources = union(run.iter_mut().map(|part| std::mem::take(&mut part.sources)));
+    let tasks = union(run.iter_mut().map(|part| std::mem::take(&mut part.tasks)));
+    let files = union(run.iter_mut().map(|part| std::mem::take(&mut part.files)));
+    // The base's word counts, the other parts add what it does not say, newer ones first.
+    let base = if base_is_last { run.pop()? } else { run.remove(0) };
+    let mut metadata = base.metadata;
+    for part in run.into_iter().rev() {
+        for (key, value) in part.metadata {
+            metadata.entry(key).or_insert(value);
+        }
+    }
+    Some(Part { id: base.id, text: base.text, reasoning, sources, tasks, files, metadata, merged_ids })
+}
+
+/// The ids that a part stands for.
+fn ids_of(part: &Part) -> Vec<String> {
+    if part.merged_ids.is_empty() { vec![part.id.clone()] } else { part.merged_ids.clone() }
+}
+
+fn merged_reasoning(run: &[Part]) -> Option<Reasoning> {
+    let all = || run.iter().filter_map(|part| part.reasoning.as_ref());
+    let last = all().next_back()?;
+    Some(Reasoning {
+        content: join_reasoning(all().map(|reasoning| reasoning.content.as_str())),
+        title: last.title.clone().filter(|title| !title.trim().is_empty()),
+        streaming: last.streaming,
+        duration: last.duration,
+        total_duration: sum_known(all().map(|reasoning| reasoning.total_duration.or(reasoning.duration))),
+    })
+}
+
+/// All items in order, each once.
+fn union(lists: impl Iterator<Item = Vec<Value>>) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    lists.flatten().filter(|item| seen.insert(item.to_string())).collect()
+}
+
+/// Joins pieces of reasoning by a blank line, skipping those that say nothing.
+pub fn join_reasoning<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
+    let mut joined = String::new();
+    for piece in pieces.into_iter().filter(|piece| !piece.trim().is_empty()) {
+        if !joined.is_empty() {
+            joined.push_str("\n\n");
+        }
+        joined.push_str(piece);
+    }
+    joined
+}
+
+/// The sum of what was measured, or null where nothing was.
+pub fn sum_known(times: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
+    times.into_iter().flatten().reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests;

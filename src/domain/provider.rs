@@ -43,3 +43,22 @@ pub fn is_thinking_mode(requested: crate::exchange::Thinking, reasoning: Reasoni
         Reasoning::Always => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::Thinking;
+
+    #[test]
+    fn thinking_mode_is_what_was_asked_for_or_cannot_be_helped() {
+        let asked = [Thinking::Low, Thinking::Medium, Thinking::High, Thinking::Budget(1)];
+        for thinking in asked {
+            assert!(!is_thinking_mode(thinking, Reasoning::Never), "{thinking:?}");
+            assert!(is_thinking_mode(thinking, Reasoning::Optional), "{thinking:?}");
+            assert!(is_thinking_mode(thinking, Reasoning::Always), "{thinking:?}");
+        }
+        assert!(!is_thinking_mode(Thinking::Off, Reasoning::Never));
+        assert!(!is_thinking_mode(Thinking::Off, Reasoning::Optional));
+        assert!(is_thinking_mode(Thinking::Off, Reasoning::Always));
+    }
+}

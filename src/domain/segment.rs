@@ -1,1 +1,245 @@
-//! Written next.
+//! The reasoning-block rule (domain.md 4.5): which blocks of a reply are drawn as one reasoning block, which as the
+//! reply, which not at all. A view over the blocks: it owns no text, it names blocks by their place in the slice. Not
+//! for drawing, and not for joining parts across turns: that is `merge`.
+//!
+//! Server and browser both call this one function. It never looks ahead, so what arrives later moves nothing that is
+//! already placed; only whether the last block is open can change.
+
+use std::collections::HashMap;
+
+use crate::block::{Block, BlockState, Content, ToolStatus};
+use crate::id::BlockId;
+use crate::merge::{join_reasoning, sum_known};
+
+/// One thing to draw. All `usize` in here are places in the slice that `segments` was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// Reasoning: one thinking block, or several with nothing visible between them, drawn as one text.
+    Think { key: BlockId, blocks: Vec<usize> },
+    /// A tool call and, once it is there, its result.
+    Tool { key: BlockId, call: usize, result: Option<usize> },
+    /// Something said: text, an error text, an image, a reference.
+    Text { key: BlockId, block: usize },
+}
+
+/// A run of reasoning and tool calls, drawn as one panel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReasoningBlock {
+    /// The first member's key. It stays while the block grows.
+    pub key: BlockId,
+    /// `Think` and `Tool` segments in order; the first is a `Think`.
+    pub members: Vec<Segment>,
+    /// How many members are tool calls.
+    pub tool_calls: usize,
+    /// How many of those failed. A call that was stopped or declined did not fail.
+    pub failed_tool_calls: usize,
+    /// Milliseconds of reasoning and of tools, as far as they were measured; null when none was.
+    pub duration_ms: Option<u64>,
+    /// The title of the newest thinking block, if it has one; the page's default otherwise (seed 001 FR-4).
+    pub title: Option<String>,
+    /// Whether the last member still streams or runs. The only fact here that can change back.
+    pub is_open: bool,
+    /// Whether the last member was cut off: stopped by the user, or broken with the connection or the server.
+    pub was_cut_off: bool,
+    /// Whether there is reasoning to read. If not, the provider hides it.
+    pub has_text: bool,
+}
+
+/// One rendered item of a reply, in reading order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    Reasoning(ReasoningBlock),
+    Reply(Segment),
+}
+
+impl Segment {
+    /// The id of the segment's first block: stable while the reply streams and after a reload.
+    pub fn key(&self) -> BlockId {
+        match self {
+            Self::Think { key, .. } | Self::Tool { key, .. } | Self::Text { key, .. } => *key,
+        }
+    }
+}
+
+impl Item {
+    /// The id of the item's first block: stable while the reply streams and after a reload.
+    pub fn key(&self) -> BlockId {
+        match self {
+            Self::Reasoning(block) => block.key,
+            Self::Reply(segment) => segment.key(),
+        }
+    }
+}
+
+/// The text of a `Think` segment: its blocks' texts joined by a blank line, those without text skipped.
+pub fn thinking_text(blocks: &[Block], members: &[usize]) -> String {
+    join_reasoning(members.iter().filter_map(|&at| match &blocks.get(at)?.content {
+        Content::Thinking { thinking, .. } => Some(thinking.as_str()),
+        _ => None,
+    }))
+}
+
+/// Places the blocks of one assistant turn, given in `seq` order.
+///
+/// Without thinking mode there are no reasoning blocks, and reasoning that came unasked is left out. Results are found
+/// by their call's block id, or by the provider's call id where an import has no block id; a second answer to a call
+/// and an answer without a call are not drawn.
+pub fn segments(blocks: &[Block], is_thinking_mode: bool) -> Vec<Item> {
+    let results = results_of_calls(blocks);
+    let mut items = Vec::new();
+    let mut state = State::Out;
+    for (at, block) in blocks.iter().enumerate() {
+        let Some(kind) = kind_of(&block.content) else { continue };
+        let key = block.id;
+        if kind == Kind::Think && !is_thinking_mode {
+            continue;
+        }
+        let (next, joins) = match (state, kind) {
+            (State::InThink | State::InTool, Kind::Think) => (State::InThink, true),
+            (State::InThink, Kind::Tool) => (State::InTool, true),
+            (State::Out, Kind::Think) => (State::InThink, false),
+            (_, Kind::Tool | Kind::Text) => (State::Out, false),
+        };
+        state = next;
+        let segment = match kind {
+            Kind::Think => Segment::Think { key, blocks: vec![at] },
+            Kind::Tool => Segment::Tool { key, call: at, result: results.get(&at).copied() },
+            Kind::Text => Segment::Text { key, block: at },
+        };
+        match (items.last_mut(), kind) {
+            (Some(Item::Reasoning(block)), _) if joins => block.add(segment),
+            (_, Kind::Think) => items.push(Item::Reasoning(ReasoningBlock::starting(segment))),
+            (_, Kind::Tool | Kind::Text) => items.push(Item::Reply(segment)),
+        }
+    }
+    for item in &mut items {
+        if let Item::Reasoning(reasoning) = item {
+            reasoning.count(blocks);
+        }
+    }
+    items
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Out,
+    InThink,
+    InTool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Think,
+    Tool,
+    Text,
+}
+
+/// What kind of segment a block makes, if any.
+fn kind_of(content: &Content) -> Option<Kind> {
+    match content {
+        // Reasoning without text counts too: there was reasoning, the provider only does not show it.
+        Content::Thinking { .. } => Some(Kind::Think),
+        Content::ToolUse { .. } => Some(Kind::Tool),
+        Content::Text { text, is_error } => (*is_error || !text.trim().is_empty()).then_some(Kind::Text),
+        Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. } => Some(Kind::Text),
+        Content::ToolResult { .. } | Content::ThinkingSignature { .. } | Content::Other(_) => None,
+    }
+}
+
+/// Result places by the place of their call. Only earlier calls are found and the first answer stays, so that an
+/// event that comes later changes no pair.
+fn results_of_calls(blocks: &[Block]) -> HashMap<usize, usize> {
+    let mut by_block: HashMap<BlockId, usize> = HashMap::new();
+    let mut by_call_id: HashMap<&str, usize> = HashMap::new();
+    let mut results = HashMap::new();
+    for (at, block) in blocks.iter().enumerate() {
+        match &block.content {
+            Content::ToolUse { tool_use_id, .. } => {
+                by_block.insert(block.id, at);
+                by_call_id.insert(tool_use_id, at);
+            }
+            Content::ToolResult { tool_use_id, .. } => {
+                let call = match block.parent_block_id {
+                    Some(parent) => by_block.get(&parent),
+                    None => by_call_id.get(tool_use_id.as_str()),
+                };
+                if let Some(call) = call {
+                    results.entry(*call).or_insert(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    results
+}
+
+impl ReasoningBlock {
+    fn starting(first: Segment) -> Self {
+        Self {
+            key: first.key(),
+            members: vec![first],
+            tool_calls: 0,
+            failed_tool_calls: 0,
+            duration_ms: None,
+            title: None,
+            is_open: false,
+            was_cut_off: false,
+            has_text: false,
+        }
+    }
+
+    fn add(&mut self, segment: Segment) {
+        match (self.members.last_mut(), segment) {
+            (Some(Segment::Think { blocks, .. }), Segment::Think { blocks: more, .. }) => blocks.extend(more),
+            (_, segment) => self.members.push(segment),
+        }
+    }
+
+    /// Fills in what the panel's label says.
+    fn count(&mut self, all: &[Block]) {
+        for member in &self.members {
+            match member {
+                Segment::Think { blocks, .. } => {
+                    for block in blocks.iter().filter_map(|&at| all.get(at)) {
+                        let Content::Thinking { thinking, title, duration_ms, .. } = &block.content else { continue };
+                        self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
+                        self.title = title.clone().filter(|title| !title.trim().is_empty());
+                        self.has_text |= !thinking.trim().is_empty();
+                        self.is_open = block.state == BlockState::Open;
+                        self.was_cut_off = was_cut_off(block);
+                    }
+                }
+                Segment::Tool { call, result, .. } => {
+                    let Some(block) = all.get(*call) else { continue };
+                    let Content::ToolUse { status, duration_ms, .. } = &block.content else { continue };
+                    let result = result.and_then(|at| all.get(at));
+                    self.tool_calls += 1;
+                    self.failed_tool_calls += usize::from(tool_failed(block, result));
+                    self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
+                    self.is_open = block.state == BlockState::Open || status.is_open();
+                    self.was_cut_off = was_cut_off(block) || *status == ToolStatus::Cancelled;
+                }
+                Segment::Text { .. } => {}
+            }
+        }
+    }
+}
+
+/// Whether a tool call failed, by its status or by what its result says.
+pub fn tool_failed(call: &Block, result: Option<&Block>) -> bool {
+    let status = match &call.content {
+        Content::ToolUse { status, .. } => *status,
+        _ => return false,
+    };
+    let says_so = result.is_some_and(
+        |result| matches!(result.content, Content::ToolResult { success, is_error, .. } if is_error || !success),
+    );
+    status == ToolStatus::Failed || (status == ToolStatus::Done && says_so)
+}
+
+fn was_cut_off(block: &Block) -> bool {
+    matches!(block.state, BlockState::Aborted | BlockState::Failed)
+}
+
+#[cfg(test)]
+mod tests;

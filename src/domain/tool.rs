@@ -19,3 +19,35 @@ pub fn parse_arguments(raw: &str) -> Option<Value> {
     }
     serde_json::from_str(raw).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_arguments_are_an_empty_object_and_broken_ones_are_none() {
+        let table = [
+            ("", Some(json!({}))),
+            (" \n", Some(json!({}))),
+            ("{}", Some(json!({}))),
+            (r#" {"b": 1, "a": [0.1]} "#, Some(json!({"b": 1, "a": [0.1]}))),
+            ("null", Some(json!(null))),
+            (r#"{"a": 1"#, None),
+            (r#"{"a": 1} {"#, None),
+            ("plain words", None),
+        ];
+        for (raw, arguments) in table {
+            assert_eq!(parse_arguments(raw), arguments, "{raw:?}");
+        }
+        let kept = parse_arguments(r#"{"z":1,"a":2}"#).unwrap();
+        assert_eq!(kept.to_string(), r#"{"z":1,"a":2}"#);
+    }
+
+    #[test]
+    fn arguments_nested_without_end_are_refused_and_not_followed() {
+        let deep = "[".repeat(100_000);
+        assert_eq!(parse_arguments(&deep), None);
+    }
+}

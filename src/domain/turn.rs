@@ -171,3 +171,6 @@ pub fn content_text<'a>(contents: impl IntoIterator<Item = &'a Content>) -> Stri
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,3 +48,58 @@ impl Sum for Usage {
         usages.fold(Self::default(), Add::add)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(tokens: Option<u64>) -> Usage {
+        Usage { output_tokens: tokens, ..Usage::default() }
+    }
+
+    #[test]
+    fn unknown_stays_unknown_and_known_parts_add_up() {
+        let table = [
+            (vec![], None),
+            (vec![None, None], None),
+            (vec![Some(0), None], Some(0)),
+            (vec![Some(3), None, Some(4)], Some(7)),
+            (vec![Some(u64::MAX), Some(1)], Some(u64::MAX)),
+        ];
+        for (parts, sum) in table {
+            assert_eq!(parts.iter().map(|part| output(*part)).sum::<Usage>(), output(sum), "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn every_field_is_added_to_its_own() {
+        let one = Usage {
+            input_tokens: Some(1),
+            output_tokens: Some(2),
+            cache_read_tokens: Some(4),
+            cache_write_tokens: Some(8),
+            reasoning_tokens: Some(16),
+        };
+        assert_eq!(
+            serde_json::to_value(one + one).unwrap(),
+            serde_json::json!({
+                "input_tokens": 2, "output_tokens": 4, "cache_read_tokens": 8, "cache_write_tokens": 16,
+                "reasoning_tokens": 32,
+            })
+        );
+        assert_eq!(one + Usage::default(), one);
+    }
+
+    #[test]
+    fn a_zero_that_was_said_is_known() {
+        assert!(!Usage::default().is_known());
+        assert!(output(Some(0)).is_known());
+    }
+
+    #[test]
+    fn silence_is_null_in_json() {
+        let json = serde_json::to_string(&Usage::default()).unwrap();
+        assert_eq!(json.matches("null").count(), 5);
+        assert_eq!(serde_json::from_str::<Usage>("{}").unwrap(), Usage::default());
+    }
+}

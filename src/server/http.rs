@@ -1,1 +1,27 @@
-//! The room `http`.
+//! HTTP: the one door for the network. Turns requests into calls of services and their answers into responses. Here
+//! lie the shell around every route (`router`), the shapes of requests and errors (`json`, `query`, `path_id`,
+//! `problem`) and the accept loop (`serve`).
+
+pub mod assets;
+mod chats;
+pub mod csrf;
+mod events;
+mod forms;
+mod generations;
+pub mod headers;
+pub mod health;
+pub mod host;
+pub mod json;
+mod json_shape;
+pub mod path_id;
+pub mod problem;
+pub mod query;
+mod refusal;
+pub mod request_id;
+pub mod request_size;
+pub mod router;
+pub mod routes;
+pub mod serve;
+mod site_pages;
+mod turns;
+mod viewer;

@@ -1,3 +1,11 @@
-//! The room `platform`.
+//! What every server room stands on: ids, clock, configuration, the data directory and its lock, logging, shutdown.
+//! Uses no other room of the server.
 
+pub mod clock;
+pub mod config;
 pub mod endpoint;
+pub mod ids;
+pub mod lock_file;
+pub mod shutdown;
+pub mod storage_dir;
+pub mod telemetry;

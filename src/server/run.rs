@@ -1,1 +1,17 @@
-//! The room `run`.
+//! Runs: the tasks that drive assistant turns. A run belongs to the server, not to the request that started it; closing
+//! a tab is not an event. Not for deciding what a turn may be (service) nor for speaking to providers (outbound).
+//!
+//! `supervisor` starts and stops runs, `driver` drives one, `journal` stores what happens for all of them in group
+//! commits, `live` is a running turn as its followers see it, `follower` serves them, `sweep` ends what an earlier
+//! process left behind.
+
+pub mod driver;
+pub mod ending;
+pub mod follower;
+pub mod journal;
+pub mod live;
+pub mod supervisor;
+pub mod sweep;
+
+pub use follower::{Cursor, Followed};
+pub use supervisor::{Job, StopOutcome, Supervisor};

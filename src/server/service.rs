@@ -1,1 +1,57 @@
-//! The room `service`.
+//! What a person can do, as verbs: start a turn, stop it, try again, open a chat. Decides what may be; composes the
+//! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
+
+pub mod chats;
+pub mod drafts;
+pub mod error;
+pub mod exchanges;
+pub mod generations;
+pub mod messages;
+pub mod paths;
+pub mod placement;
+pub mod turns;
+
+pub use error::ServiceError;
+// What the verbs return and fail with, for the rooms above that have no door to where it is made.
+pub use crate::server::run::live::Line;
+pub use crate::server::run::{Cursor, Followed};
+pub use crate::server::store::StoreError;
+pub use crate::server::store::drafts::Draft;
+
+use std::sync::Arc;
+
+use crate::domain::UserId;
+use crate::server::platform::clock::Clock;
+use crate::server::run::Supervisor;
+use crate::server::store::Db;
+
+/// The verbs, over one database and one set of runs.
+#[derive(Clone)]
+pub struct Service {
+    supervisor: Supervisor,
+    /// The one local account, until accounts exist.
+    owner: UserId,
+}
+
+impl Service {
+    pub fn new(supervisor: Supervisor, owner: UserId) -> Self {
+        Self { supervisor, owner }
+    }
+
+    /// The account that requests without a session belong to.
+    pub fn local_owner(&self) -> UserId {
+        self.owner
+    }
+
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    fn db(&self) -> &Db {
+        self.supervisor.db()
+    }
+
+    fn clock(&self) -> &Arc<dyn Clock> {
+        self.supervisor.clock()
+    }
+}

@@ -1,1 +1,53 @@
-//! The room `store`.
+//! The store: the only room with SQL. SQLite and PostgreSQL with one text per query.
+//!
+//! Reads take `&Db`, writes take `&mut Tx`, so that a caller composes several writes into one commit. Not found is
+//! `Ok(None)`. A read that serves a person takes the owner and filters by it in SQL. The store mints no id and reads no
+//! clock: callers bring both. Not for rules of the model: they are `crate::domain`'s.
+//!
+//! In reading order: [`db`] (connections, transactions, the macros), [`dialect`] (the only place where the databases
+//! differ), [`migrate`], [`error`], then one file per group of tables, and [`fsck`], which checks them all.
+
+#[macro_use]
+pub mod db;
+pub mod dialect;
+pub mod error;
+pub mod migrate;
+mod rows;
+
+pub mod branches;
+pub mod chats;
+pub mod drafts;
+pub mod exchanges;
+pub mod generations;
+pub mod settings;
+pub mod turn_blocks;
+pub mod turn_events;
+pub mod turns;
+pub mod users;
+
+pub mod fsck;
+
+pub use db::{Db, Tx};
+pub use error::StoreError;
+
+/// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
+pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
+    let files: [(&str, &[(&str, &str)]); 14] = [
+        ("branches", branches::STATEMENTS),
+        ("chats", chats::STATEMENTS),
+        ("chats/deletion", chats::deletion::STATEMENTS),
+        ("drafts", drafts::STATEMENTS),
+        ("exchanges", exchanges::STATEMENTS),
+        ("generations", generations::STATEMENTS),
+        ("generations/raw", generations::raw::STATEMENTS),
+        ("settings", settings::STATEMENTS),
+        ("turn_blocks", turn_blocks::STATEMENTS),
+        ("turn_events", turn_events::STATEMENTS),
+        ("turns", turns::STATEMENTS),
+        ("turns/read", turns::read::STATEMENTS),
+        ("turns/tree", turns::tree::STATEMENTS),
+        ("users", users::STATEMENTS),
+    ];
+    let tables = files.into_iter().chain(fsck::statements());
+    tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
+}

@@ -1,1 +1,75 @@
-fn main() {}
+//! The project's own commands. `cargo xtask serve` and `cargo xtask test` are all that a newcomer needs; the README
+//! names the rest. What a command needs it installs, or says exactly how.
+
+mod bench;
+mod check;
+mod dist;
+mod front;
+mod http;
+mod packages;
+mod postgres;
+mod process;
+mod real_model;
+mod serve;
+mod server;
+mod step;
+mod test;
+mod toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Builds, runs, tests and measures Turnleaf.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build both sides and serve on http://127.0.0.1:3000.
+    Serve {
+        /// Build fast instead of small and quick; rebuild and reload when a file changes.
+        #[arg(long)]
+        dev: bool,
+        /// Arguments for `turnleaf serve` itself.
+        #[arg(last = true)]
+        args: Vec<String>,
+    },
+    /// Run every check and every test, or the named parts of them.
+    Test {
+        /// fmt, front, clippy, deny, unit, xtask, end2end
+        parts: Vec<String>,
+    },
+    /// What can be checked without running: format, lints of both sides, licences, architecture.
+    Check,
+    /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
+    Dist,
+    /// Measure the figures G1, G2, G5 to G10, or the named ones.
+    Bench { figures: Vec<String> },
+    /// Hold a conversation with a real model on llama.cpp in a real browser.
+    RealModel,
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Serve { dev: false, args } => serve::run(&args),
+        Command::Serve { dev: true, args } => serve::watch::run(&args),
+        Command::Test { parts } => test::run(&parts),
+        Command::Check => check::run(),
+        Command::Dist => dist::run().map(|_| ()),
+        Command::Bench { figures } => bench::run(&figures),
+        Command::RealModel => real_model::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

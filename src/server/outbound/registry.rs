@@ -135,6 +135,7 @@ impl Registry {
         let server = |entry: &Entry| LocalServer {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
+            address: entry.endpoint.as_ref().map(|endpoint| endpoint.base_url().to_owned()).unwrap_or_default(),
             models: entry.models.clone(),
         };
         self.entries().iter().filter(is_found).map(server).collect()

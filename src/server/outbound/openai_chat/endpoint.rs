@@ -21,6 +21,11 @@ pub struct ChatEndpoint {
 }
 
 impl ChatEndpoint {
+    /// Where it is, as configured.
+    pub fn base_url(&self) -> &str {
+        &self.target.base_url
+    }
+
     pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
         let target = Target {
             provider: endpoint.name.as_str().into(),

@@ -14,6 +14,8 @@ pub struct LocalServer {
     pub id: String,
     /// The name for people.
     pub name: String,
+    /// Where it answers.
+    pub address: String,
     pub models: Vec<String>,
 }
 

@@ -1,0 +1,29 @@
+// Browser tests against the real binary, each with a server and data of its own. `cargo xtask test end2end` prepares all
+// that they need and runs them.
+import { defineConfig } from "@playwright/test";
+
+export const browser = {
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  // Chromium's own conversations with the outside are switched off: a request to another host is a failure here.
+  args: [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+  ],
+};
+
+export default defineConfig({
+  testDir: "tests",
+  workers: 2,
+  fullyParallel: true,
+  forbidOnly: Boolean(process.env.CI),
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  reporter: [["list"]],
+  use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", trace: "retain-on-failure" },
+  projects: [
+    { name: "hydrate", testMatch: "hydrate/**/*.spec.ts" },
+    { name: "no-js", testMatch: "no-script/**/*.spec.ts", use: { javaScriptEnabled: false } },
+  ],
+});

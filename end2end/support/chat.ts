@@ -1,0 +1,72 @@
+// The page as a person uses it, found by the names of the public contract.
+import { expect, type Locator, type Page } from "@playwright/test";
+
+import { MODEL } from "./model_server.ts";
+
+/** The model server's model, as the menu calls it. */
+export const TEST_MODEL = `openai/${MODEL}`;
+
+/** Goes to a page and waits until clicks work. */
+export async function open(page: Page, path = "/"): Promise<void> {
+  await page.goto(path);
+  await hydrated(page);
+}
+
+export async function hydrated(page: Page): Promise<void> {
+  await expect(page.locator("html[data-hydrated]")).toBeAttached();
+}
+
+export function messageBox(page: Page): Locator {
+  return page.getByRole("form", { name: "Message" }).getByRole("textbox", { name: "Message" });
+}
+
+export function sendButton(page: Page): Locator {
+  return page.getByRole("button", { name: "Send", exact: true });
+}
+
+export function stopButton(page: Page): Locator {
+  return page.getByRole("button", { name: "Stop reply" });
+}
+
+/** Chooses who answers a new chat; value is `provider/model`. */
+export async function choose(page: Page, model: string): Promise<void> {
+  await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(model);
+}
+
+/** Writes a message and sends it with the button. */
+export async function send(page: Page, text: string): Promise<void> {
+  await messageBox(page).fill(text);
+  await sendButton(page).click();
+}
+
+/** Begins a chat with the model server's model. */
+export async function begin(page: Page, text: string, model = TEST_MODEL): Promise<void> {
+  await open(page);
+  await choose(page, model);
+  await send(page, text);
+}
+
+/** Assistant turns, the newest last. */
+export function replies(page: Page): Locator {
+  return page.locator("article[data-turn-id][data-role=assistant]");
+}
+
+export function latestReply(page: Page): Locator {
+  return replies(page).last();
+}
+
+/** The text blocks of a turn. */
+export function textOf(turn: Locator): Locator {
+  return turn.locator("[data-block-type=text]");
+}
+
+export async function expectStatus(turn: Locator, status: "streaming" | "complete" | "cancelled" | "error"): Promise<void> {
+  await expect(turn).toHaveAttribute("data-status", status, { timeout: 45_000 });
+}
+
+/** The id of the turn that is shown. */
+export async function idOf(turn: Locator): Promise<string> {
+  const id = await turn.getAttribute("data-turn-id");
+  if (!id) throw new Error("a turn without an id");
+  return id;
+}

@@ -1,0 +1,34 @@
+// A turn's elements without what may differ between two looks at the same turn: what is open, which moment it is, and the
+// marks that the framework leaves.
+import type { Locator } from "@playwright/test";
+
+/** One line for each element and each text, indented by depth. */
+export function outline(turn: Locator): Promise<string> {
+  return turn.evaluate((root) => {
+    const passing = new Set(["open", "aria-expanded", "hidden", "inert", "tabindex", "style", "data-hk", "nonce"]);
+    const lines: string[] = [];
+    const add = (depth: number, text: string) => lines.push("  ".repeat(depth) + text);
+    const visit = (node: Node, depth: number) => {
+      if (node instanceof Text) {
+        // Neighbouring texts are one text: where the server begins a new one is its own affair.
+        const text = (node.textContent ?? "").replace(/\s+/g, " ");
+        const before = node.previousSibling;
+        if (before instanceof Text || (before instanceof Comment && before.previousSibling instanceof Text)) {
+          lines[lines.length - 1] += text;
+        } else if (text.trim()) add(depth, text);
+        return;
+      }
+      if (!(node instanceof Element)) return;
+      if (node instanceof HTMLTimeElement) {
+        add(depth, "<time>");
+        return;
+      }
+      const attributes = [...node.attributes].filter(({ name }) => !passing.has(name));
+      const shown = attributes.map(({ name, value }) => ` ${name}="${value.replace(/\s+/g, " ").trim()}"`).sort();
+      add(depth, `<${node.localName}${shown.join("")}>`);
+      for (const child of node.childNodes) visit(child, depth + 1);
+    };
+    visit(root, 0);
+    return lines.map((line) => line.trimEnd()).join("\n");
+  });
+}

@@ -1,0 +1,84 @@
+// What every test gets: a server of its own, a model server whose words it chooses, and a browser that is watched. A
+// violation of the content policy, an error in the console or a request to another host fails any test.
+import { test as base, expect, type BrowserContext } from "@playwright/test";
+
+import { ModelServer } from "./model_server.ts";
+import { Turnleaf } from "./turnleaf.ts";
+
+/** What went wrong in the browser beside what the test looks at. */
+export class Watch {
+  readonly problems: string[] = [];
+  private readonly expected: RegExp[] = [];
+
+  /** Says that something which is otherwise a failure belongs to this test. */
+  expect(problem: RegExp): void {
+    this.expected.push(problem);
+  }
+
+  /** Says that the server goes away for a while, which the browser reports. */
+  expectLostConnection(): void {
+    this.expect(/ERR_CONNECTION|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_NETWORK|Failed to fetch/);
+  }
+
+  found(problem: string): void {
+    this.problems.push(problem);
+  }
+
+  unexpected(): string[] {
+    return this.problems.filter((problem) => !this.expected.some((pattern) => pattern.test(problem)));
+  }
+}
+
+async function watchContext(context: BrowserContext, watch: Watch, url: string): Promise<void> {
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      console.error(`content policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  context.on("console", (message) => {
+    if (message.type() === "error" || /hydrat|panicked/i.test(message.text())) watch.found(`console: ${message.text()}`);
+  });
+  context.on("weberror", (error) => watch.found(`error: ${error.error().message}`));
+  context.on("request", (request) => {
+    const address = request.url();
+    if (!address.startsWith(`${url}/`) && !/^(data|blob):/.test(address)) watch.found(`request to ${address}`);
+  });
+}
+
+interface Options {
+  /** The model server is configured; without it only the demo answers. */
+  configured: boolean;
+}
+
+interface Fixtures {
+  model: ModelServer;
+  turnleaf: Turnleaf;
+  watch: Watch;
+}
+
+export const test = base.extend<Fixtures & Options>({
+  configured: [true, { option: true }],
+  model: async ({}, use) => {
+    const model = await ModelServer.start();
+    await use(model);
+    await model.stop();
+  },
+  turnleaf: async ({ model, configured }, use, info) => {
+    const turnleaf = await Turnleaf.start(configured ? model.environment : {});
+    await use(turnleaf);
+    if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
+    await turnleaf.remove();
+  },
+  baseURL: async ({ turnleaf }, use) => use(turnleaf.url),
+  watch: async ({}, use) => {
+    const watch = new Watch();
+    await use(watch);
+    expect(watch.unexpected()).toEqual([]);
+  },
+  context: async ({ context, watch, turnleaf }, use) => {
+    await watchContext(context, watch, turnleaf.url);
+    await use(context);
+  },
+});
+
+export { expect };

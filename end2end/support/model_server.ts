@@ -1,0 +1,102 @@
+// A model server whose every word is the test's: it waits for a request and then says exactly what it is told, when it
+// is told. So a test can look at a reply in the middle without knowing how long anything takes.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+
+/** The model that it offers. */
+export const MODEL = "test-model";
+
+/** One reply that is being written. */
+export class Reply {
+  /** Ends when the other side has gone away, or this one is done. */
+  readonly closed: Promise<unknown>;
+
+  constructor(
+    /** The request's body. */
+    readonly request: any,
+    private readonly response: ServerResponse,
+  ) {
+    this.closed = once(response, "close");
+  }
+
+  /** Writes text. */
+  say(content: string): void {
+    this.write({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+  }
+
+  /** Writes reasoning. */
+  think(reasoning_content: string): void {
+    this.write({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] });
+  }
+
+  /** Ends as a model does that has said everything. */
+  end(): void {
+    const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 };
+    this.write({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage });
+    this.response.end("data: [DONE]\n\n");
+  }
+
+  /** Breaks off without an end. */
+  drop(): void {
+    this.response.destroy();
+  }
+
+  private write(chunk: object): void {
+    const event = { id: "chat-1", object: "chat.completion.chunk", created: 1, model: MODEL, ...chunk };
+    this.response.write(`data: ${JSON.stringify(event)}\n\n`);
+  }
+}
+
+export class ModelServer {
+  /** How many replies were asked for. */
+  asked = 0;
+  private readonly waiting: Reply[] = [];
+  private readonly wanted: ((reply: Reply) => void)[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<ModelServer> {
+    const server = createServer();
+    const model = new ModelServer(server);
+    server.on("request", (request, response) => void model.answer(request, response));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return model;
+  }
+
+  /** What configures Turnleaf to use it. */
+  get environment(): Record<string, string> {
+    const address = this.server.address();
+    if (address === null || typeof address === "string") throw new Error("not listening");
+    return { OPENAI_BASE_URL: `http://127.0.0.1:${address.port}/v1`, OPENAI_API_KEY: "test" };
+  }
+
+  /** The next reply that Turnleaf asks for. */
+  next(): Promise<Reply> {
+    const reply = this.waiting.shift();
+    return reply ? Promise.resolve(reply) : new Promise((found) => this.wanted.push(found));
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, "close");
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url?.endsWith("/models")) {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ object: "list", data: [{ id: MODEL, object: "model" }] }));
+      return;
+    }
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    this.asked += 1;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.flushHeaders();
+    const reply = new Reply(JSON.parse(Buffer.concat(pieces).toString()), response);
+    const wanted = this.wanted.shift();
+    if (wanted) wanted(reply);
+    else this.waiting.push(reply);
+  }
+}

@@ -1,0 +1,116 @@
+// The binary as a process: on a port of its own, with a data directory of its own, ended kindly or not.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+const START_MS = 20_000;
+
+/** A port of loopback that nobody listens on at this moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** The environment without what would configure a server. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const configures = /^TURNLEAF_(?!BINARY|SITE_ROOT)|_API_KEY(_FILE)?$|_BASE_URL$|^(DATABASE_URL|HOST|PORT|OLLAMA_HOST)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !configures.test(name)));
+}
+
+export class Turnleaf {
+  private child: ChildProcess | undefined;
+  private said = "";
+
+  private constructor(
+    private readonly port: number,
+    private readonly dir: string,
+    private readonly environment: Record<string, string>,
+  ) {}
+
+  /** Starts a server on empty data. The environment configures its providers. */
+  static async start(environment: Record<string, string> = {}): Promise<Turnleaf> {
+    const server = new Turnleaf(await freePort(), await mkdtemp(join(tmpdir(), "turnleaf-test-")), environment);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts again on the same port and the same data. */
+  async restart(): Promise<void> {
+    const child = this.spawn(["serve", "--listen", `127.0.0.1:${this.port}`]);
+    this.child = child;
+    const before = Date.now();
+    for (;;) {
+      const answer = await fetch(`${this.url}/healthz`).catch(() => undefined);
+      if (answer?.ok) return;
+      if (child.exitCode !== null || Date.now() - before > START_MS) throw new Error(`turnleaf does not start:\n${this.said}`);
+      await wait(20);
+    }
+  }
+
+  /** SIGKILL: nothing is said or saved any more. */
+  async kill(): Promise<void> {
+    await this.end("SIGKILL");
+  }
+
+  /** SIGTERM, and the end of the process. */
+  async stop(): Promise<void> {
+    await this.end("SIGTERM");
+  }
+
+  /** Ends the process and removes its data. */
+  async remove(): Promise<void> {
+    await this.end("SIGKILL");
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  /** Runs `turnleaf fsck` on the data; 0 is that nothing was found. */
+  async fsck(): Promise<number | null> {
+    const child = this.spawn(["fsck"]);
+    await once(child, "close");
+    return child.exitCode;
+  }
+
+  /** A path of the API, as JSON. Its shape is the test's business. */
+  async get(path: string): Promise<any> {
+    const answer = await fetch(this.url + path);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  get log(): string {
+    return this.said;
+  }
+
+  private spawn(args: string[]): ChildProcess {
+    const binary = process.env.TURNLEAF_BINARY;
+    if (!binary) throw new Error("TURNLEAF_BINARY names no binary; `cargo xtask test end2end` sets it");
+    const env = { ...plainEnvironment(), NO_COLOR: "1", ...this.environment };
+    const child = spawn(binary, [...args, "--data-dir", join(this.dir, "state")], { cwd: this.dir, env });
+    const keep = (bytes: Buffer) => (this.said = (this.said + bytes.toString()).slice(-20_000));
+    child.stdout?.on("data", keep);
+    child.stderr?.on("data", keep);
+    return child;
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.child;
+    this.child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, "close");
+    child.kill(signal);
+    await closed;
+  }
+}

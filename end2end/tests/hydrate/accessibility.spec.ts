@@ -1,0 +1,43 @@
+// What axe can see: no violation in either theme, at three widths, on an empty page and with a reply in it.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+import type { Page } from "@playwright/test";
+
+import { begin, expectStatus, latestReply, open } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WIDTHS = [390, 820, 1440];
+
+/** The rules that are broken, with the elements that break them. */
+async function violations(page: Page): Promise<string[]> {
+  // As an expression, which the page's content policy has no say in.
+  await page.evaluate(`${AXE}; undefined`);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    interface Violation { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }
+    const result = await axe.run({ resultTypes: ["violations"] });
+    return result.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+  });
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`nothing is in the way of anybody, ${colorScheme}`, async ({ page }) => {
+    test.setTimeout(120_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await open(page);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect.soft(await violations(page), `empty page, ${width}`).toEqual([]);
+    }
+    await begin(page, "Show me", "demo/tour");
+    await expectStatus(latestReply(page), "complete");
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect.soft(await violations(page), `a reply, ${width}`).toEqual([]);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
+    }
+  });
+}

@@ -1,0 +1,93 @@
+// The message box: drafts that stay with their chat, keys that send and keys that must not.
+import { begin, choose, expectStatus, latestReply, messageBox, open, replies, stopButton, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a draft stays with its chat", async ({ page, model }) => {
+  const paths: string[] = [];
+  for (const name of ["Apples", "Pears"]) {
+    await begin(page, name);
+    (await model.next()).end();
+    await expectStatus(latestReply(page), "complete");
+    paths.push(new URL(page.url()).pathname);
+  }
+  const chats = page.getByRole("navigation", { name: "Chats" });
+  await messageBox(page).fill("about pears");
+  await chats.getByRole("link", { name: /Apples/ }).click();
+  await expect(page).toHaveURL(new RegExp(paths[0]!));
+  await expect(messageBox(page)).toHaveValue("");
+  await messageBox(page).fill("about apples");
+  await chats.getByRole("link", { name: /Pears/ }).click();
+  await expect(page).toHaveURL(new RegExp(paths[1]!));
+  await expect(messageBox(page)).toHaveValue("about pears");
+  await open(page, paths[0]);
+  await expect(messageBox(page)).toHaveValue("about apples");
+});
+
+test("a draft outlives a reload", async ({ page }) => {
+  await open(page);
+  await messageBox(page).fill("</textarea><script>window.__xss = 1</script> & half a thought");
+  await messageBox(page).blur();
+  await page.reload();
+  await expect(messageBox(page)).toHaveValue("</textarea><script>window.__xss = 1</script> & half a thought");
+  expect(await page.evaluate(() => "__xss" in window)).toBe(false);
+});
+
+test("Enter that chooses a word of an input method sends nothing", async ({ page, model }) => {
+  await open(page);
+  await messageBox(page).fill("ni hao");
+  await messageBox(page).dispatchEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true });
+  await messageBox(page).dispatchEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true, cancelable: true });
+  await expect(messageBox(page)).toHaveValue("ni hao");
+  await messageBox(page).pressSequentially(" ma");
+  await messageBox(page).press("Enter");
+  const reply = await model.next();
+  reply.say("hao");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.locator("article[data-role=user]")).toHaveCount(1);
+  await expect(page.locator("article[data-role=user]")).toContainText("ni hao ma");
+  expect(model.asked).toBe(1);
+});
+
+test("the keyboard alone sends and stops", async ({ page, model }) => {
+  await open(page);
+  await page.keyboard.type("first line");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("second line");
+  await page.keyboard.press("Enter");
+  const reply = await model.next();
+  expect(reply.request.messages.at(-1).content).toContain("first line\nsecond line");
+  reply.say("some words");
+  await expect(textOf(latestReply(page))).toHaveText("some words");
+  await expect(messageBox(page)).toBeFocused();
+  await page.keyboard.press("Control+Shift+Backspace");
+  await expectStatus(latestReply(page), "cancelled");
+  await expect(messageBox(page)).toBeFocused();
+});
+
+test("the button that stops is reached with Tab", async ({ page, model }) => {
+  await open(page);
+  await page.keyboard.type("go");
+  await page.keyboard.press("Enter");
+  const reply = await model.next();
+  reply.say("going");
+  await expect(stopButton(page)).toBeVisible();
+  for (let steps = 0; steps < 10 && !(await stopButton(page).evaluate((button) => button === document.activeElement)); steps += 1) {
+    await page.keyboard.press("Tab");
+  }
+  await expect(stopButton(page)).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expectStatus(latestReply(page), "cancelled");
+});
+
+test("the model stays with the branch that was begun with it", async ({ page, model }) => {
+  await open(page);
+  await choose(page, "openai/test-model");
+  await messageBox(page).fill("Lock");
+  await messageBox(page).press("Enter");
+  (await model.next()).end();
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.locator("[data-branch-id]")).toContainText("locked");
+  await expect(page.locator("[data-branch-id]")).toContainText("test-model");
+  await expect(replies(page)).toHaveCount(1);
+});

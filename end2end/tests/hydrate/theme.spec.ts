@@ -1,0 +1,14 @@
+// The theme is in the first byte of the page: nobody sees it change.
+import { open } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a chosen theme is there before the first paint of the next page", async ({ page }) => {
+  await open(page);
+  await page.getByRole("button", { name: "Theme" }).click();
+  await page.getByRole("button", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  const html = await page.context().request.get("/").then((answer) => answer.text());
+  expect(html).toContain('data-theme="dark"');
+  await page.reload();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});

@@ -1,0 +1,49 @@
+//! Chats: the list, one page, renaming, deleting and bringing back.
+
+use leptos::prelude::*;
+
+use crate::api::error::ApiError;
+use crate::api::view::{ChatItem, ChatPage};
+use crate::domain::{ChatId, TurnId};
+
+/// The viewer's newest chats.
+#[server(prefix = "/api/page", endpoint = "list_chats")]
+pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.chats(viewer).await
+}
+
+/// What the page of a chat shows, below the turn `at` where given; without a chat, the page of a new one.
+#[server(prefix = "/api/page", endpoint = "load_chat")]
+pub async fn load_chat(chat_id: Option<ChatId>, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.chat(viewer, chat_id, at).await
+}
+
+/// The revision of a chat's tree: when it rises, another tab or device changed the chat.
+#[server(prefix = "/api/page", endpoint = "chat_rev")]
+pub async fn chat_rev(chat_id: ChatId) -> Result<i64, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.chat_rev(viewer, chat_id).await
+}
+
+/// Gives a chat a title; automatic titles leave it alone from then on.
+#[server(prefix = "/api/page", endpoint = "rename_chat")]
+pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.rename_chat(viewer, chat_id, title).await
+}
+
+/// Hides a chat; `restore_chat` undoes it.
+#[server(prefix = "/api/page", endpoint = "delete_chat")]
+pub async fn delete_chat(chat_id: ChatId) -> Result<(), ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.delete_chat(viewer, chat_id).await
+}
+
+/// Brings a hidden chat back as it was.
+#[server(prefix = "/api/page", endpoint = "restore_chat")]
+pub async fn restore_chat(chat_id: ChatId) -> Result<(), ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.restore_chat(viewer, chat_id).await
+}

@@ -1,0 +1,97 @@
+//! What can go wrong on the way from the page to the server and back: one closed list, the same for every server
+//! function. Not for failed replies: those are `domain::Failure`, part of the turn.
+
+use leptos::server_fn::codec::JsonEncoding;
+use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
+use serde::{Deserialize, Serialize};
+
+/// Why a server function did not do what was asked. The words are for people; none carries a cause from inside the
+/// server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum ApiError {
+    /// Nobody is signed in.
+    #[error("Sign in first.")]
+    Unauthenticated,
+    /// It is not there, or not the caller's: one answer for both.
+    #[error("This does not exist or is not yours.")]
+    NotFound,
+    /// One field of the request is wrong.
+    #[error("{field}: {reason}")]
+    Invalid {
+        /// The field as the caller named it.
+        field: String,
+        /// What it should be, as a sentence.
+        reason: String,
+    },
+    /// The request contradicts what is stored by now.
+    #[error("{message}")]
+    Conflict {
+        /// A stable word for scripts (`branch_locked`, `already_over`).
+        #[serde(rename = "reason")]
+        code: String,
+        message: String,
+    },
+    #[error("Too many requests. Try again in {retry_after_s} s.")]
+    TooMany { retry_after_s: u64 },
+    #[error("This is too large.")]
+    TooLarge,
+    /// The server, or the way to it, does not work at the moment; the same request may work later.
+    #[error("{message}")]
+    Unavailable { message: String },
+    /// A fault of the server. The reference finds it in the server's log.
+    #[error("Something went wrong on this server. Reference: {reference}")]
+    Internal { reference: String },
+}
+
+impl FromServerFnError for ApiError {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        match error {
+            ServerFnErrorErr::Request(_) => {
+                Self::Unavailable { message: "The server cannot be reached at the moment.".into() }
+            }
+            ServerFnErrorErr::Args(reason) | ServerFnErrorErr::MissingArg(reason) => {
+                Self::Invalid { field: "request".into(), reason }
+            }
+            // A page of another version of the server speaks another language.
+            ServerFnErrorErr::Deserialization(_) => {
+                Self::Unavailable { message: "The server answered in a way this page does not know. Reload it.".into() }
+            }
+            ServerFnErrorErr::Registration(_)
+            | ServerFnErrorErr::UnsupportedRequestMethod(_)
+            | ServerFnErrorErr::ServerError(_)
+            | ServerFnErrorErr::MiddlewareError(_)
+            | ServerFnErrorErr::Serialization(_)
+            | ServerFnErrorErr::Response(_) => Self::Internal { reference: "server-fn".into() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_survives_the_way_to_the_page() {
+        for error in [
+            ApiError::Unauthenticated,
+            ApiError::NotFound,
+            ApiError::Invalid { field: "text".into(), reason: "must not be empty".into() },
+            ApiError::Conflict { code: "branch_locked".into(), message: "This branch is locked.".into() },
+            ApiError::TooMany { retry_after_s: 7 },
+            ApiError::TooLarge,
+            ApiError::Unavailable { message: "The disk is full.".into() },
+            ApiError::Internal { reference: "r-1".into() },
+        ] {
+            assert_eq!(ApiError::de(error.ser()), error);
+        }
+    }
+
+    #[test]
+    fn a_cause_from_inside_is_not_shown() {
+        let error = ApiError::from_server_fn_error(ServerFnErrorErr::ServerError("secret path".into()));
+        assert!(!error.to_string().contains("secret"));
+    }
+}

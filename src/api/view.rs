@@ -1,0 +1,104 @@
+//! What server functions hand to pages: domain things with what a page needs beside them. Not for rules: those are in
+//! `domain`.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::provider::Model;
+use crate::domain::{BlockId, Branch, BranchId, Chat, ChatId, Lock, Thinking, Turn, TurnId};
+
+/// A turn as the transcript draws it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnView {
+    pub turn: Turn,
+    /// Of the turn's exchange, decided when it was made (domain.md C2); segments depend on it.
+    pub is_thinking_mode: bool,
+    /// The versions of this turn, itself included, by creation.
+    pub siblings: Vec<TurnId>,
+    /// The blocks whose server rendering says more than the browser's own (colours of code, math).
+    pub markup: Vec<BlockMarkup>,
+}
+
+/// The server's rendering of one finished text block: the HTML of its parts, in order. Made by `ui::markdown`, never
+/// from stored HTML.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockMarkup {
+    pub block_id: BlockId,
+    pub parts: Vec<String>,
+}
+
+/// Everything a chat's page shows, the new chat's included.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChatPage {
+    /// None on the new chat's page.
+    pub chat: Option<Chat>,
+    /// The branch of the path's leaf.
+    pub branch: Option<Branch>,
+    /// The newest turns of the path, root first.
+    pub turns: Vec<TurnView>,
+    /// Whether the path has turns before the first of `turns`.
+    pub has_more_before: bool,
+    pub draft: DraftView,
+    pub models: Vec<Model>,
+    pub notices: Vec<Notice>,
+    /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
+    pub form_request_id: String,
+}
+
+/// Something the page says above the composer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Notice {
+    /// No provider is configured; only the demo answers.
+    NothingConfigured,
+    /// A local server answers at this address and its models can be chosen.
+    FoundLocally { name: String, address: String },
+    /// The branch's model cannot be used any more; the chat can only go on in a new branch.
+    ModelUnavailable { lock: Lock },
+}
+
+/// What is written but not sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftView {
+    pub text: String,
+    /// Rises with every save; 0 when nothing was saved.
+    pub rev: i64,
+    /// The model chosen for a new chat or branch.
+    pub lock: Option<Lock>,
+    pub thinking: Option<Thinking>,
+}
+
+/// A chat in the list of chats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatItem {
+    pub id: ChatId,
+    pub title: String,
+    pub updated_at: DateTime<Utc>,
+    /// Whether a reply is being written in it.
+    pub running: bool,
+    pub has_draft: bool,
+}
+
+/// A reply that began: by sending or by trying again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    pub chat_id: ChatId,
+    pub branch_id: BranchId,
+    pub user_turn: TurnView,
+    pub assistant_turn: TurnView,
+}
+
+/// A message as the composer sends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendMessage {
+    /// `None` begins a new chat.
+    pub chat_id: Option<ChatId>,
+    /// The reply it follows; `None` in a chat without turns.
+    pub prev_turn_id: Option<TurnId>,
+    pub text: String,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub thinking: Option<Thinking>,
+    /// The same id never sends twice.
+    pub client_request_id: String,
+}

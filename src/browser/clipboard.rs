@@ -1,0 +1,67 @@
+//! Copying text.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use leptos::ev::MouseEvent;
+    use leptos::task::spawn_local;
+    use wasm_bindgen::{JsCast, JsValue};
+    use wasm_bindgen_futures::JsFuture;
+
+    /// Puts text on the clipboard and says whether that worked.
+    pub fn copy(text: String, on_done: impl FnOnce(bool) + 'static) {
+        spawn_local(async move {
+            let copied = copy_as_asked(&text).await || copy_as_typed(&text);
+            on_done(copied);
+        });
+    }
+
+    /// The code that a click on a block's own button asks for (`data-copy` in drawn markdown).
+    pub fn code_asked_for(click: &MouseEvent) -> Option<String> {
+        let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
+        let button = target.closest("[data-copy='code']").ok()??;
+        button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
+    }
+
+    async fn copy_as_asked(text: &str) -> bool {
+        let Some(navigator) = web_sys::window().map(|window| window.navigator()) else { return false };
+        // Only there on https and on this machine itself.
+        let clipboard = js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard")).unwrap_or(JsValue::UNDEFINED);
+        let Ok(clipboard) = clipboard.dyn_into::<web_sys::Clipboard>() else { return false };
+        JsFuture::from(clipboard.write_text(text)).await.is_ok()
+    }
+
+    /// The older way, for plain http: select the text in a field and have the browser copy it.
+    fn copy_as_typed(text: &str) -> bool {
+        let copy = || {
+            let document = web_sys::window()?.document()?;
+            let focused = document.active_element();
+            let field = document.create_element("textarea").ok()?.dyn_into::<web_sys::HtmlTextAreaElement>().ok()?;
+            field.set_value(text);
+            field.set_class_name("quiet");
+            field.set_read_only(true);
+            document.body()?.append_child(&field).ok()?;
+            field.select();
+            let document = document.dyn_into::<web_sys::HtmlDocument>().ok()?;
+            let copied = document.exec_command("copy").unwrap_or(false);
+            field.remove();
+            if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<web_sys::HtmlElement>().ok()) {
+                let _ = focused.focus();
+            }
+            Some(copied)
+        };
+        copy().unwrap_or(false)
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use leptos::ev::MouseEvent;
+
+    pub fn copy(_text: String, _on_done: impl FnOnce(bool) + 'static) {}
+
+    pub fn code_asked_for(_click: &MouseEvent) -> Option<String> {
+        None
+    }
+}
+
+pub use real::{code_asked_for, copy};

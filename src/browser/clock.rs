@@ -1,0 +1,58 @@
+//! The device's time. Nothing that is drawn first may use it: the server has another.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use chrono::{DateTime, Utc};
+
+    /// Milliseconds since 1970 by the device's clock.
+    pub fn now_ms() -> i64 {
+        js_sys::Date::now() as i64
+    }
+
+    /// The device's time; none on the server, where pages have no time.
+    pub fn now() -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp_millis(now_ms())
+    }
+
+    /// A moment in the reader's own place and language: the time if it is today, else the day too.
+    pub fn local(moment: DateTime<Utc>) -> Option<String> {
+        let ms = moment.timestamp_millis() as f64;
+        let date = js_sys::Date::new(&ms.into());
+        let today = js_sys::Date::new_0();
+        let is_today = date.get_full_year() == today.get_full_year()
+            && date.get_month() == today.get_month()
+            && date.get_date() == today.get_date();
+        let options = js_sys::Object::new();
+        let set = |key: &str, value: &str| {
+            let _ = js_sys::Reflect::set(&options, &key.into(), &value.into());
+        };
+        set("hour", "2-digit");
+        set("minute", "2-digit");
+        if !is_today {
+            set("day", "numeric");
+            set("month", "short");
+            set("year", "numeric");
+        }
+        let language = web_sys::window()?.document()?.document_element()?.get_attribute("lang")?;
+        Some(String::from(date.to_locale_string(&language, &options)))
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use chrono::{DateTime, Utc};
+
+    pub fn now_ms() -> i64 {
+        0
+    }
+
+    pub fn now() -> Option<DateTime<Utc>> {
+        None
+    }
+
+    pub fn local(_moment: DateTime<Utc>) -> Option<String> {
+        None
+    }
+}
+
+pub use real::{local, now, now_ms};

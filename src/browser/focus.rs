@@ -1,0 +1,101 @@
+//! Moving the focus, where the page has a reason to (ux.md 12).
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use wasm_bindgen::JsCast;
+
+    fn document() -> Option<web_sys::Document> {
+        web_sys::window()?.document()
+    }
+
+    fn focus(element: web_sys::Element) -> bool {
+        element.dyn_into::<web_sys::HtmlElement>().is_ok_and(|element| element.focus().is_ok())
+    }
+
+    /// Focuses the first element that matches. False when there is none.
+    pub fn on(selector: &str) -> bool {
+        document().and_then(|d| d.query_selector(selector).ok().flatten()).is_some_and(focus)
+    }
+
+    /// Whether what has the focus is inside an element that matches.
+    pub fn is_within(selector: &str) -> bool {
+        document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
+    }
+
+    /// Clicks what has the focus, for a key that its role answers to and its element does not.
+    pub fn click_focused() {
+        let active = document().and_then(|d| d.active_element());
+        if let Some(active) = active.and_then(|active| active.dyn_into::<web_sys::HtmlElement>().ok()) {
+            active.click();
+        }
+    }
+
+    /// Whether nothing has the focus, so that taking it disturbs nobody.
+    pub fn is_free() -> bool {
+        document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
+    }
+
+    /// Clicks what has the focus, for a key that its role answers to and its element does not.
+    pub fn click_focused() {
+        let active = document().and_then(|d| d.active_element());
+        if let Some(active) = active.and_then(|active| active.dyn_into::<web_sys::HtmlElement>().ok()) {
+            active.click();
+        }
+    }
+
+    /// Whether keys go into text: letters must not be shortcuts then.
+    pub fn is_in_text() -> bool {
+        is_within("input, textarea, select, [contenteditable]")
+    }
+
+    /// Goes to the next region (F6) of those that are on screen, or to the one before. A region that cannot hold the
+    /// focus itself gives it to its first control.
+    pub fn cycle(regions: &[&str], back: bool) {
+        let Some(document) = document() else { return };
+        let visible: Vec<(usize, web_sys::Element)> = regions
+            .iter()
+            .enumerate()
+            .filter_map(|(at, selector)| Some((at, document.query_selector(selector).ok().flatten()?)))
+            .filter(|(_, element)| element.get_client_rects().length() > 0)
+            .collect();
+        let current = regions.iter().position(|selector| is_within(selector));
+        let next = match (current, back) {
+            (None, false) => visible.first(),
+            (None, true) => visible.last(),
+            (Some(at), false) => visible.iter().find(|(index, _)| *index > at).or(visible.first()),
+            (Some(at), true) => visible.iter().rev().find(|(index, _)| *index < at).or(visible.last()),
+        };
+        let Some((_, region)) = next else { return };
+        const CONTROLS: &str =
+            "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
+        match region.query_selector(CONTROLS).ok().flatten().filter(|_| !region.has_attribute("tabindex")) {
+            Some(control) => drop(focus(control)),
+            None => drop(focus(region.clone())),
+        }
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub fn on(_selector: &str) -> bool {
+        false
+    }
+
+    pub fn is_within(_selector: &str) -> bool {
+        false
+    }
+
+    pub fn is_free() -> bool {
+        false
+    }
+
+    pub fn click_focused() {}
+
+    pub fn is_in_text() -> bool {
+        false
+    }
+
+    pub fn cycle(_regions: &[&str], _back: bool) {}
+}
+
+pub use real::{click_focused, cycle, is_free, is_in_text, is_within, on};

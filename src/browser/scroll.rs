@@ -1,0 +1,106 @@
+//! Scrolling: following a growing page, and moving the page where the reader asked for it (ux.md 9). The reader owns the
+//! viewport; what decides is [`reader`], what moves is here.
+
+pub mod reader;
+
+#[cfg(feature = "hydrate")]
+mod hold;
+#[cfg(feature = "hydrate")]
+mod page;
+#[cfg(feature = "hydrate")]
+mod place;
+
+/// What the page shows of the reader's place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Growth keeps the bottom in view.
+    pub is_following: bool,
+    /// The bottom is so far that the way back deserves a button.
+    pub is_far: bool,
+}
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use super::hold as holding;
+    use super::{Place, page, place};
+
+    /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
+    /// before.
+    pub fn start(list_id: &str, on_place: impl Fn(Place) + 'static) {
+        page::start(list_id, on_place);
+    }
+
+    /// Stops watching.
+    pub fn stop() {
+        page::stop();
+    }
+
+    /// Whether growth keeps the bottom in view.
+    pub fn is_following() -> bool {
+        page::is_following()
+    }
+
+    /// Goes to the bottom and follows from there.
+    pub fn to_latest() {
+        page::to_latest();
+    }
+
+    /// Puts what was just sent under the header with room below it for the reply (S6).
+    pub fn to_sent(id: &str) {
+        page::to_sent(id);
+    }
+
+    /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
+    pub fn to_element(id: &str, focus: Option<&str>) {
+        holding::to_element(id, focus);
+    }
+
+    /// Keeps an element where it is on screen while what is around it changes (S8, S9).
+    pub fn hold(id: &str) {
+        holding::hold(id, id, None);
+    }
+
+    /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
+    pub fn hold_for(old: &str, new: &str, focus: &str) {
+        holding::hold(old, new, Some(focus));
+    }
+
+    /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11).
+    pub fn open(list_id: &str, key: &str) {
+        place::open(list_id, key);
+    }
+
+    /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
+    pub fn keep_end(id: &str) {
+        page::keep_end(id);
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use super::Place;
+
+    pub fn start(_list_id: &str, _on_place: impl Fn(Place) + 'static) {}
+
+    pub fn stop() {}
+
+    pub fn is_following() -> bool {
+        false
+    }
+
+    pub fn to_latest() {}
+
+    pub fn to_sent(_id: &str) {}
+
+    pub fn to_element(_id: &str, _focus: Option<&str>) {}
+
+    pub fn hold(_id: &str) {}
+
+    pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
+
+    pub fn open(_list_id: &str, _key: &str) {}
+
+    pub fn keep_end(_id: &str) {}
+}
+
+pub use real::{hold, hold_for, is_following, keep_end, open, start, stop, to_element, to_latest, to_sent};

@@ -1,0 +1,265 @@
+//! The real page: its metrics, its listeners and its moves. Only in the browser.
+
+use std::cell::RefCell;
+
+use leptos::prelude::{request_animation_frame, set_timeout};
+use send_wrapper::SendWrapper;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{AddEventListenerOptions, Document, Element, Event, HtmlElement, ResizeObserver, Window};
+
+use super::reader::{Metrics, Reader};
+use super::{Place, place};
+
+/// How close to its end a box is, in pixels, to be kept at its end.
+const BOX_NEAR: f64 = 24.0;
+
+type Listener = Closure<dyn FnMut(Event)>;
+
+pub(super) struct Watch {
+    pub(super) reader: Reader,
+    list_id: String,
+    shown: Place,
+    on_place: Box<dyn Fn(Place)>,
+    /// A finger is down, a place is being held: nothing is moved meanwhile.
+    is_touched: bool,
+    pub(super) holds: u32,
+    is_easing: bool,
+    /// The turn that was sent last, for which there is room below.
+    sent: Option<String>,
+    on_scroll: Listener,
+    on_pointer: Listener,
+    observer: ResizeObserver,
+    _on_resize: Closure<dyn FnMut()>,
+}
+
+thread_local! {
+    static WATCH: RefCell<Option<SendWrapper<Watch>>> = const { RefCell::new(None) };
+}
+
+fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+pub(super) fn document() -> Option<Document> {
+    window()?.document()
+}
+
+pub(super) fn element(id: &str) -> Option<Element> {
+    document()?.get_element_by_id(id)
+}
+
+pub(super) fn metrics() -> Option<Metrics> {
+    let root = document()?.document_element()?;
+    Some(Metrics {
+        top: window()?.scroll_y().ok()?,
+        height: f64::from(root.scroll_height()),
+        view: f64::from(root.client_height()),
+    })
+}
+
+/// How much of the top the header covers: the page's own scroll padding.
+pub(super) fn header() -> f64 {
+    let padding = || {
+        let root = document()?.document_element()?;
+        let style = window()?.get_computed_style(&root).ok()??;
+        style.get_property_value("scroll-padding-top").ok()?.strip_suffix("px")?.parse().ok()
+    };
+    padding().unwrap_or(0.0)
+}
+
+fn is_still() -> bool {
+    let query = || window()?.match_media("(prefers-reduced-motion: reduce)").ok().flatten();
+    query().is_some_and(|query| query.matches())
+}
+
+/// Whether the reader is busy with something that a move would spoil: selected text, an open menu (S14).
+fn is_reader_busy() -> bool {
+    let selection = || window()?.get_selection().ok().flatten();
+    let has_selection = selection().is_some_and(|selection| !selection.is_collapsed());
+    has_selection || super::super::dialog::is_any_open()
+}
+
+pub(super) fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
+    WATCH.with(|watch| watch.try_borrow_mut().ok()?.as_mut().map(|watch| read(watch)))
+}
+
+pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) {
+    stop();
+    let (Some(window), Some(now)) = (window(), metrics()) else { return };
+    let on_scroll = Listener::new(|_: Event| scrolled());
+    let on_pointer = Listener::new(|event: Event| {
+        let is_down = event.type_() == "touchstart";
+        with(|watch| watch.is_touched = is_down);
+    });
+    let on_resize = Closure::<dyn FnMut()>::new(resized);
+    let Ok(observer) = ResizeObserver::new(on_resize.as_ref().unchecked_ref()) else { return };
+    let passive = AddEventListenerOptions::new();
+    passive.set_passive(true);
+    let listen = |name: &str, listener: &Listener| {
+        let callback = listener.as_ref().unchecked_ref();
+        let _ = window.add_event_listener_with_callback_and_add_event_listener_options(name, callback, &passive);
+    };
+    listen("scroll", &on_scroll);
+    listen("resize", &on_scroll);
+    for name in ["touchstart", "touchend", "touchcancel"] {
+        listen(name, &on_pointer);
+    }
+    if let Some(list) = element(list_id) {
+        observer.observe(&list);
+    }
+    let reader = Reader::new(now);
+    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far() };
+    on_place(shown);
+    let watch = Watch {
+        reader,
+        list_id: list_id.to_owned(),
+        shown,
+        on_place: Box::new(on_place),
+        is_touched: false,
+        holds: 0,
+        is_easing: false,
+        sent: None,
+        on_scroll,
+        on_pointer,
+        observer,
+        _on_resize: on_resize,
+    };
+    WATCH.with(|slot| *slot.borrow_mut() = Some(SendWrapper::new(watch)));
+}
+
+pub(super) fn stop() {
+    let Some(watch) = WATCH.with(|slot| slot.borrow_mut().take()) else { return };
+    watch.observer.disconnect();
+    let Some(window) = window() else { return };
+    for (name, listener) in [
+        ("scroll", &watch.on_scroll),
+        ("resize", &watch.on_scroll),
+        ("touchstart", &watch.on_pointer),
+        ("touchend", &watch.on_pointer),
+        ("touchcancel", &watch.on_pointer),
+    ] {
+        let _ = window.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
+    }
+}
+
+pub(super) fn is_following() -> bool {
+    with(|watch| watch.reader.is_following()).unwrap_or(false)
+}
+
+fn scrolled() {
+    let Some(now) = metrics() else { return };
+    with(|watch| if watch.holds == 0 { watch.reader.scrolled(now) } else { watch.reader.arrived(now) });
+    report();
+    place::save_soon();
+}
+
+fn resized() {
+    let Some(now) = metrics() else { return };
+    keep_room();
+    with(|watch| watch.reader.resized(now));
+    report();
+    ease();
+}
+
+/// Moves towards the bottom, a step a frame, while the page follows.
+fn ease() {
+    let starts = with(|watch| watch.reader.is_following() && !std::mem::replace(&mut watch.is_easing, true));
+    if starts == Some(true) {
+        step();
+    }
+}
+
+fn step() {
+    let Some(now) = metrics() else { return };
+    let is_still = is_still() || super::super::document::is_hidden();
+    let is_busy = is_reader_busy();
+    let next = with(|watch| {
+        let may_move = watch.holds == 0 && !watch.is_touched && !is_busy;
+        let next = may_move.then(|| watch.reader.next(now, is_still)).flatten();
+        watch.is_easing = next.is_some();
+        next
+    });
+    if let Some(Some(top)) = next {
+        go(top);
+        request_animation_frame(step);
+    }
+}
+
+/// Scrolls by the page's own will, at once.
+pub(super) fn go(top: f64) {
+    let Some(window) = window() else { return };
+    window.scroll_to_with_x_and_y(window.scroll_x().unwrap_or(0.0), top);
+    if let Some(now) = metrics() {
+        with(|watch| watch.reader.arrived(now));
+    }
+}
+
+pub(super) fn report() {
+    let changed = with(|watch| {
+        let place = Place { is_following: watch.reader.is_following(), is_far: watch.reader.is_far() };
+        (place != watch.shown).then(|| watch.shown = place).is_some()
+    });
+    if changed == Some(true) {
+        // After this task, so that whoever listens may ask for a move.
+        set_timeout(
+            || {
+                with(|watch| (watch.on_place)(watch.shown));
+            },
+            std::time::Duration::ZERO,
+        );
+    }
+}
+
+pub(super) fn follow(is_following: bool) {
+    with(|watch| watch.reader.set_following(is_following));
+    report();
+}
+
+pub(super) fn to_latest() {
+    follow(true);
+    if is_still() { metrics().map_or((), |now| go(now.bottom())) } else { ease() }
+}
+
+pub(super) fn to_sent(id: &str) {
+    with(|watch| watch.sent = Some(id.to_owned()));
+    follow(true);
+    // The turn is in the page after this task.
+    request_animation_frame(|| {
+        keep_room();
+        if let Some(now) = metrics() {
+            go(now.bottom());
+        }
+        ease();
+    });
+}
+
+/// Makes the page just high enough for the sent turn to be under the header. The reply grows into that room.
+fn keep_room() {
+    let Some((list_id, Some(sent))) = with(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
+    let (Some(list), Some(now)) = (element(&list_id).and_then(|e| e.dyn_into::<HtmlElement>().ok()), metrics()) else {
+        return;
+    };
+    let style = list.style();
+    let before: f64 =
+        style.get_property_value("--room").ok().and_then(|room| room.strip_suffix("px")?.parse().ok()).unwrap_or(0.0);
+    let wanted = element(&sent).map_or(0.0, |turn| {
+        let top = turn.get_bounding_client_rect().top() + now.top - header();
+        (top + now.view - (now.height - before)).max(0.0)
+    });
+    if (wanted - before).abs() >= 1.0 {
+        let _ = style.set_property("--room", &format!("{}px", wanted.round()));
+    }
+    if wanted <= 0.0 {
+        with(|watch| watch.sent = None);
+    }
+}
+
+pub(super) fn keep_end(id: &str) {
+    let Some(scroller) = element(id) else { return };
+    // Asked before the growth is laid out: what counts is where the reader was.
+    let rest = f64::from(scroller.scroll_height() - scroller.scroll_top() - scroller.client_height());
+    if rest <= BOX_NEAR || scroller.scroll_top() == 0 {
+        request_animation_frame(move || scroller.set_scroll_top(scroller.scroll_height()));
+    }
+}

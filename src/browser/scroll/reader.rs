@@ -1,0 +1,215 @@
+//! Where the reader is in the page, and whether the page follows its own growth for them (ux.md 9, S1 to S7). Pure:
+//! numbers in, a decision out. All lengths are CSS pixels.
+
+/// Within this of the bottom, the reader is at the bottom (S1, S4).
+const NEAR: f64 = 60.0;
+/// Beyond this, the way back deserves a button (S7).
+const FAR: f64 = 200.0;
+/// An upward move of this much is the reader's will (S3).
+const WILL: f64 = 3.0;
+/// Rounding of positions by browsers.
+const ROUNDING: f64 = 1.5;
+/// A jump longer than this is not eased.
+const LEAP: f64 = 2_500.0;
+/// How much of the way is left after each frame of an eased move: below a tenth after 120 ms at 60 frames a second.
+const LEFT_PER_FRAME: f64 = 0.7;
+
+/// How the page is scrolled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metrics {
+    /// How far it is scrolled down.
+    pub top: f64,
+    /// How high all of it is.
+    pub height: f64,
+    /// How much of it is seen.
+    pub view: f64,
+}
+
+impl Metrics {
+    /// The scroll position of the bottom.
+    pub fn bottom(&self) -> f64 {
+        (self.height - self.view).max(0.0)
+    }
+
+    /// How far it is to the bottom.
+    pub fn rest(&self) -> f64 {
+        (self.bottom() - self.top).max(0.0)
+    }
+}
+
+/// The reader's place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reader {
+    is_following: bool,
+    is_far: bool,
+    /// The last position that was seen, or that the page itself scrolled to.
+    top: f64,
+    height: f64,
+}
+
+impl Reader {
+    pub fn new(metrics: Metrics) -> Self {
+        Self {
+            is_following: metrics.rest() <= NEAR,
+            is_far: metrics.rest() > FAR,
+            top: metrics.top,
+            height: metrics.height,
+        }
+    }
+
+    /// Whether growth keeps the bottom in view.
+    pub fn is_following(&self) -> bool {
+        self.is_following
+    }
+
+    /// Whether the button to the latest is there.
+    pub fn is_far(&self) -> bool {
+        self.is_far
+    }
+
+    /// Follows from now on, or stops to.
+    pub fn set_following(&mut self, is_following: bool) {
+        self.is_following = is_following;
+    }
+
+    /// The page was scrolled by somebody. A move to where the page itself went is no move of the reader.
+    pub fn scrolled(&mut self, now: Metrics) {
+        let moved = now.top - self.top;
+        // A page that became shorter pulls the position up by itself.
+        let was_pulled = now.height < self.height - ROUNDING && now.rest() <= ROUNDING;
+        if moved <= -WILL && !was_pulled {
+            self.is_following = false;
+        } else if moved > ROUNDING && now.rest() <= NEAR {
+            self.is_following = true;
+        }
+        self.seen(now);
+    }
+
+    /// The page itself scrolled to here.
+    pub fn arrived(&mut self, now: Metrics) {
+        self.seen(now);
+    }
+
+    /// The page changed its height without scrolling.
+    pub fn resized(&mut self, now: Metrics) {
+        self.height = now.height;
+        self.judge_distance(now);
+    }
+
+    /// Where the page should scroll to in this frame to follow; none when it is there or does not follow.
+    pub fn next(&self, now: Metrics, instantly: bool) -> Option<f64> {
+        let way = now.bottom() - now.top;
+        if !self.is_following || way < ROUNDING {
+            return None;
+        }
+        if instantly || way > LEAP {
+            return Some(now.bottom());
+        }
+        Some(now.bottom() - (way * LEFT_PER_FRAME).floor())
+    }
+
+    fn seen(&mut self, now: Metrics) {
+        self.top = now.top;
+        self.height = now.height;
+        self.judge_distance(now);
+    }
+
+    fn judge_distance(&mut self, now: Metrics) {
+        if now.rest() > FAR {
+            self.is_far = true;
+        } else if now.rest() < NEAR {
+            self.is_far = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(top: f64) -> Metrics {
+        Metrics { top, height: 3_000.0, view: 800.0 }
+    }
+
+    #[test]
+    fn a_reader_within_sixty_pixels_of_the_bottom_is_followed() {
+        assert!(Reader::new(at(2_200.0)).is_following());
+        assert!(Reader::new(at(2_140.0)).is_following());
+        assert!(!Reader::new(at(2_139.0)).is_following());
+    }
+
+    #[test]
+    fn three_pixels_upward_by_the_reader_stop_following_at_once() {
+        let mut reader = Reader::new(at(2_200.0));
+        reader.scrolled(at(2_198.0));
+        assert!(reader.is_following(), "two pixels are rounding");
+        reader.scrolled(at(2_195.0));
+        assert!(!reader.is_following(), "though it is still near the bottom");
+    }
+
+    #[test]
+    fn coming_back_near_the_bottom_starts_following_again() {
+        let mut reader = Reader::new(at(2_200.0));
+        reader.scrolled(at(1_000.0));
+        reader.scrolled(at(2_100.0));
+        assert!(!reader.is_following());
+        reader.scrolled(at(2_150.0));
+        assert!(reader.is_following());
+    }
+
+    #[test]
+    fn the_pages_own_scrolling_is_not_the_readers() {
+        let mut reader = Reader::new(at(2_200.0));
+        reader.set_following(false);
+        reader.arrived(at(1_500.0));
+        reader.set_following(true);
+        reader.scrolled(at(1_500.0));
+        assert!(reader.is_following());
+    }
+
+    #[test]
+    fn a_page_that_gets_shorter_pulls_up_without_stopping() {
+        let mut reader = Reader::new(at(2_200.0));
+        reader.scrolled(Metrics { top: 1_900.0, height: 2_700.0, view: 800.0 });
+        assert!(reader.is_following());
+    }
+
+    #[test]
+    fn following_eases_to_the_bottom_and_leaps_when_it_is_far_or_unwanted() {
+        let reader = Reader::new(at(2_200.0));
+        let grown = Metrics { top: 2_200.0, height: 3_100.0, view: 800.0 };
+        assert_eq!(reader.next(grown, false), Some(2_230.0));
+        assert_eq!(reader.next(grown, true), Some(2_300.0));
+        let mut top = 2_200.0;
+        for _ in 0..8 {
+            let Some(next) = reader.next(Metrics { top, ..grown }, false) else { break };
+            top = next;
+        }
+        assert!(top > 2_290.0, "within 120 ms: {top}");
+        let leap = Metrics { top: 0.0, height: 9_000.0, view: 800.0 };
+        assert_eq!(reader.next(leap, false), Some(8_200.0));
+        assert_eq!(reader.next(at(2_200.0), false), None);
+    }
+
+    #[test]
+    fn the_button_comes_beyond_two_hundred_and_goes_under_sixty() {
+        let mut reader = Reader::new(at(2_200.0));
+        reader.scrolled(at(2_010.0));
+        assert!(!reader.is_far());
+        reader.scrolled(at(1_990.0));
+        assert!(reader.is_far());
+        reader.scrolled(at(2_100.0));
+        assert!(reader.is_far());
+        reader.scrolled(at(2_150.0));
+        assert!(!reader.is_far());
+    }
+
+    #[test]
+    fn growth_far_below_an_unfollowed_reader_brings_the_button() {
+        let mut reader = Reader::new(at(2_200.0));
+        reader.scrolled(at(2_150.0));
+        reader.resized(Metrics { top: 2_150.0, height: 3_500.0, view: 800.0 });
+        assert!(reader.is_far());
+        assert!(!reader.is_following());
+    }
+}

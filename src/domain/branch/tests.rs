@@ -1,0 +1,60 @@
+//! Which lock a new branch gets, every way of asking.
+
+use super::*;
+
+#[test]
+fn the_lock_of_a_new_branch_is_resolved_as_written() {
+    let source = Lock::new("openai", "g1");
+    let configured = Lock::new("demo", "demo-scripted");
+    let default_of = |provider: &str| match provider {
+        "openai" => Some("g-default".to_owned()),
+        "anthropic" => Some("c-default".to_owned()),
+        _ => None,
+    };
+    type Row<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a Lock>, Option<(&'a str, &'a str)>);
+    let table: [Row<'_>; 10] = [
+        // Both are named: as named, even if the server does not know them.
+        (Some("anthropic"), Some("c1"), Some(&source), Some(("anthropic", "c1"))),
+        (Some("nobody"), Some("n1"), None, Some(("nobody", "n1"))),
+        // The source's provider: the source's model, not the provider's default.
+        (Some("openai"), None, Some(&source), Some(("openai", "g1"))),
+        // Another provider: its default, if it has one.
+        (Some("anthropic"), None, Some(&source), Some(("anthropic", "c-default"))),
+        (Some("openai"), None, None, Some(("openai", "g-default"))),
+        (Some("nobody"), None, Some(&source), None),
+        // Only a model: at the source's provider, else at the configured one.
+        (None, Some("g2"), Some(&source), Some(("openai", "g2"))),
+        (None, Some("demo-2"), None, Some(("demo", "demo-2"))),
+        // Nothing: inherited, else configured.
+        (None, None, Some(&source), Some(("openai", "g1"))),
+        (None, None, None, Some(("demo", "demo-scripted"))),
+    ];
+    for (provider, model, source, expected) in table {
+        let lock = resolve_lock(provider, model, source, default_of, &configured);
+        let expected = expected.map(|(provider, model)| Lock::new(provider, model));
+        assert_eq!(lock, expected, "{provider:?} {model:?} {source:?}");
+    }
+}
+
+#[test]
+fn a_branch_carries_its_lock_flat() {
+    let branch = Branch {
+        id: BranchId::from_uuid(crate::sample::uuid(1)),
+        chat_id: ChatId::from_uuid(crate::sample::uuid(2)),
+        name: "main".into(),
+        lock: Lock::new("openai", "g1"),
+        parent_branch_id: None,
+        fork_turn_id: None,
+        head_turn_id: None,
+        origin: Origin::ModelSwitch,
+        label: None,
+        pinned: false,
+        created_at: crate::sample::time(0),
+    };
+    let json = serde_json::to_value(&branch).unwrap();
+    assert_eq!(
+        (&json["provider"], &json["model"], &json["origin"]),
+        (&"openai".into(), &"g1".into(), &"model_switch".into())
+    );
+    assert_eq!(serde_json::from_value::<Branch>(json).unwrap(), branch);
+}

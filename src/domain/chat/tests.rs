@@ -1,0 +1,80 @@
+//! Titles that people give and titles that messages give.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn a_persons_title_is_trimmed_and_bounded() {
+    let longest = "字".repeat(limits::TITLE_CHARS);
+    let table = [
+        ("Plans", Some("Plans")),
+        ("  Plans \n", Some("Plans")),
+        ("", Some("")),
+        (longest.as_str(), Some(longest.as_str())),
+        ("a\u{0}b", None),
+        ("a\nb", None),
+        ("a\u{1b}[31mb", None),
+    ];
+    for (title, expected) in table {
+        assert_eq!(check_title(title).ok().as_deref(), expected, "{title:?}");
+    }
+    let too_long = "a".repeat(limits::TITLE_CHARS + 1);
+    assert_eq!(check_title(&too_long).unwrap_err().field, "title");
+}
+
+#[test]
+fn a_message_names_its_chat_by_its_first_line_that_says_something() {
+    let long = "How do I keep a server running while I change the engine under it without anybody noticing?";
+    let table = [
+        ("Hello", "Hello"),
+        ("\n\n  Hello \nmore", "Hello"),
+        ("# A heading\ntext", "A heading"),
+        ("> quoted", "quoted"),
+        ("```\nlet x = 1;", "let x = 1;"),
+        ("---\n***\nafter the rule", "after the rule"),
+        ("a\tb\u{7}c", "a bc"),
+        ("\u{7}\nsecond", "second"),
+        ("", ""),
+        (" \n\t\n", ""),
+        (long, "How do I keep a server running while I change the engine…"),
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+    ];
+    for (text, title) in table {
+        assert_eq!(title_from(text), title, "{text:?}");
+    }
+}
+
+#[test]
+fn a_line_without_words_to_cut_at_is_cut_anyway() {
+    assert_eq!(title_from(&"字".repeat(100)), format!("{}…", "字".repeat(60)));
+    assert_eq!(title_from(&"🌦".repeat(61)), format!("{}…", "🌦".repeat(60)));
+}
+
+#[test]
+fn a_chat_does_not_tell_its_owner() {
+    let chat = Chat {
+        id: ChatId::from_uuid(crate::sample::uuid(1)),
+        owner_id: UserId::from_uuid(crate::sample::uuid(2)),
+        title: "Plans".into(),
+        system_prompt: String::new(),
+        settings: ChatSettings::default(),
+        default_branch_id: None,
+        last_viewed_turn_id: None,
+        rev: 1,
+        created_at: crate::sample::time(0),
+        updated_at: crate::sample::time(0),
+    };
+    let json = serde_json::to_value(&chat).unwrap();
+    assert_eq!(json.get("owner_id"), None);
+    let back: Chat = serde_json::from_value(json).unwrap();
+    assert_eq!((back.owner_id, back.title), (nobody(), chat.title));
+}
+
+proptest! {
+    #[test]
+    fn every_messages_title_is_one_a_person_could_have_given(text in "\\PC{0,80}|[ -~\n\t\u{0}\u{7}\u{3000}]{0,200}") {
+        let title = title_from(&text);
+        prop_assert_eq!(check_title(&title).unwrap(), title);
+    }
+}

@@ -1,0 +1,221 @@
+//! The worked examples of domain.md 4.7, the fallbacks, and what never goes to another model.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::block::ToolStatus;
+use crate::sample;
+
+fn openai() -> Lock {
+    Lock::new("openai", "g1")
+}
+
+fn anthropic() -> Lock {
+    Lock::new("anthropic", "c1")
+}
+
+/// `n` exchanges: U1 A1 U2 A2 and so on.
+fn turns(n: i64) -> Vec<Turn> {
+    (0..n).flat_map(|n| [sample::user_turn(2 * n + 1, "hello"), sample::rich_reply(2 * n + 2)]).collect()
+}
+
+/// The path of these turns, on branches with these locks, all raws complete.
+fn path<'a>(turns: &'a [Turn], locks: &'a [Lock]) -> Vec<PathTurn<'a>> {
+    turns.iter().zip(locks).map(|(turn, lock)| PathTurn { turn, lock, has_complete_raw: true }).collect()
+}
+
+/// The replies' modes and reasons.
+fn replies(path: &[PathTurn<'_>], lock: &Lock) -> Vec<(Mode, Reason)> {
+    let entries = manifest(path, lock);
+    assert_eq!(entries.iter().map(|entry| entry.turn_id).collect::<Vec<_>>(), ids(path));
+    let replies = path.iter().zip(entries).filter(|(at, _)| at.turn.role == Role::Assistant);
+    replies.map(|(_, entry)| (entry.mode, entry.reason)).collect()
+}
+
+fn ids(path: &[PathTurn<'_>]) -> Vec<TurnId> {
+    path.iter().map(|at| at.turn.id).collect()
+}
+
+const SAME: (Mode, Reason) = (Mode::Raw, Reason::SameLock);
+const BREAK: (Mode, Reason) = (Mode::Canonical, Reason::ModelBreak);
+const BEHIND: (Mode, Reason) = (Mode::Canonical, Reason::BehindModelBreak);
+const NO_RAW: (Mode, Reason) = (Mode::Canonical, Reason::RawIncomplete);
+const EMPTY: (Mode, Reason) = (Mode::Omitted, Reason::Empty);
+
+#[test]
+fn the_worked_examples_hold() {
+    // A(openai): U1 A1 U2 A2, fork B(anthropic): U3 A3, fork C(openai): U4.
+    let mut all = turns(3);
+    all.push(sample::user_turn(7, "and now?"));
+    let (a, b) = (openai(), anthropic());
+    let locks = [&a, &a, &a, &a, &b, &b, &a].map(Lock::clone);
+    let on_c = path(&all, &locks);
+    assert_eq!(replies(&on_c, &openai()), [BEHIND, BEHIND, BREAK]);
+    // On A after A2.
+    assert_eq!(replies(&path(&all[..4], &locks), &openai()), [SAME, SAME]);
+    // On B after A3.
+    assert_eq!(replies(&path(&all[..6], &locks), &anthropic()), [BEHIND, BREAK, SAME]);
+}
+
+#[test]
+fn another_model_of_the_same_provider_is_a_break() {
+    let all = turns(1);
+    let locks = [openai(), openai()];
+    assert_eq!(replies(&path(&all, &locks), &Lock::new("openai", "g2")), [BREAK]);
+}
+
+#[test]
+fn a_users_turn_on_another_branch_is_no_break() {
+    let all = turns(2);
+    let locks = [openai(), openai(), anthropic(), openai()];
+    assert_eq!(replies(&path(&all, &locks), &openai()), [SAME, SAME]);
+    let entries = manifest(&path(&all, &locks), &openai());
+    assert_eq!((entries[2].mode, entries[2].reason), (Mode::Canonical, Reason::FromBlocks));
+}
+
+#[test]
+fn a_reply_without_complete_raw_falls_back_alone() {
+    let mut all = turns(3);
+    let locks = vec![openai(); 6];
+    let mut with_gap = path(&all, &locks);
+    with_gap[3].has_complete_raw = false;
+    assert_eq!(replies(&with_gap, &openai()), [SAME, NO_RAW, SAME]);
+
+    for status in [TurnStatus::Cancelled, TurnStatus::Error] {
+        all[3].status = status;
+        assert_eq!(replies(&path(&all, &locks), &openai()), [SAME, NO_RAW, SAME], "{status:?}");
+    }
+}
+
+#[test]
+fn empty_replies_and_mere_errors_are_left_out_but_still_count_as_a_break() {
+    let mut all = turns(3);
+    all[3] = sample::reply(4, [sample::error_text("The key for X was refused.")]);
+    all[3].status = TurnStatus::Error;
+    let locks = vec![openai(); 6];
+    assert_eq!(replies(&path(&all, &locks), &openai()), [SAME, EMPTY, SAME]);
+
+    let (a, b) = (openai(), anthropic());
+    let locks = [&a, &a, &a, &b, &a, &a].map(Lock::clone);
+    assert_eq!(replies(&path(&all, &locks), &openai()), [BEHIND, EMPTY, SAME]);
+
+    all[3] = sample::reply(4, []);
+    all[3].status = TurnStatus::Cancelled;
+    let locks = vec![openai(); 6];
+    assert_eq!(replies(&path(&all, &locks), &openai()), [SAME, EMPTY, SAME]);
+}
+
+#[test]
+fn a_reply_of_only_tools_is_replayed_raw_and_left_out_as_text() {
+    let mut all = turns(1);
+    all[1] = sample::reply(2, [sample::tool_use("c", "search", json!({}), ToolStatus::Done)]);
+    let locks = [openai(), openai()];
+    assert_eq!(replies(&path(&all, &locks), &openai()), [SAME]);
+    assert_eq!(replies(&path(&all, &locks), &anthropic()), [EMPTY]);
+}
+
+#[test]
+fn the_manifest_counts_blocks_and_keeps_its_words() {
+    let all = [sample::rich_reply(2)];
+    let locks = [openai()];
+    let raw = &manifest(&path(&all, &locks), &openai())[0];
+    // All but the error text.
+    assert_eq!((raw.blocks_sent, raw.blocks_omitted), (7, 1));
+    let canonical = &manifest(&path(&all, &locks), &anthropic())[0];
+    assert_eq!((canonical.blocks_sent, canonical.blocks_omitted), (1, 7));
+    assert_eq!(canonical.approx_tokens, approx_tokens(&canonical_text(&all[0])));
+    assert!(raw.approx_tokens > canonical.approx_tokens);
+    assert_eq!(
+        serde_json::to_value(canonical).unwrap(),
+        json!({
+            "turn_id": all[0].id, "mode": "canonical", "reason": "model_break",
+            "blocks_sent": 1, "blocks_omitted": 7, "approx_tokens": canonical.approx_tokens,
+        })
+    );
+    let back: ManifestEntry = serde_json::from_value(serde_json::to_value(raw).unwrap()).unwrap();
+    assert_eq!(back, *raw);
+}
+
+#[test]
+fn a_users_images_and_references_are_sent() {
+    let mut turn = sample::user_turn(1, "look");
+    let image = Content::Image { blob: "00".into(), mime: "image/png".into(), alt: "a cat".into() };
+    let reference = Content::Reference { ref_id: "d".into(), ref_type: "document".into(), version_timestamp: None };
+    turn.blocks = sample::blocks(1, [image, reference, Content::text(" ")]);
+    let entry = &manifest(&[PathTurn { turn: &turn, lock: &openai(), has_complete_raw: false }], &openai())[0];
+    assert_eq!((entry.mode, entry.blocks_sent, entry.blocks_omitted), (Mode::Canonical, 2, 1));
+}
+
+#[test]
+fn canonical_text_holds_the_words_and_nothing_else() {
+    let mut contents: Vec<Content> = sample::rich_reply(2).blocks.into_iter().map(|block| block.content).collect();
+    contents.insert(1, Content::ThinkingSignature { signature: "c2lnbmF0dXJl".into(), attaches_to: None });
+    let text = canonical_text(&sample::reply(2, contents));
+    assert_eq!(text, "It is **-3 °C** in Oslo.\n\n```rust\nfn main() {}\n```\n");
+}
+
+#[test]
+fn tokens_are_estimated_by_script() {
+    let table =
+        [("", 0), ("a", 1), ("four", 1), ("fives", 2), ("你好世界", 4), ("你好, abc", 4), ("안녕", 2), ("カナ。", 3)];
+    for (text, tokens) in table {
+        assert_eq!(approx_tokens(text), tokens, "{text:?}");
+    }
+}
+
+/// Any path: whose lock each reply has, whether it has raw, how it ended, whether there is anything in it.
+fn any_path() -> impl Strategy<Value = Vec<(Turn, Lock, bool)>> {
+    let reply = (0..3_u8, any::<bool>(), 0..3_usize, any::<bool>());
+    prop::collection::vec(reply, 0..12).prop_map(|replies| {
+        let mut path = Vec::new();
+        for (n, (lock, raw, status, full)) in (0..).zip(replies) {
+            let lock = [openai(), anthropic(), Lock::new("openai", "g2")][lock as usize].clone();
+            path.push((sample::user_turn(2 * n + 1, "hello"), lock.clone(), false));
+            let contents = if full { vec![Content::text("yes")] } else { Vec::new() };
+            let mut turn = sample::reply(2 * n + 2, contents);
+            turn.status = [TurnStatus::Complete, TurnStatus::Cancelled, TurnStatus::Error][status];
+            path.push((turn, lock, raw));
+        }
+        path
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_at_or_behind_a_reply_of_another_lock_is_raw(owned in any_path()) {
+        let path: Vec<_> = owned
+            .iter()
+            .map(|(turn, lock, has_complete_raw)| PathTurn { turn, lock, has_complete_raw: *has_complete_raw })
+            .collect();
+        let entries = manifest(&path, &openai());
+        prop_assert_eq!(&entries, &manifest(&path, &openai()));
+
+        // The rule as it is written, newest first.
+        let mut masked = false;
+        for (at, entry) in path.iter().zip(&entries).rev() {
+            masked |= at.turn.role == Role::Assistant && *at.lock != openai();
+            prop_assert!(!(masked && entry.mode == Mode::Raw));
+            let replayable = at.turn.status == TurnStatus::Complete && at.has_complete_raw && !at.turn.blocks.is_empty();
+            if !masked && replayable {
+                prop_assert_eq!(entry.mode, Mode::Raw);
+            }
+            prop_assert_eq!(entry.blocks_sent + entry.blocks_omitted, at.turn.blocks.len() as u32);
+            prop_assert_eq!(entry.mode == Mode::Omitted, entry.blocks_sent == 0);
+        }
+    }
+
+    #[test]
+    fn a_longer_path_of_the_same_lock_changes_no_older_entry(owned in any_path()) {
+        let mut owned = owned;
+        let n = owned.len() as i64;
+        let older: Vec<_> =
+            owned.iter().map(|(turn, lock, raw)| PathTurn { turn, lock, has_complete_raw: *raw }).collect();
+        let before = manifest(&older, &openai());
+        owned.push((sample::user_turn(n + 1, "more"), openai(), false));
+        owned.push((sample::rich_reply(n + 2), openai(), true));
+        let longer: Vec<_> =
+            owned.iter().map(|(turn, lock, raw)| PathTurn { turn, lock, has_complete_raw: *raw }).collect();
+        prop_assert_eq!(&manifest(&longer, &openai())[..before.len()], &before[..]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Codes, sentences and what may be tried again.
+
+use super::FailureKind::*;
+use super::*;
+
+/// Code, tried again by itself, worth trying again by a person.
+const TABLE: [(FailureKind, &str, bool, bool); 22] = [
+    (ProviderUnreachable, "provider_unreachable", true, true),
+    (ProviderAuth, "provider_auth", false, false),
+    (ProviderQuota, "provider_quota", false, false),
+    (ProviderRateLimited, "provider_rate_limited", true, true),
+    (ProviderOverloaded, "provider_overloaded", true, true),
+    (ProviderError, "provider_error", true, true),
+    (ProviderRefusedRequest, "provider_refused_request", false, false),
+    (ModelNotFound, "model_not_found", false, false),
+    (ContextTooLong, "context_too_long", false, false),
+    (ContentFiltered, "content_filtered", false, false),
+    (ProviderTruncated, "provider_truncated", false, true),
+    (ProviderStalled, "provider_stalled", false, true),
+    (ProviderProtocol, "provider_protocol", false, true),
+    (LimitEvent, "limit_event", false, true),
+    (LimitOutput, "limit_output", false, true),
+    (LimitRounds, "limit_rounds", false, true),
+    (LimitToolArgs, "limit_tool_args", false, true),
+    (LimitTime, "limit_time", false, true),
+    (ServerRestarted, "server_restarted", false, true),
+    (StorageFull, "storage_full", false, true),
+    (Internal, "internal", false, true),
+    (Unknown, "unknown", false, true),
+];
+
+#[test]
+fn every_kind_has_its_code_and_its_retries() {
+    for (kind, code, by_itself, by_person) in TABLE {
+        assert_eq!(kind.as_str(), code);
+        assert_eq!(serde_json::to_value(kind).unwrap(), code);
+        assert_eq!(serde_json::from_value::<FailureKind>(code.into()).unwrap(), kind);
+        assert_eq!(kind.retries_by_itself(), by_itself, "{code}");
+        assert_eq!(kind.is_retryable(), by_person, "{code}");
+        assert!(!by_itself || by_person, "{code}");
+    }
+}
+
+#[test]
+fn every_sentence_is_a_sentence() {
+    for (kind, code, ..) in TABLE {
+        let failure = Failure::new(kind, "Demo");
+        assert!(failure.message.ends_with('.') && failure.message.len() > 10, "{code}: {}", failure.message);
+        assert_eq!(failure.retryable, kind.is_retryable());
+    }
+}
+
+#[test]
+fn a_code_of_a_newer_version_is_read_as_unknown() {
+    let json = r#"{"kind":"provider_on_holiday","message":"Gone fishing.","retryable":false}"#;
+    let failure: Failure = serde_json::from_str(json).unwrap();
+    assert_eq!((failure.kind, failure.message.as_str()), (Unknown, "Gone fishing."));
+}
+
+#[test]
+fn an_empty_detail_is_none() {
+    assert_eq!(Failure::new(Internal, "").with_detail("").detail, None);
+    assert_eq!(Failure::new(Internal, "").with_detail("x").detail.as_deref(), Some("x"));
+}
+
+#[test]
+fn an_invalid_input_names_its_field() {
+    assert_eq!(
+        Invalid::new("params.top_p", "must be between 0 and 1").to_string(),
+        "params.top_p: must be between 0 and 1"
+    );
+}

@@ -1,0 +1,316 @@
+//! The golden corpus folds to the same turns for ever, every refusal is named, and the laws hold for any events.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::block::{Author, ToolStatus};
+use crate::coalesce;
+use crate::failure::{Failure, FailureKind};
+use crate::id::BlockId;
+use crate::sample;
+use crate::turn::{Role, TurnStatus};
+
+fn pending() -> Turn {
+    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
+    (turn.provider_used, turn.model_used) = (None, None);
+    turn
+}
+
+fn read(corpus: &str) -> Vec<Event> {
+    corpus.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn folded(events: &[Event]) -> Turn {
+    let mut turn = pending();
+    fold(&mut turn, (1..).zip(events));
+    turn
+}
+
+/// Type, state and text of each block.
+fn outline(turn: &Turn) -> Vec<(&str, BlockState, String)> {
+    let text = |content: &Content| content.clone().growing_mut().cloned().unwrap_or_default();
+    turn.blocks.iter().map(|block| (block.content.block_type(), block.state, text(&block.content))).collect()
+}
+
+#[test]
+fn the_golden_reply_with_a_tool_folds_as_it_always_did() {
+    let events = read(include_str!("../golden/tools.jsonl"));
+    let mut turn = pending();
+    assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
+    assert_eq!(
+        outline(&turn),
+        [
+            ("thinking", BlockState::Done, "The user wants the weather 🌦.".to_owned()),
+            ("tool_use", BlockState::Done, "{\"city\": \"Oslo\"}".to_owned()),
+            ("tool_result", BlockState::Done, String::new()),
+            ("text", BlockState::Done, "It is **-3.1 °C** in Oslo.\n".to_owned()),
+        ]
+    );
+    assert!(matches!(
+        &turn.blocks[1].content,
+        Content::ToolUse { arguments, status: ToolStatus::Done, duration_ms: Some(812), .. }
+            if *arguments == json!({"city": "Oslo"})
+    ));
+    assert_eq!((turn.status, turn.last_event_seq), (TurnStatus::Complete, 24));
+    assert_eq!((turn.usage.input_tokens, turn.usage.reasoning_tokens), (Some(300), Some(12)));
+    // The newest generation's names; what the provider called itself is said anew by each.
+    assert_eq!(turn.provider_used.as_deref(), Some("demo"));
+    assert_eq!(turn.model_used.as_deref(), Some("demo-scripted"));
+    assert_eq!(turn.content_text(), "It is **-3.1 °C** in Oslo.\n");
+}
+
+#[test]
+fn the_golden_failure_keeps_what_was_seen_and_says_why_it_ended() {
+    let events = read(include_str!("../golden/failure.jsonl"));
+    let after_first = folded(&events[..1]);
+    assert_eq!(after_first.attempt.map(|attempt| attempt.number), Some(2));
+    let mut turn = pending();
+    assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
+    assert_eq!(
+        outline(&turn),
+        [
+            ("text", BlockState::Aborted, "Half a sen".to_owned()),
+            ("text", BlockState::Done, "The connection to Demo broke off.".to_owned()),
+        ]
+    );
+    assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ProviderTruncated));
+    assert_eq!((turn.status, turn.attempt.is_none()), (TurnStatus::Error, true));
+    assert_eq!(turn.content_text(), "Half a sen");
+}
+
+#[test]
+fn the_golden_reply_of_a_newer_version_folds_around_what_is_unknown() {
+    let events = read(include_str!("../golden/newer.jsonl"));
+    let mut turn = pending();
+    assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
+    let types: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
+    assert_eq!(types, ["x:citation", "hologram", "text"]);
+    assert_eq!(turn.status, TurnStatus::Error);
+    let json = serde_json::to_value(&turn).unwrap();
+    assert_eq!(json["blocks"][1]["frames"], 2);
+    assert_eq!(serde_json::from_value::<Turn>(json).unwrap(), turn);
+}
+
+fn start(id: u64, seq: u32, state: BlockState, content: Content) -> Event {
+    let mut block = sample::block(2, seq, content);
+    (block.id, block.state) = (sample::block_id(id), state);
+    Event::BlockStart { block }
+}
+
+fn delta(id: u64, text: &str) -> Event {
+    Event::BlockDelta { block_id: sample::block_id(id), text: text.into() }
+}
+
+fn end(id: u64, state: BlockState, content: Option<Content>) -> Event {
+    Event::BlockEnd { block_id: sample::block_id(id), state, content }
+}
+
+#[test]
+fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
+    use BlockState::{Done, Open};
+    let status = |status| Event::TurnStatus { status, at: None };
+    let update = |id, status| Event::BlockUpdate { block_id: sample::block_id(id), status, duration_ms: None };
+    let finish = |status| Event::TurnEnd { status, usage: Usage::default(), at: None };
+    let text = || start(0, 0, Open, Content::text(""));
+    let table: Vec<(Vec<Event>, Event, &str)> = vec![
+        (vec![], delta(9, "a"), "no such block"),
+        (vec![], end(9, Done, None), "no such block"),
+        (vec![], update(9, ToolStatus::Done), "no such block"),
+        (vec![text(), end(0, Done, None)], delta(0, "a"), "the block is finished"),
+        (vec![text(), end(0, Done, None)], end(0, Done, None), "the block is finished"),
+        (vec![text()], end(0, Open, None), "an end must end"),
+        (vec![text()], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
+        (vec![text()], update(0, ToolStatus::Done), "only tool calls are updated"),
+        (vec![start(0, 0, Open, sample::tool_result("c", "t", Value::Null))], delta(0, "a"), "the block does not grow"),
+        (vec![], start(0, 1, Open, Content::text("")), "blocks are appended in order"),
+        (vec![text()], text(), "blocks are appended in order"),
+        (vec![], status(TurnStatus::WaitingSubagents), "no such move"),
+        (vec![], status(TurnStatus::Complete), "no such move"),
+        (vec![], finish(TurnStatus::Streaming), "an end must end"),
+        (vec![finish(TurnStatus::Cancelled)], text(), "the turn is over"),
+        (vec![finish(TurnStatus::Cancelled)], finish(TurnStatus::Complete), "the turn is over"),
+        (
+            vec![],
+            serde_json::from_value(json!({"type": "block_delta", "text": 1})).unwrap(),
+            "not the shape of its type",
+        ),
+    ];
+    for (before, bad, why) in table {
+        let mut turn = folded(&before);
+        let mut expected = turn.clone();
+        expected.last_event_seq += 1;
+        assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), Applied::Impossible(why), "{bad:?}");
+        assert_eq!(turn, expected, "{bad:?}");
+    }
+}
+
+#[test]
+fn a_gap_changes_nothing_and_is_named() {
+    let mut turn = pending();
+    let event = Event::TurnStatus { status: TurnStatus::Streaming, at: None };
+    assert_eq!(apply(&mut turn, 2, &event), Applied::Gap);
+    assert_eq!(turn, pending());
+    assert_eq!(fold(&mut turn, [(1, &event), (3, &event)]), [(3, "events before it are missing")]);
+    assert_eq!(turn.last_event_seq, 1);
+    turn.last_event_seq = u64::MAX;
+    assert_eq!(apply(&mut turn, u64::MAX, &event), Applied::Already);
+}
+
+#[test]
+fn a_generations_usage_replaces_its_own_and_adds_to_the_others() {
+    let generation = |n| GenerationId::from_uuid(sample::uuid(n));
+    let used = |n| Usage { output_tokens: Some(n), ..Usage::default() };
+    let mut usages = Usages::default();
+    for (generation, usage, sum) in [
+        (generation(1), used(5), used(5)),
+        (generation(1), used(7), used(7)),
+        (generation(2), used(1), used(8)),
+        (generation(2), Usage::default(), used(7)),
+    ] {
+        usages.put(generation, usage);
+        assert_eq!(usages.sum(), sum);
+    }
+}
+
+/// Any event about a handful of blocks, possible or not; what a run really sends is the most likely.
+fn any_event() -> impl Strategy<Value = Event> {
+    let id = 0..6_u64;
+    let state =
+        || prop::sample::select(vec![BlockState::Open, BlockState::Done, BlockState::Failed, BlockState::Aborted]);
+    let content = || {
+        prop::sample::select(vec![
+            Content::text(""),
+            Content::thinking(""),
+            sample::tool_use("call_1", "search", json!({"q": 0.1}), ToolStatus::Pending),
+            sample::tool_result("call_1", "search", json!(null)),
+            sample::error_text("broke off"),
+            serde_json::from_value(json!({"type": "x:marker"})).unwrap(),
+        ])
+    };
+    let status = || prop::sample::select(TurnStatus::ALL.to_vec());
+    prop_oneof![
+        8 => (id.clone(), "[a🌦 ]{0,3}").prop_map(|(id, text)| delta(id, &text)),
+        5 => (id.clone(), state(), content()).prop_map(|(id, state, content)| start(id, id as u32, state, content)),
+        3 => (id.clone(), state(), prop::option::of(content())).prop_map(|(id, state, content)| end(id, state, content)),
+        1 => id.prop_map(|id| Event::BlockUpdate {
+            block_id: sample::block_id(id), status: ToolStatus::Running, duration_ms: Some(id)
+        }),
+        2 => status().prop_map(|status| Event::TurnStatus { status, at: None }),
+        1 => Just(Event::ModelReturned { model: "m".into() }),
+        1 => Just(Event::Attempt(crate::turn::Attempt {
+            number: 2, of: 3, wait_ms: 500, reason: Failure::new(FailureKind::ProviderError, "X")
+        })),
+        1 => Just(Event::Error(Failure::new(FailureKind::Internal, "X"))),
+        1 => Just(serde_json::from_value(json!({"type": "weather_report"})).unwrap()),
+    ]
+}
+
+/// A reply as a run writes it: blocks one after another, growth in pieces, results after their calls.
+fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
+    let pieces = || prop::collection::vec("[a🌦\n ]{0,4}", 0..6);
+    prop::collection::vec((0..3_u8, pieces()), 0..8).prop_map(|blocks| {
+        let mut events = vec![Event::TurnStatus { status: TurnStatus::Streaming, at: None }];
+        let mut seq = 0_u32;
+        for (kind, pieces) in blocks {
+            let id = u64::from(seq);
+            let content = match kind {
+                0 => Content::text(""),
+                1 => Content::thinking(""),
+                _ => sample::tool_use(&format!("call_{id}"), "search", Value::Null, ToolStatus::Pending),
+            };
+            events.push(start(id, seq, BlockState::Open, content));
+            events.extend(pieces.iter().map(|piece| delta(id, piece)));
+            events.push(end(id, BlockState::Done, None));
+            seq += 1;
+            if kind == 2 {
+                let mut result =
+                    sample::block(2, seq, sample::tool_result(&format!("call_{id}"), "search", json!({"n": 0.3})));
+                (result.id, result.author) = (sample::block_id(u64::from(seq)), Author::Tool);
+                result.parent_block_id = Some(BlockId::from_uuid(sample::block_id(id).uuid()));
+                events.push(Event::BlockUpdate {
+                    block_id: sample::block_id(id),
+                    status: ToolStatus::Done,
+                    duration_ms: Some(5),
+                });
+                events.push(Event::BlockStart { block: result });
+                seq += 1;
+            }
+        }
+        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), at: None });
+        events
+    })
+}
+
+fn any_reply() -> impl Strategy<Value = Vec<Event>> {
+    prop_oneof![legal_reply(), prop::collection::vec(any_event(), 0..60)]
+}
+
+/// The turn without the number it covers, which coalescing is meant to change.
+fn unnumbered(mut turn: Turn) -> Turn {
+    turn.last_event_seq = 0;
+    turn
+}
+
+proptest! {
+    #[test]
+    fn a_legal_reply_folds_without_a_refusal(events in legal_reply()) {
+        let mut turn = pending();
+        prop_assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
+        prop_assert_eq!(turn.status, TurnStatus::Complete);
+        prop_assert!(turn.blocks.iter().all(|block| block.state == BlockState::Done));
+    }
+
+    #[test]
+    fn resuming_from_a_snapshot_equals_folding_all(events in any_reply(), cut in any::<prop::sample::Index>()) {
+        let cut = cut.index(events.len() + 1);
+        // The snapshot travels as JSON.
+        let snapshot = serde_json::to_string(&folded(&events[..cut])).unwrap();
+        let mut resumed: Turn = serde_json::from_str(&snapshot).unwrap();
+        fold(&mut resumed, (cut as u64 + 1..).zip(&events[cut..]));
+        let all = folded(&events);
+        prop_assert_eq!(serde_json::to_string(&resumed).unwrap(), serde_json::to_string(&all).unwrap());
+        prop_assert_eq!(resumed, all);
+    }
+
+    #[test]
+    fn replaying_what_is_covered_changes_nothing(events in any_reply(), from in any::<prop::sample::Index>()) {
+        let all = folded(&events);
+        let mut again = all.clone();
+        let from = from.index(events.len() + 1);
+        for (seq, event) in (1..).zip(&events).skip(from) {
+            prop_assert_eq!(apply(&mut again, seq, event), Applied::Already);
+        }
+        prop_assert_eq!(again, all);
+    }
+
+    #[test]
+    fn coalescing_in_batches_of_any_size_changes_only_the_numbers(
+        events in any_reply(),
+        batches in prop::collection::vec(1..9_usize, 1..12),
+    ) {
+        let mut sealed = Vec::new();
+        let mut pending = Vec::new();
+        let mut sizes = batches.iter().cycle();
+        let mut room = 1;
+        for event in &events {
+            coalesce::push(&mut pending, event.clone());
+            room -= 1;
+            if room == 0 {
+                sealed.append(&mut pending);
+                room = *sizes.next().unwrap_or(&1);
+            }
+        }
+        sealed.append(&mut pending);
+        prop_assert!(sealed.len() <= events.len());
+        prop_assert_eq!(unnumbered(folded(&sealed)), unnumbered(folded(&events)));
+    }
+
+    #[test]
+    fn events_survive_the_wire(events in any_reply()) {
+        for event in &events {
+            let line = serde_json::to_string(event).unwrap();
+            prop_assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), event);
+        }
+    }
+}

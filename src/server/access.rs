@@ -1,0 +1,19 @@
+//! Who is calling, and the handles that a server function body may use. The one place where server functions find the
+//! server.
+
+use leptos::prelude::use_context;
+
+use crate::api::error::ApiError;
+use crate::domain::UserId;
+use crate::server::pages::Pages;
+
+/// The caller of a request, put into its context by `http`.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer(pub UserId);
+
+/// The pages and who looks at them.
+pub fn pages() -> Result<(Pages, UserId), ApiError> {
+    let Viewer(viewer) = use_context::<Viewer>().ok_or(ApiError::Unauthenticated)?;
+    let pages = use_context::<Pages>().ok_or_else(|| ApiError::Internal { reference: "no-context".into() })?;
+    Ok((pages, viewer))
+}

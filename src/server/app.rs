@@ -1,0 +1,70 @@
+//! The composition root: the handles that requests use, built once by the command line. Only `cli` and `http` name it.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use leptos::config::LeptosOptions;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::UserId;
+use crate::server::http::headers::Transport;
+use crate::server::pages::Pages;
+use crate::server::service::Service;
+
+struct Handles {
+    service: Service,
+    leptos: LeptosOptions,
+    transport: Transport,
+    closing: CancellationToken,
+    draining: CancellationToken,
+}
+
+/// Everything a request may use.
+#[derive(Clone)]
+pub struct App(Arc<Handles>);
+
+impl App {
+    /// `draining` is cancelled when the server begins to go down, `closing` when open streams must end.
+    pub fn new(
+        service: Service,
+        leptos: LeptosOptions,
+        transport: Transport,
+        draining: CancellationToken,
+        closing: CancellationToken,
+    ) -> Self {
+        Self(Arc::new(Handles { service, leptos, transport, closing, draining }))
+    }
+
+    pub fn service(&self) -> &Service {
+        &self.0.service
+    }
+
+    pub fn pages(&self) -> Pages {
+        Pages::new(self.0.service.clone())
+    }
+
+    pub fn leptos(&self) -> &LeptosOptions {
+        &self.0.leptos
+    }
+
+    pub fn transport(&self) -> Transport {
+        self.0.transport
+    }
+
+    pub fn closing(&self) -> &CancellationToken {
+        &self.0.closing
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.0.draining.is_cancelled()
+    }
+
+    pub fn now(&self) -> DateTime<Utc> {
+        self.0.service.supervisor().clock().now()
+    }
+
+    /// Whom requests without a session belong to.
+    pub fn local_owner(&self) -> UserId {
+        self.0.service.local_owner()
+    }
+}

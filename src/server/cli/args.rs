@@ -1,0 +1,107 @@
+//! The arguments. Names are contract (contract.md 1); the help texts are for people who have read nothing else.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::server::platform::config::Flags;
+
+/// Self-hosted chat for every LLM.
+#[derive(Debug, Parser)]
+#[command(
+    name = "turnleaf",
+    version,
+    about,
+    after_help = "Without a command, turnleaf serves on http://127.0.0.1:3000.\n\
+                  Exit codes: 0 done, 1 failed, 2 wrong use, 74 damaged data, 75 data directory in use, \
+                  78 unsafe or wrong configuration."
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub settings: SettingArgs,
+    /// Print results as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Settings that beat the environment and the configuration file.
+#[derive(Debug, clap::Args)]
+pub struct SettingArgs {
+    /// Where to serve [default: 127.0.0.1:3000]
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    pub listen: Option<String>,
+    /// Database, sqlite://PATH or postgres://… [default: turnleaf.db in the data directory]
+    #[arg(long, global = true, value_name = "URL")]
+    pub database: Option<String>,
+    /// Where everything is kept [default: ~/.local/share/turnleaf]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Configuration file [default: ~/.config/turnleaf/config.toml, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Bring the database up to date and serve
+    Serve,
+    /// Bring the database up to date, nothing else
+    Migrate {
+        /// Say what would be done, and do nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Check everything stored; findings end with exit code 74
+    Fsck,
+    /// Read a provider's raw reply as it was recorded and print what it becomes
+    Replay(ReplayArgs),
+    /// Copy the database to a file, also while it is in use
+    Backup {
+        /// The copy, which must not exist
+        file: PathBuf,
+    },
+    /// Check or show the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Look for what may be wrong with this installation
+    Doctor,
+    /// Print the version
+    Version,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Say whether a server would start with it
+    Check,
+    /// Show every setting and where it comes from; secrets are masked
+    Print,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// The protocol: anthropic, openai_chat, openai_responses, gemini or ollama
+    #[arg(long)]
+    pub api: String,
+    /// The dialect of the protocol, such as deepseek
+    #[arg(long, value_name = "NAME")]
+    pub dialect: Option<String>,
+    /// The status the body came with [default: 200]
+    #[arg(long, value_name = "N")]
+    pub http_status: Option<u16>,
+    /// Feed this many bytes at a time; the result is the same
+    #[arg(long, value_name = "BYTES", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub chunk: Option<usize>,
+    /// Add what the next request to the same model would carry
+    #[arg(long)]
+    pub next: bool,
+    /// The body, or - for standard input
+    pub file: PathBuf,
+}
+
+impl From<SettingArgs> for Flags {
+    fn from(args: SettingArgs) -> Self {
+        Self { listen: args.listen, database: args.database, data_dir: args.data_dir, config: args.config }
+    }
+}

@@ -1,0 +1,27 @@
+//! `turnleaf backup`: a consistent copy of a SQLite database, also while a server uses it.
+
+use std::path::Path;
+
+use crate::server::cli::database::{block_on, open_existing};
+use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::print;
+use crate::server::platform::config::Config;
+use crate::server::store::dialect;
+
+/// Copies the database to a file that must not exist yet.
+pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
+    if !config.database.value.is_sqlite() {
+        let text = "this makes copies of SQLite databases only; for PostgreSQL use pg_dump";
+        return Err(Failed::new(Exit::WrongUse, text));
+    }
+    if file.exists() {
+        return Err(Failed::new(Exit::Failed, format_args!("{} exists already", file.display())));
+    }
+    block_on(async {
+        let db = open_existing(config).await?;
+        dialect::backup(&db, file).await?;
+        db.close().await;
+        Ok(())
+    })?;
+    print::line(format_args!("The database was copied to {}.", file.display()))
+}

@@ -1,0 +1,40 @@
+//! Opening the configured database for a command, and what its failures mean for the exit code.
+
+use crate::server::cli::exit::{Exit, Failed};
+use crate::server::platform::config::Config;
+use crate::server::platform::storage_dir::StorageDir;
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        let exit = match &error {
+            StoreError::Damaged(_) => Exit::Damaged,
+            StoreError::UnknownScheme(_) | StoreError::NewerSchema { .. } => Exit::Configuration,
+            _ => Exit::Failed,
+        };
+        Self::new(exit, error)
+    }
+}
+
+/// Runs a command's work on one thread, which is enough for everything but serving.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failed::because("start", error))?.block_on(work)
+}
+
+/// Makes the data directory where it is missing.
+pub fn data_dir(config: &Config) -> Result<StorageDir, Failed> {
+    let path = &config.data_dir.value;
+    StorageDir::open(path)
+        .map_err(|error| Failed::because(&format!("make the data directory {}", path.display()), error))
+}
+
+/// Opens the database of an installation that exists. A command that only looks must not make an empty one.
+pub async fn open_existing(config: &Config) -> Result<Db, Failed> {
+    if let Some(path) = config.database.value.sqlite_path().filter(|path| !path.exists()) {
+        let text = format!("there is no database at {} (set by {})", path.display(), config.database.source);
+        return Err(Failed::new(Exit::Failed, text));
+    }
+    Ok(Db::open(config.database.value.expose()).await?)
+}

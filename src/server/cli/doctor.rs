@@ -1,0 +1,143 @@
+//! `turnleaf doctor`: what may be wrong with this installation, in sentences, without changing it and without asking
+//! the network.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use crate::server::cli::database::{block_on, open_existing};
+use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::print;
+use crate::server::http::assets::Site;
+use crate::server::platform::config::{Config, binding};
+use crate::server::platform::ids;
+use crate::server::platform::lock_file::{LockError, LockFile};
+use crate::server::platform::storage_dir::StorageDir;
+use crate::server::store::dialect;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Fine,
+    /// Works, but worth knowing.
+    Note,
+    /// Will not work.
+    Wrong,
+}
+
+#[derive(Debug, Serialize)]
+struct Observation {
+    subject: &'static str,
+    verdict: Verdict,
+    what: String,
+}
+
+fn seen(subject: &'static str, verdict: Verdict, what: impl Display) -> Observation {
+    Observation { subject, verdict, what: what.to_string() }
+}
+
+/// Prints one line for each thing looked at; fails when one of them will not work.
+pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
+    let mut all = vec![configuration(config), address(config), directory(config), site(config)];
+    all.extend(database(config));
+    all.extend(providers(config));
+    if json {
+        print::json(&all)?;
+    } else {
+        for one in &all {
+            let mark = match one.verdict {
+                Verdict::Fine => "fine ",
+                Verdict::Note => "note ",
+                Verdict::Wrong => "WRONG",
+            };
+            print::line(format_args!("{mark} {}: {}", one.subject, one.what))?;
+        }
+    }
+    match all.iter().filter(|one| one.verdict == Verdict::Wrong).count() {
+        0 => Ok(()),
+        wrong => Err(Failed::new(Exit::Failed, format_args!("{wrong} of {} things are wrong", all.len()))),
+    }
+}
+
+fn configuration(config: &Config) -> Observation {
+    let what = match &config.file {
+        Some(path) => format!("read from {} and the environment", path.display()),
+        None => "there is no configuration file; the environment and defaults count".into(),
+    };
+    seen("configuration", Verdict::Fine, what)
+}
+
+fn address(config: &Config) -> Observation {
+    let listen = &config.listen;
+    let checked = listen.resolve().and_then(|addresses| binding::check(listen, &addresses, config.security.auth.value));
+    match checked {
+        Ok(()) => seen("address", Verdict::Fine, format_args!("{} is reachable from this machine only", listen.text())),
+        Err(error) => seen("address", Verdict::Wrong, error),
+    }
+}
+
+fn directory(config: &Config) -> Observation {
+    let path = &config.data_dir.value;
+    let shown = path.display();
+    if !path.exists() {
+        return seen("data directory", Verdict::Note, format_args!("{shown} does not exist yet; serving makes it"));
+    }
+    match (LockFile::take(path, ids::mint()), StorageDir::open(path).and_then(|dir| dir.is_open_to_others())) {
+        (Err(error @ LockError::Io { .. }), _) => seen("data directory", Verdict::Wrong, error),
+        (_, Err(error)) => seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}")),
+        (_, Ok(true)) => {
+            seen("data directory", Verdict::Note, format_args!("others may look into {shown}; chmod 700 closes it"))
+        }
+        (Err(LockError::InUse { .. }), _) => {
+            seen("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
+        }
+        (Ok(_), Ok(false)) => seen("data directory", Verdict::Fine, shown),
+    }
+}
+
+fn site(config: &Config) -> Observation {
+    let site = Site::open(config.site_root.as_deref());
+    if site.is_empty() {
+        let what = "this build has no scripts and styles; pages can be read but not used. Build with `cargo xtask`";
+        return seen("site", Verdict::Note, what);
+    }
+    seen("site", Verdict::Fine, format_args!("build {}", site.build()))
+}
+
+fn database(config: &Config) -> Vec<Observation> {
+    let url = &config.database.value;
+    if url.sqlite_path().is_some_and(|path| !path.exists()) {
+        return vec![seen("database", Verdict::Note, format_args!("{url} does not exist yet; serving makes it"))];
+    }
+    let looked = block_on(async {
+        let db = open_existing(config).await?;
+        let plan = db.plan_migration().await?;
+        let unsound = dialect::integrity(&db).await?;
+        db.close().await;
+        Ok((plan, unsound))
+    });
+    match looked {
+        Err(failed) => vec![seen("database", Verdict::Wrong, failed.message)],
+        Ok((_, unsound)) if !unsound.is_empty() => {
+            unsound.into_iter().map(|what| seen("database", Verdict::Wrong, what)).collect()
+        }
+        Ok((plan, _)) if plan.is_pending() => {
+            vec![seen("database", Verdict::Note, format_args!("{url} is older than this binary; serving migrates it"))]
+        }
+        Ok((plan, _)) => vec![seen("database", Verdict::Fine, format_args!("{url}, schema version {}", plan.to))],
+    }
+}
+
+fn providers(config: &Config) -> Vec<Observation> {
+    let configured = config.providers.endpoints.iter().map(|endpoint| {
+        let key = if endpoint.api_key.is_some() { "with a key" } else { "without a key" };
+        seen("provider", Verdict::Fine, format_args!("{} at {}, {key}", endpoint.name, endpoint.base_url))
+    });
+    let notices = config.providers.notices.iter().map(|notice| seen("provider", Verdict::Note, notice));
+    let mut all: Vec<Observation> = configured.chain(notices).collect();
+    if config.providers.endpoints.is_empty() {
+        all.push(seen("provider", Verdict::Note, "none is configured; the demo answers until one is"));
+    }
+    all
+}

@@ -1,0 +1,58 @@
+//! `turnleaf migrate`: brings the schema up to date without serving.
+
+use serde_json::json;
+
+use crate::server::cli::database::{block_on, data_dir, open_existing};
+use crate::server::cli::exit::Failed;
+use crate::server::cli::print;
+use crate::server::platform::clock::{Clock, SystemClock};
+use crate::server::platform::config::Config;
+use crate::server::platform::ids;
+use crate::server::platform::lock_file::LockFile;
+use crate::server::store::db::Db;
+use crate::server::store::migrate::Migration;
+
+/// Migrates, or says what it would do. A dry run changes nothing and makes no file.
+pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), Failed> {
+    let migration = if dry_run { block_on(plan(config))? } else { block_on(migrate(config))? };
+    if json {
+        return print::json(&match &migration {
+            Some(done) => {
+                json!({ "from": done.from, "to": done.to, "pending": done.is_pending(), "backup": done.backup })
+            }
+            None => json!({ "from": null, "to": null, "pending": true, "backup": null }),
+        });
+    }
+    let Some(done) = migration else { return print::line("A new database would be made.") };
+    let (is, was) = if dry_run { ("would be", "would be") } else { ("is", "was") };
+    match (done.from, done.is_pending()) {
+        (_, false) => print::line(format_args!("The schema is at version {} already.", done.to))?,
+        (None, true) => print::line(format_args!("A new database {is} made, with schema version {}.", done.to))?,
+        (Some(from), true) => {
+            print::line(format_args!("The schema {was} brought from version {from} to {}.", done.to))?
+        }
+    }
+    match done.backup {
+        Some(path) => print::line(format_args!("The database as it was: {}", path.display())),
+        None => Ok(()),
+    }
+}
+
+async fn plan(config: &Config) -> Result<Option<Migration>, Failed> {
+    if config.database.value.sqlite_path().is_some_and(|path| !path.exists()) {
+        return Ok(None);
+    }
+    let db = open_existing(config).await?;
+    let plan = db.plan_migration().await?;
+    db.close().await;
+    Ok(Some(plan))
+}
+
+async fn migrate(config: &Config) -> Result<Option<Migration>, Failed> {
+    let data_dir = data_dir(config)?;
+    let _lock = LockFile::take(data_dir.path(), ids::mint())?;
+    let db = Db::open(config.database.value.expose()).await?;
+    let done = db.migrate(None, SystemClock.now()).await?;
+    db.close().await;
+    Ok(Some(done))
+}

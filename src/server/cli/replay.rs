@@ -1,0 +1,32 @@
+//! `turnleaf replay`: a provider's raw reply in, what it becomes out. Needs no database and no configuration.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::server::cli::args::ReplayArgs;
+use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::print;
+use crate::server::outbound::replay::{Replay, replay};
+
+/// Reads the file, or standard input for `-`, and prints one JSON object.
+pub fn run(args: ReplayArgs) -> Result<(), Failed> {
+    let body = read(&args.file).map_err(|error| Failed::because(&format!("read {}", args.file.display()), error))?;
+    let how = Replay {
+        api: args.api,
+        dialect: args.dialect,
+        http_status: args.http_status,
+        chunk: args.chunk,
+        next: args.next,
+    };
+    let shown = replay(&how, &body).map_err(|error| Failed::new(Exit::WrongUse, error))?;
+    print::json(&shown)
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path.as_os_str() != "-" {
+        return std::fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

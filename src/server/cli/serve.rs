@@ -1,0 +1,185 @@
+//! `turnleaf serve`: puts the rooms together in their order and serves until it is told to stop.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use futures::future::BoxFuture;
+use leptos::config::LeptosOptions;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::UserId;
+use crate::server::app::App;
+use crate::server::cli::database::data_dir;
+use crate::server::cli::exit::Failed;
+use crate::server::cli::print;
+use crate::server::http;
+use crate::server::http::assets::Site;
+use crate::server::http::headers::Transport;
+use crate::server::http::health::{Check, Readiness};
+use crate::server::http::host::AllowedHosts;
+use crate::server::http::router::HttpConfig;
+use crate::server::http::routes;
+use crate::server::outbound::demo::Demo;
+use crate::server::outbound::registry::{Registry, local};
+use crate::server::platform::clock::{Clock, SystemClock};
+use crate::server::platform::config::{Config, binding};
+use crate::server::platform::ids::{self, BootId};
+use crate::server::platform::lock_file::LockFile;
+use crate::server::platform::{shutdown, telemetry};
+use crate::server::run::Supervisor;
+use crate::server::service::Service;
+use crate::server::store::{Db, StoreError, users};
+
+/// The demo's delays as they are.
+const DEMO_PACE: f64 = 1.0;
+/// How often models are listed again and old things tidied.
+const HOUSEKEEPING: Duration = Duration::from_secs(300);
+
+/// Everything that serves, before it is given a socket.
+struct House {
+    /// All routes in their shell.
+    router: Router,
+    /// Runs beside the server. Once the shutdown token is cancelled it lets running replies finish for the drain time,
+    /// ends the others, and is done.
+    drain: BoxFuture<'static, ()>,
+}
+
+/// Serves until SIGTERM or SIGINT, and gives running replies 30 s after it.
+pub fn run(config: &Config) -> Result<(), Failed> {
+    if let Some(complaint) = telemetry::start(&config.logging) {
+        tracing::warn!("{complaint}");
+    }
+    for notice in &config.providers.notices {
+        tracing::warn!("{notice}");
+    }
+    let addresses = config.listen.resolve()?;
+    binding::check(&config.listen, &addresses, config.security.auth.value)?;
+
+    let data_dir = data_dir(config)?;
+    let boot: BootId = ids::mint();
+    let _lock = LockFile::take(data_dir.path(), boot)?;
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failed::because("start", error))?;
+    runtime.block_on(serve(config, &addresses))
+}
+
+async fn serve(config: &Config, addresses: &[SocketAddr]) -> Result<(), Failed> {
+    let shutdown = shutdown::on_signals().map_err(|error| Failed::because("listen for signals", error))?;
+    let listeners = bind(config, addresses).await?;
+    let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+    let public_url = config.security.public_url.as_ref();
+    let shell = HttpConfig {
+        hosts: AllowedHosts::new(&config.security, bound.iter().map(SocketAddr::ip)),
+        transport: transport(config),
+        public_origin: public_url.map(|url| url.origin().to_owned()),
+    };
+    let house = compose(config, &shell, &shutdown).await?;
+    for address in &bound {
+        print::line(format_args!("listening on http://{address}"))?;
+        tracing::info!("listening on http://{address}");
+    }
+    let (served, ()) = tokio::join!(http::serve::serve(listeners, house.router, shutdown), house.drain);
+    served.map_err(|error| Failed::because("serve", error))
+}
+
+/// Opens and builds the rooms from the bottom up and merges their routes.
+async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationToken) -> Result<House, Failed> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let db = Db::open(config.database.value.expose()).await?;
+    let migration = db.migrate(None, clock.now()).await?;
+    if let Some(backup) = &migration.backup {
+        tracing::info!(backup = %backup.display(), "the database was copied before it was migrated");
+    }
+    let owner = local_owner(&db, &clock).await?;
+    let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
+    let registry = Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
+    let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value);
+    let swept = supervisor.sweep().await?;
+    if swept > 0 {
+        tracing::info!(swept, "ended replies that an earlier run of the server left behind");
+    }
+    tokio::spawn(keep_house(supervisor.clone(), registry, shutdown.clone()));
+
+    let site = Arc::new(Site::open(config.site_root.as_deref()));
+    let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
+    let closing = CancellationToken::new();
+    let app =
+        App::new(Service::new(supervisor.clone(), owner), leptos, shell.transport, shutdown.clone(), closing.clone());
+    let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
+    let router = routes::routes(&app, &site, readiness, shell);
+    let shutdown = shutdown.clone();
+    let drain = Box::pin(async move {
+        shutdown.cancelled().await;
+        supervisor.drain().await;
+        closing.cancel();
+        db.close().await;
+    });
+    Ok(House { router, drain })
+}
+
+/// The one account of a server without accounts; made at the first start.
+async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreError> {
+    let mut tx = db.begin().await?;
+    let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await?;
+    tx.commit().await?;
+    Ok(owner)
+}
+
+/// What is done beside serving: models are listed, local servers looked for, raw bodies packed, old journals tidied.
+async fn keep_house(supervisor: Supervisor, registry: Arc<Registry>, shutdown: CancellationToken) {
+    let mut every = tokio::time::interval(HOUSEKEEPING);
+    while shutdown.run_until_cancelled(every.tick()).await.is_some() {
+        registry.refresh().await;
+        if let Err(error) = supervisor.tidy().await {
+            tracing::warn!(%error, "housekeeping is left for the next time");
+        }
+    }
+}
+
+/// Ready is a database that answers and has this binary's schema.
+fn database_check(db: Db) -> Check {
+    Arc::new(move || {
+        let db = db.clone();
+        Box::pin(async move {
+            match db.plan_migration().await {
+                Ok(plan) if plan.is_pending() => Err("the schema is not this binary's".to_owned()),
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            }
+        })
+    })
+}
+
+/// Whether people reach the server over TLS.
+fn transport(config: &Config) -> Transport {
+    Transport { is_https: config.security.public_url.as_ref().is_some_and(|url| url.is_https()) }
+}
+
+/// Opens the sockets. Of a name with several addresses (`localhost` is often two) one is enough.
+async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Failed> {
+    let mut listeners = Vec::new();
+    let mut failure = None;
+    for address in addresses {
+        match TcpListener::bind(address).await {
+            Ok(listener) => listeners.push(listener),
+            Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
+                tracing::debug!(%address, %error, "this machine does not have the address");
+                failure = Some(Failed::because(&format!("listen on {address}"), error));
+            }
+            Err(error) => return Err(Failed::because(&format!("listen on {address}"), error)),
+        }
+    }
+    if let (true, Some(failure)) = (listeners.is_empty(), failure) {
+        return Err(failure);
+    }
+    // What counts is what the sockets say, not what was asked for.
+    let bound: Result<Vec<SocketAddr>, _> = listeners.iter().map(TcpListener::local_addr).collect();
+    let bound = bound.map_err(|error| Failed::because("read the address of a socket", error))?;
+    binding::check(&config.listen, &bound, config.security.auth.value)?;
+    Ok(listeners)
+}

@@ -1,0 +1,160 @@
+//! Chats over HTTP (contract.md 3).
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::json::Json;
+use super::path_id::PathId;
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::provider::Model;
+use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::service::chats::{ChatChange, NewChat};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ChatListed {
+    id: ChatId,
+    title: String,
+    updated_at: DateTime<Utc>,
+    running: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewChatBody {
+    #[serde(default)]
+    title: String,
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(default)]
+    system_prompt: String,
+    #[serde(default)]
+    params: Params,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChatPatch {
+    title: Option<String>,
+    system_prompt: Option<String>,
+    params: Option<Params>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LastViewed {
+    turn_id: TurnId,
+}
+
+/// A chat with its branches.
+#[derive(Debug, Serialize)]
+pub struct ChatBody {
+    #[serde(flatten)]
+    chat: Chat,
+    branches: Vec<Branch>,
+}
+
+/// `GET /api/chats`: the newest first.
+pub async fn list(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Vec<ChatListed>>, Problem> {
+    let limit = query.limit.unwrap_or(limits::PAGE_DEFAULT);
+    if !(1..=limits::PAGE_MAX).contains(&limit) {
+        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
+    }
+    let chats = app.service().list_chats(viewer.0, limit).await?;
+    Ok(Json(
+        chats
+            .into_iter()
+            .map(|chat| ChatListed {
+                id: chat.id,
+                title: chat.title,
+                updated_at: chat.updated_at,
+                running: chat.running,
+            })
+            .collect(),
+    ))
+}
+
+/// `POST /api/chats`.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    body: Option<Json<NewChatBody>>,
+) -> Result<Response, Problem> {
+    let Json(new) = body.unwrap_or(Json(NewChatBody::default()));
+    let new = NewChat {
+        title: new.title,
+        system_prompt: new.system_prompt,
+        params: new.params,
+        provider: new.provider,
+        model: new.model,
+    };
+    let (chat, branch) = app.service().create_chat(viewer.0, new).await?;
+    Ok((StatusCode::CREATED, Json(ChatBody { chat, branches: vec![branch] })).into_response())
+}
+
+/// `GET /api/chats/{id}`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<ChatBody>, Problem> {
+    let chat = app.service().chat(viewer.0, id).await?;
+    Ok(Json(ChatBody { branches: app.service().branches(viewer.0, id).await?, chat }))
+}
+
+/// `PATCH /api/chats/{id}`.
+pub async fn change(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Json(patch): Json<ChatPatch>,
+) -> Result<Json<Chat>, Problem> {
+    let change = ChatChange { title: patch.title, system_prompt: patch.system_prompt, params: patch.params };
+    Ok(Json(app.service().change_chat(viewer.0, id, change).await?))
+}
+
+/// `DELETE /api/chats/{id}`: hidden, not gone.
+pub async fn delete(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<StatusCode, Problem> {
+    app.service().delete_chat(viewer.0, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/chats/{id}/restore`.
+pub async fn restore(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<Chat>, Problem> {
+    Ok(Json(app.service().restore_chat(viewer.0, id).await?))
+}
+
+/// `PUT /api/chats/{id}/last-viewed`.
+pub async fn last_viewed(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Json(seen): Json<LastViewed>,
+) -> Result<StatusCode, Problem> {
+    app.service().set_last_viewed(viewer.0, id, seen.turn_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /api/models`: what can be chosen.
+pub async fn models(State(app): State<App>, _viewer: Viewer) -> Json<Vec<Model>> {
+    Json(app.service().supervisor().registry().models())
+}

@@ -1,0 +1,183 @@
+//! `GET /api/turns/{id}/events`: replay, then live, then a clean end, as server-sent events or as lines of JSON. The
+//! same journal for both; only the encoding differs.
+
+mod ndjson;
+mod sse;
+
+use std::pin::pin;
+
+use async_stream::stream;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+use serde::Deserialize;
+use tokio::time::{Instant, interval_at};
+
+use super::path_id::PathId;
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::frame::{Signal, parse_cursor};
+use crate::domain::{BlockState, Content, Event, TurnId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::markup::block_markup;
+use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventsQuery {
+    /// Events after this number; `Last-Event-ID` goes before it.
+    after: Option<String>,
+    /// `1`: also `markup` signals, the server's rendering of finished blocks.
+    markup: Option<String>,
+}
+
+/// What a follower is sent, before it is encoded.
+enum Outgoing {
+    Followed(Followed),
+    Signal(Signal),
+}
+
+/// How one connection is encoded.
+trait Encoder: Send {
+    const CONTENT_TYPE: &'static str;
+    fn opening(&self) -> Option<Bytes>;
+    fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes>;
+}
+
+/// Follows a turn.
+pub async fn events(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+    Query(query): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let last_event_id = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?").to_owned());
+    let cursor = match last_event_id.filter(|id| !id.is_empty()).or(query.after) {
+        None => Cursor::After(0),
+        Some(text) => parse_cursor(&text, id).map_or(Cursor::Unknown, Cursor::After),
+    };
+    let turn = app.service().turn(viewer.0, id).await?;
+    if turn.status.is_terminal()
+        && turn.last_event_seq > 0
+        && cursor == Cursor::After(turn.last_event_seq)
+        && !restarted(&turn)
+    {
+        // All of it was seen: 204 tells a browser's EventSource not to come back.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let Some(followed) = app.service().supervisor().follow(viewer.0, id, cursor).await.map_err(ServiceError::from)?
+    else {
+        return Err(Problem::not_found());
+    };
+    let with_markup = query.markup.as_deref() == Some("1");
+    let outgoing = outgoing(app, viewer, id, followed, with_markup);
+    let wants_lines = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("application/x-ndjson"));
+    Ok(if wants_lines { respond(ndjson::Lines::of(&turn), outgoing) } else { respond(sse::Sse::of(id), outgoing) })
+}
+
+fn restarted(turn: &crate::domain::Turn) -> bool {
+    turn.error.as_ref().is_some_and(|failure| failure.kind == crate::domain::FailureKind::ServerRestarted)
+}
+
+fn respond<E: Encoder + 'static>(mut encoder: E, outgoing: impl Stream<Item = Outgoing> + Send + 'static) -> Response {
+    let opening = encoder.opening();
+    let bytes = stream! {
+        if let Some(opening) = opening {
+            yield Ok::<Bytes, std::convert::Infallible>(opening);
+        }
+        let mut outgoing = pin!(outgoing);
+        while let Some(next) = outgoing.next().await {
+            if let Some(bytes) = encoder.encode(next) {
+                yield Ok(bytes);
+            }
+        }
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(E::CONTENT_TYPE)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
+        // Proxies that buffer would hold a reply back until its end.
+        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (headers, Body::from_stream(bytes)).into_response()
+}
+
+/// What is sent: the followed turn, heartbeats while it is silent, and the rendering of blocks that are finished.
+fn outgoing(
+    app: App,
+    viewer: Viewer,
+    id: TurnId,
+    followed: impl Stream<Item = Result<Followed, StoreError>> + Send + 'static,
+    with_markup: bool,
+) -> impl Stream<Item = Outgoing> + Send {
+    stream! {
+        let mut followed = pin!(followed);
+        let mut heartbeat = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
+        let closing = app.closing();
+        loop {
+            let next = tokio::select! {
+                biased;
+                next = followed.next() => next,
+                _ = heartbeat.tick() => {
+                    yield Outgoing::Signal(Signal::Heartbeat { now: app.now() });
+                    continue;
+                }
+                () = closing.cancelled() => return,
+            };
+            match next {
+                Some(Ok(next)) => {
+                    let ended = with_markup.then(|| ended_block(&next)).flatten();
+                    yield Outgoing::Followed(next);
+                    if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block).await, None => None } {
+                        yield Outgoing::Signal(signal);
+                    }
+                    heartbeat.reset();
+                }
+                Some(Err(error)) => {
+                    // The follower comes back with its cursor.
+                    tracing::warn!(turn = %id, %error, "a follower was cut off");
+                    return;
+                }
+                None => return,
+            }
+        }
+    }
+}
+
+fn ended_block(followed: &Followed) -> Option<crate::domain::BlockId> {
+    let Followed::Line(line) = followed else {
+        return None;
+    };
+    if line.name() != "block_end" {
+        return None;
+    }
+    match serde_json::from_str(&line.json) {
+        Ok(Event::BlockEnd { block_id, .. }) => Some(block_id),
+        _ => None,
+    }
+}
+
+async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: crate::domain::BlockId) -> Option<Signal> {
+    let turn = app.service().turn(viewer.0, turn).await.ok()?;
+    let block = turn.blocks.into_iter().find(|candidate| candidate.id == block)?;
+    let Content::Text { text, is_error: false } = block.content else {
+        return None;
+    };
+    if block.state == BlockState::Open {
+        return None;
+    }
+    let parts = tokio::task::spawn_blocking(move || block_markup(&text)).await.ok()??;
+    Some(Signal::Markup { block_id: block.id, parts })
+}
+
+/// An event with its turn and number, as one JSON object.
+fn framed(turn: TurnId, line: &Line) -> String {
+    let fields = line.json.strip_prefix('{').unwrap_or("}");
+    format!(r#"{{"turn_id":"{turn}","seq":{},{fields}"#, line.seq)
+}

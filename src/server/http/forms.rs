@@ -1,0 +1,156 @@
+//! Forms of pages without JavaScript: each does one deed and sends the browser on with 303. What a person typed is kept
+//! as a draft when it could not be sent.
+
+use axum::Form;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+
+use super::problem::Problem;
+use crate::api::error::ApiError;
+use crate::api::view::SendMessage;
+use crate::api::view::DraftView;
+use crate::domain::{ChatId, Thinking, TurnId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+
+#[derive(Debug, Deserialize)]
+pub struct SendForm {
+    text: String,
+    chat_id: Option<String>,
+    prev_turn_id: Option<String>,
+    /// `provider/model`; a provider's id has no slash.
+    model: Option<String>,
+    thinking: Option<String>,
+    client_request_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TurnForm {
+    turn_id: TurnId,
+    client_request_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ThemeForm {
+    theme: String,
+    next: Option<String>,
+}
+
+/// An optional id of a form: an empty field is none.
+fn optional<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Problem> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(text) => text.parse().map(Some).map_err(|_| Problem::not_found()),
+    }
+}
+
+/// `POST /forms/send`.
+pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
+    let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
+    let lock = form.model.as_deref().and_then(|model| model.split_once('/'));
+    let thinking = form.thinking.as_deref().and_then(Thinking::parse_level);
+    let message = SendMessage {
+        chat_id,
+        prev_turn_id: optional(form.prev_turn_id.as_deref())?,
+        // Browsers send line ends of forms as CRLF.
+        text: form.text.replace("\r\n", "\n"),
+        provider: lock.map(|(provider, _)| provider.to_owned()),
+        model: lock.map(|(_, model)| model.to_owned()),
+        thinking,
+        client_request_id: form.client_request_id.unwrap_or_default(),
+    };
+    let text = message.text.clone();
+    match app.pages().send(viewer.0, message).await {
+        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
+        Err(error) => {
+            let draft = DraftView { text, thinking, ..DraftView::default() };
+            // What cannot be stored either (too large) is still in the browser's form: Back brings it.
+            let _ = app.pages().save_draft(viewer.0, chat_id, draft).await;
+            let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
+            Ok(see_other(&format!("{page}?error={}", code(&error))))
+        }
+    }
+}
+
+/// `POST /forms/stop`.
+pub async fn stop(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
+    let turn = app.service().stop_turn(viewer.0, form.turn_id).await?;
+    Ok(to_turn(turn.chat_id, turn.id))
+}
+
+/// `POST /forms/retry`.
+pub async fn retry(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
+    let old = app.service().turn(viewer.0, form.turn_id).await?;
+    match app.pages().retry(viewer.0, form.turn_id, form.client_request_id.unwrap_or_default()).await {
+        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
+        Err(error) => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
+    }
+}
+
+/// `POST /forms/theme`.
+pub async fn theme(Form(form): Form<ThemeForm>) -> Response {
+    let theme = match form.theme.as_str() {
+        "light" => "light",
+        "dark" => "dark",
+        _ => "system",
+    };
+    let mut response = see_other(local_path(form.next.as_deref().unwrap_or("/")));
+    let cookie = format!("turnleaf_theme={theme}; Path=/; Max-Age=31536000; SameSite=Lax");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Only a path of this server is gone to (badinputs.md S-HD-06).
+fn local_path(next: &str) -> &str {
+    let is_local = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.starts_with("/\\")
+        && !next.chars().any(|c| c.is_control() || c == '\\');
+    if is_local { next } else { "/" }
+}
+
+fn to_turn(chat: ChatId, turn: TurnId) -> Response {
+    see_other(&format!("/c/{chat}?at={turn}#latest"))
+}
+
+fn see_other(to: &str) -> Response {
+    Redirect::to(to).into_response()
+}
+
+fn code(error: &ApiError) -> &'static str {
+    match error {
+        ApiError::Unauthenticated => "unauthenticated",
+        ApiError::NotFound => "not_found",
+        ApiError::Invalid { .. } => "invalid",
+        ApiError::Conflict { .. } => "conflict",
+        ApiError::TooMany { .. } => "too_many",
+        ApiError::TooLarge => "too_large",
+        ApiError::Unavailable { .. } => "unavailable",
+        ApiError::Internal { .. } => "internal",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_this_server_are_gone_to() {
+        for (next, to) in [
+            ("/c/1?at=2", "/c/1?at=2"),
+            ("/", "/"),
+            ("", "/"),
+            ("//canary.test", "/"),
+            ("/\\canary.test", "/"),
+            ("https://canary.test", "/"),
+            ("javascript:alert(1)", "/"),
+            ("/a\r\nSet-Cookie: x=1", "/"),
+        ] {
+            assert_eq!(local_path(next), to, "{next:?}");
+        }
+    }
+}

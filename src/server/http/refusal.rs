@@ -1,0 +1,47 @@
+//! What the service refuses, as problems. The one room that may see both.
+
+use http::StatusCode;
+
+use super::problem::Problem;
+use crate::domain::Invalid;
+use crate::server::service::{ServiceError, StoreError};
+
+impl From<ServiceError> for Problem {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            ServiceError::NotFound => Self::not_found(),
+            ServiceError::Invalid(invalid) => refused(invalid),
+            ServiceError::Conflict { code, message, extra } => {
+                let problem = Self::conflict(code, message);
+                match extra {
+                    serde_json::Value::Object(members) => {
+                        members.into_iter().fold(problem, |problem, (name, value)| problem.with(&name, value))
+                    }
+                    _ => problem,
+                }
+            }
+            ServiceError::TooLarge { field, limit } => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}")).with("field", field)
+            }
+            ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
+            ServiceError::Store(StoreError::Full) => {
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
+            }
+            ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
+            ServiceError::Store(error) => Self::internal(error),
+        }
+    }
+}
+
+/// Parameters are part of a request's shape (400, badinputs.md S-SZ-08); what a well-formed message says is not (422).
+fn refused(invalid: Invalid) -> Problem {
+    if invalid.field.starts_with("params.") {
+        return Problem::invalid(invalid);
+    }
+    let code = match (invalid.field.as_str(), invalid.reason.as_str()) {
+        ("content", "the message is empty") => "empty_message",
+        ("prev_turn_id", "this turn belongs to another chat") => "parent_other_chat",
+        _ => "invalid",
+    };
+    Problem::unprocessable(code, invalid)
+}

@@ -1,0 +1,38 @@
+//! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for its body. Bodies without a
+//! stated length are cut by the router's default body limit while they are read.
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_LENGTH, COOKIE};
+use http::{HeaderMap, StatusCode};
+
+use crate::domain::limits;
+use crate::server::http::problem::Problem;
+
+/// Refuses what is too large.
+pub async fn layer(request: Request, next: Next) -> Response {
+    match check(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn check(headers: &HeaderMap) -> Result<(), Problem> {
+    let too_large = |name: &str| {
+        let detail = format!("The header `{name}` is too large.");
+        Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large", detail)
+    };
+    if let Some((name, _)) = headers.iter().find(|(_, value)| value.len() > limits::HEADER_BYTES) {
+        return Err(too_large(name.as_str()));
+    }
+    let cookies: usize = headers.get_all(COOKIE).iter().map(|value| value.len()).sum();
+    if cookies > limits::COOKIE_BYTES {
+        return Err(too_large("cookie"));
+    }
+    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match length {
+        Some(length) if length > limits::BODY_BYTES as u64 => Err(Problem::too_large(limits::BODY_BYTES)),
+        _ => Ok(()),
+    }
+}

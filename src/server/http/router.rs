@@ -1,0 +1,83 @@
+//! The shell around every route: what no route can forget, because it is not theirs to do.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{Html, IntoResponse, Response};
+use http::{Method, StatusCode, Uri};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::domain::limits;
+use crate::server::http::headers::Transport;
+use crate::server::http::host::AllowedHosts;
+use crate::server::http::problem::Problem;
+use crate::server::http::{csrf, headers, host, request_id, request_size};
+
+/// What the shell needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct HttpConfig {
+    pub hosts: AllowedHosts,
+    pub transport: Transport,
+    /// The public address as browsers write it in `Origin`.
+    pub public_origin: Option<String>,
+}
+
+/// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
+/// line in the log, the headers of the response, panics, the request's size, the name asked for, cross-site requests,
+/// and the default body limit.
+pub fn layers<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    router
+        .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
+        .layer(csrf::layer(config.public_origin.as_deref()))
+        .layer(from_fn_with_state(config.hosts.clone(), host::layer))
+        .layer(from_fn(request_size::layer))
+        .layer(CatchPanicLayer::custom(panicked as fn(Box<dyn std::any::Any + Send>) -> Response<Body>))
+        .layer(from_fn_with_state(config.transport, headers::layer))
+        .layer(from_fn(request_id::layer))
+}
+
+/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before [`layers`].
+pub fn fallbacks<S>(router: Router<S>) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
+}
+
+/// 404 in the shape that fits the path.
+pub async fn not_found(uri: Uri) -> Response {
+    let problem = Problem::not_found();
+    if is_api(&uri) { problem.into_response() } else { page(problem.status(), "There is nothing here") }
+}
+
+pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    if is_api(&uri) {
+        Problem::new(status, "method_not_allowed", format!("{method} does nothing here.")).into_response()
+    } else {
+        page(status, "This cannot be done here")
+    }
+}
+
+fn is_api(uri: &Uri) -> bool {
+    uri.path() == "/api" || uri.path().starts_with("/api/")
+}
+
+/// A page of the last resort. `what` is one of our own sentences, so it needs no escaping.
+fn page(status: StatusCode, what: &'static str) -> Response {
+    let html = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>{what}</title></head>\
+         <body><main><h1>{what}</h1><p><a href=\"/\">To the chats</a></p></main></body></html>"
+    );
+    (status, Html(html)).into_response()
+}
+
+fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response<Body> {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    Problem::internal(format_args!("panic: {}", said.unwrap_or("without words"))).into_response()
+}

@@ -1,0 +1,38 @@
+//! Every route, on one screen: noun, verb, and who answers.
+
+use axum::Router;
+use axum::routing::{get, post, put};
+
+use super::assets::{self, Site};
+use super::health::{self, Readiness};
+use super::router::{HttpConfig, layers};
+use super::{chats, events, forms, generations, site_pages, turns};
+use crate::server::app::App;
+
+/// The whole server as one service, behind its shell.
+pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
+    let api = Router::new()
+        .route("/api/chats", get(chats::list).post(chats::create))
+        .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
+        .route("/api/chats/{id}/restore", post(chats::restore))
+        .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
+        .route("/api/chats/{id}/turns", post(turns::start))
+        .route("/api/turns/{id}", get(turns::show))
+        .route("/api/turns/{id}/stop", post(turns::stop))
+        .route("/api/turns/{id}/retry", post(turns::retry))
+        .route("/api/turns/{id}/events", get(events::events))
+        .route("/api/turns/{id}/generations", get(generations::list))
+        .route("/api/generations/{id}", get(generations::show))
+        .route("/api/generations/{id}/raw", get(generations::raw))
+        .route("/api/models", get(chats::models))
+        .route("/forms/send", post(forms::send))
+        .route("/forms/stop", post(forms::stop))
+        .route("/forms/retry", post(forms::retry))
+        .route("/forms/theme", post(forms::theme));
+    let router = site_pages::add(api, app, config.transport)
+        .merge(assets::routes(site))
+        .merge(health::routes(readiness, site.build().to_owned()))
+        .method_not_allowed_fallback(super::router::method_not_allowed)
+        .fallback(site_pages::not_found);
+    layers(router, config).with_state(app.clone())
+}

@@ -1,0 +1,81 @@
+//! The pages: Leptos renders them with the caller, the caller's preferences and the response's nonce in context.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use http::header::COOKIE;
+use leptos::prelude::provide_context;
+use leptos_axum::{LeptosRoutes, generate_route_list};
+
+use super::headers::{Transport, allow_nonce};
+use crate::server::access::Viewer;
+use crate::server::app::App as Server;
+use crate::ui::app::App;
+use crate::ui::page::PageStatus;
+use crate::ui::preferences::Preferences;
+use crate::ui::shell::shell;
+
+impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
+    fn from_ref(server: &Server) -> Self {
+        server.leptos().clone()
+    }
+}
+
+/// Adds the pages and the server functions.
+pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Router<Server> {
+    let routes = generate_route_list(App);
+    let options = server.leptos().clone();
+    let handles = server.clone();
+    let context = move || {
+        provide_context(handles.pages());
+        provide_context(Viewer(handles.local_owner()));
+        if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
+            provide_context(preferences(&parts.headers));
+        }
+        provide_status();
+        allow_nonce(transport);
+    };
+    router.leptos_routes_with_context(server, routes, context, move || shell(options.clone()))
+}
+
+/// The page that says that there is nothing, for paths outside of the API.
+pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> Response {
+    let uri = request.uri().clone();
+    if uri.path() == "/api" || uri.path().starts_with("/api/") || uri.path().starts_with("/pkg/") {
+        return super::router::not_found(uri).await;
+    }
+    let options = server.leptos().clone();
+    let handles = server.clone();
+    let transport = handles.transport();
+    let render = leptos_axum::render_app_to_stream_with_context(
+        move || {
+            provide_context(handles.pages());
+            provide_context(Viewer(handles.local_owner()));
+            if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
+                provide_context(preferences(&parts.headers));
+            }
+            allow_nonce(transport);
+        },
+        move || shell(options.clone()),
+    );
+    let mut response = render(request).await.into_response();
+    *response.status_mut() = http::StatusCode::NOT_FOUND;
+    response
+}
+
+/// Lets a page say that what it should show is missing.
+fn provide_status() {
+    if let Some(response) = leptos::prelude::use_context::<leptos_axum::ResponseOptions>() {
+        provide_context(PageStatus::new(move |code| {
+            if let Ok(status) = http::StatusCode::from_u16(code) {
+                response.set_status(status);
+            }
+        }));
+    }
+}
+
+fn preferences(headers: &http::HeaderMap) -> Preferences {
+    let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
+    Preferences::from_cookies(&cookies.join("; "))
+}

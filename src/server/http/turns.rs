@@ -1,0 +1,127 @@
+//! Turns over HTTP: send, look, stop, try again (contract.md 3).
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::json::Json;
+use super::path_id::PathId;
+use super::problem::Problem;
+use crate::domain::{Branch, BranchId, ChatId, Exchange, Invalid, Params, Turn, TurnId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::service::messages::MessageBlock;
+use crate::server::service::placement::Wanted;
+use crate::server::service::turns::{StartTurn, Started};
+
+/// What a client may say when it sends a message.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewTurn {
+    content: Option<Vec<MessageBlock>>,
+    /// The short form of one text block.
+    text: Option<String>,
+    prev_turn_id: Option<TurnId>,
+    branch_id: Option<BranchId>,
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(default)]
+    params: Params,
+    client_request_id: Option<String>,
+}
+
+/// What may differ in another reply to the same message.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(default)]
+    params: Params,
+    client_request_id: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct StartedBody {
+    exchange: Exchange,
+    user_turn: Turn,
+    assistant_turn: Turn,
+    branch: Branch,
+}
+
+/// `POST /api/chats/{id}/turns`: 201, or 200 when the same request was made before.
+pub async fn start(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat_id): PathId<ChatId>,
+    headers: HeaderMap,
+    Json(new): Json<NewTurn>,
+) -> Result<Response, Problem> {
+    let content = match (new.content, new.text) {
+        (Some(content), None) => content,
+        (None, Some(text)) => vec![MessageBlock::Text { text }],
+        (None, None) => return Err(Invalid::new("content", "give `content` (blocks) or `text`").into()),
+        (Some(_), Some(_)) => return Err(Invalid::new("text", "give `content` or `text`, not both").into()),
+    };
+    let request = StartTurn {
+        chat_id: Some(chat_id),
+        content,
+        place: Wanted {
+            prev_turn_id: new.prev_turn_id,
+            branch_id: new.branch_id,
+            provider: new.provider,
+            model: new.model,
+        },
+        params: new.params,
+        client_request_id: request_id(new.client_request_id, &headers)?,
+    };
+    Ok(respond(app.service().start_turn(viewer.0, request).await?))
+}
+
+/// `GET /api/turns/{id}`.
+pub async fn show(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Json<Turn>, Problem> {
+    Ok(Json(app.service().turn(viewer.0, id).await?))
+}
+
+/// `POST /api/turns/{id}/stop`: 200 once the ending is stored; also for a turn that is over.
+pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Json<Turn>, Problem> {
+    Ok(Json(app.service().stop_turn(viewer.0, id).await?))
+}
+
+/// `POST /api/turns/{id}/retry`: another reply to the same message.
+pub async fn retry(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+    headers: HeaderMap,
+    body: Option<Json<Retry>>,
+) -> Result<Response, Problem> {
+    let Json(retry) = body.unwrap_or(Json(Retry::default()));
+    let place = Wanted { provider: retry.provider, model: retry.model, ..Wanted::default() };
+    let request_id = request_id(retry.client_request_id, &headers)?;
+    Ok(respond(app.service().retry_turn(viewer.0, id, place, retry.params, request_id).await?))
+}
+
+fn respond(started: Started) -> Response {
+    let status = if started.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let Started { exchange, user_turn, assistant_turn, branch, .. } = started;
+    (status, Json(StartedBody { exchange, user_turn, assistant_turn, branch })).into_response()
+}
+
+/// The client's id of a request: in the body, or as `Idempotency-Key`.
+fn request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let in_header = match headers.get("idempotency-key") {
+        Some(value) => {
+            let text = value.to_str().map_err(|_| Invalid::new("Idempotency-Key", "must be visible ASCII"))?;
+            Some(text.trim_matches('"').to_owned())
+        }
+        None => None,
+    };
+    match (in_body, in_header) {
+        (Some(a), Some(b)) if a != b => {
+            Err(Invalid::new("client_request_id", "differs from the Idempotency-Key header").into())
+        }
+        (a, b) => Ok(a.or(b)),
+    }
+}

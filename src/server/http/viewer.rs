@@ -1,0 +1,18 @@
+//! Who is calling. Until accounts exist everybody who reaches the server is its one owner, and the binding policy lets
+//! nobody else reach it (security.md 2.5).
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use crate::server::access::Viewer;
+use crate::server::app::App;
+
+impl FromRequestParts<App> for Viewer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(_parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self(app.local_owner()))
+    }
+}

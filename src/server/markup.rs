@@ -1,0 +1,81 @@
+//! What the server knows about a finished text beyond the browser: colours of code, math as MathML.
+//!
+//! The text is drawn by [`crate::ui::markdown`] as everywhere; this room only answers its questions. It sits between
+//! `platform` and `service`, uses no store and no network, and all it does is bounded: see `domain::limits`. The work
+//! is plain computing of up to a second: call it where blocking is allowed.
+//!
+//! The library for formulas recurses as deeply as a formula is nested, and a stack that overflows ends the process. So
+//! the work is done on a thread with a stack that the longest allowed formula cannot fill.
+
+mod cache;
+mod colours;
+mod formula;
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use crate::domain::limits;
+use crate::ui::markdown::{self, Enrich, MathTree, Run};
+
+/// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. What is not used costs nothing.
+const STACK_BYTES: usize = 64 << 20;
+
+/// The parts of a text as the server draws them, or `None` if they are the same as the browser's own: without code in a
+/// known language and without math. There are as many as [`markdown::render`] gives. Recent ones are remembered.
+pub fn block_markup(text: &str) -> Option<Vec<String>> {
+    if !["```", "~~~", "$", "\\(", "\\["].iter().any(|mark| text.contains(mark)) {
+        return None;
+    }
+    let parts = cache::remember(text, || on_a_deep_stack(|| draw(text)).map(Arc::new))?;
+    Some(parts.to_vec())
+}
+
+fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("markup".into()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        thread.ok()?.join().ok()?
+    })
+}
+
+fn draw(text: &str) -> Option<Vec<String>> {
+    let rich = Rich { start: Instant::now(), is_richer: Cell::new(false) };
+    let parts = markdown::render_with(text, &rich);
+    rich.is_richer.get().then(|| parts.iter().map(|part| part.markup().as_str().to_owned()).collect())
+}
+
+/// The server's side of one text.
+struct Rich {
+    start: Instant,
+    is_richer: Cell<bool>,
+}
+
+impl Rich {
+    /// Asks a library for what it can add. A library that gives up loudly has nothing to add.
+    fn ask<T>(&self, what: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.start.elapsed() > limits::MARKUP_TIME {
+            return None;
+        }
+        let answer = panic::catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|_| {
+            tracing::warn!("a block of code or a formula could not be drawn");
+            None
+        });
+        self.is_richer.set(self.is_richer.get() || answer.is_some());
+        answer
+    }
+}
+
+impl Enrich for Rich {
+    fn code(&self, language: &str, code: &str) -> Option<Vec<Run>> {
+        self.ask(|| colours::runs(language, code))
+    }
+
+    fn math(&self, source: &str, display: bool) -> Option<MathTree> {
+        self.ask(|| formula::tree(source, display))
+    }
+}
+
+#[cfg(test)]
+mod tests;

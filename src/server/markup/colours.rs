@@ -1,0 +1,64 @@
+//! Colours of code: a scanner that knows what comments, strings, numbers and words look like in a language.
+//!
+//! Not a grammar: it is right about nearly all that a reader looks for, linear in the code, and keeps nothing in memory.
+//! A general library with the grammars of editors was measured first: 170 MB stay after fourteen languages have been
+//! seen once, the first look at a language takes 50 ms to a second, 64 KB of Rust half a second. That is not worth the
+//! finer colours on a server that has 30 MB for itself.
+
+mod languages;
+mod markup;
+mod scan;
+
+use crate::domain::limits;
+use crate::ui::markdown::{ClassName, Run};
+
+use languages::{Kind, Language};
+
+/// The runs of a block of code. `None`: the language is unknown, or the block is beyond the bounds.
+pub fn runs(language: &str, code: &str) -> Option<Vec<Run>> {
+    let is_long = |line: &str| line.len() > limits::HIGHLIGHT_LINE_BYTES;
+    if code.len() > limits::HIGHLIGHT_BYTES || code.split('\n').any(is_long) {
+        return None;
+    }
+    let language = languages::find(language)?;
+    let mut runs = Runs::default();
+    scan_as(language, code, &mut runs);
+    Some(runs.0)
+}
+
+fn scan_as(language: &Language, code: &str, runs: &mut Runs) {
+    match language.kind {
+        Kind::Markup => markup::scan(code, runs),
+        Kind::Diff => scan_diff(code, runs),
+        Kind::Code => scan::scan(language, code, runs),
+    }
+}
+
+/// A comparison of files is read by the beginnings of its lines.
+fn scan_diff(code: &str, runs: &mut Runs) {
+    for line in code.split_inclusive('\n') {
+        let class = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'd', b'i', b'f', b'f', b' ', ..] => ClassName::Heading,
+            [b'@', b'@', ..] => ClassName::Comment,
+            [b'+', ..] => ClassName::Inserted,
+            [b'-', ..] => ClassName::Deleted,
+            _ => ClassName::Text,
+        };
+        runs.add(line.len(), class);
+    }
+}
+
+/// The runs so far.
+#[derive(Default)]
+struct Runs(Vec<Run>);
+
+impl Runs {
+    /// Adds a piece; one that looks like the piece before it joins it.
+    fn add(&mut self, bytes: usize, class: ClassName) {
+        match self.0.last_mut().filter(|last| last.class == class) {
+            Some(last) => last.bytes += bytes,
+            None if bytes > 0 => self.0.push(Run { class, bytes }),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Formulas: TeX to MathML. The library writes text; that text is read back into our own tree of allowed elements, so
+//! nothing that it may write by mistake reaches a page.
+
+use std::io::{self, Write};
+
+use pulldown_latex::config::DisplayMode;
+use pulldown_latex::{Parser, RenderConfig, Storage, write_mathml};
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::domain::limits;
+use crate::ui::markdown::{MathAttribute, MathElement, MathStep, MathTree};
+
+/// Commands that define others. With them a formula of a few bytes can become one that fills the memory or the stack.
+const DEFINITIONS: &[&str] = &["def", "let", "newcommand", "providecommand", "renewcommand", "futurelet"];
+
+/// The formula as a tree. Needs a deep stack, see [`super`]. `None`: it is wrong, uses what is not allowed, or is too long; its source is shown then.
+pub fn tree(source: &str, display: bool) -> Option<MathTree> {
+    let defines = |command: &str| DEFINITIONS.iter().any(|name| command.starts_with(name));
+    if source.len() > limits::MATH_BYTES || source.trim().is_empty() || source.split('\\').any(defines) {
+        return None;
+    }
+    // The library does not know this one, which models put around their answers. Without its box it is still readable.
+    let source = source.replace("\\boxed", "");
+    let storage = Storage::new();
+    let mut events = Vec::new();
+    for event in Parser::new(&source, &storage) {
+        events.push(event.ok()?);
+        if events.len() > limits::MATHML_BYTES / 8 {
+            return None;
+        }
+    }
+    let display_mode = if display { DisplayMode::Block } else { DisplayMode::Inline };
+    let mut written = Bounded::default();
+    let events = events.into_iter().map(Ok::<_, io::Error>);
+    write_mathml(&mut written, events, RenderConfig { display_mode, ..RenderConfig::default() }).ok()?;
+    read(&escaped_operators(std::str::from_utf8(&written.bytes).ok()?))
+}
+
+/// Takes so many bytes and no more: a short formula can become a very long one.
+#[derive(Default)]
+struct Bounded {
+    bytes: Vec<u8>,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > limits::MATHML_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The library writes the operators `<` and `&` as they are.
+fn escaped_operators(xml: &str) -> String {
+    xml.replace("><</", ">&lt;</").replace(">&</", ">&amp;</")
+}
+
+/// Reads MathML. An element that is not allowed makes the whole formula nothing; an attribute is left out.
+fn read(xml: &str) -> Option<MathTree> {
+    let mut reader = Reader::from_str(xml);
+    let mut steps = Vec::new();
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) => steps.push(open(&tag)?),
+            Event::Empty(tag) => steps.extend([open(&tag)?, MathStep::Close]),
+            Event::End(_) => steps.push(MathStep::Close),
+            Event::Text(text) => push_text(&mut steps, text.as_ref().to_owned()),
+            Event::GeneralRef(name) => {
+                let character =
+                    name.resolve_char_ref().ok()?.or((&*name == "nbsp").then_some('\u{a0}')).map(String::from);
+                push_text(&mut steps, character.or_else(|| resolve_predefined_entity(&name).map(str::to_owned))?);
+            }
+            Event::Eof => return MathTree::new(steps),
+            _ => return None,
+        }
+    }
+}
+
+fn push_text(steps: &mut Vec<MathStep>, more: String) {
+    match steps.last_mut() {
+        Some(MathStep::Text(text)) => text.push_str(&more),
+        _ => steps.push(MathStep::Text(more)),
+    }
+}
+
+fn open(tag: &BytesStart) -> Option<MathStep> {
+    let element = MathElement::from_name(tag.name().as_ref())?;
+    let mut attributes = Vec::new();
+    for attribute in tag.attributes() {
+        let attribute = attribute.ok()?;
+        let Some(name) = MathAttribute::from_name(attribute.key.as_ref()) else {
+            continue;
+        };
+        attributes.push((name, attribute.value.into_owned()));
+    }
+    Some(MathStep::Open(element, attributes))
+}

@@ -1,0 +1,199 @@
+//! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
+//! Server functions and forms both end here.
+
+use crate::api::error::ApiError;
+use crate::api::view::{BlockMarkup, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView};
+use crate::domain::{BlockState, ChatId, Content, Invalid, Params, Turn, TurnId, UserId, limits};
+use crate::server::markup::block_markup;
+use crate::server::platform::ids;
+use crate::server::service::messages::MessageBlock;
+use crate::server::service::placement::Wanted;
+use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
+use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
+
+/// Chats in the sidebar.
+const LISTED_CHATS: u32 = 200;
+
+/// The pages' view of the service.
+#[derive(Clone)]
+pub struct Pages(Service);
+
+impl Pages {
+    pub fn new(service: Service) -> Self {
+        Self(service)
+    }
+
+    pub async fn chats(&self, viewer: UserId) -> Result<Vec<ChatItem>, ApiError> {
+        let chats = self.0.list_chats(viewer, LISTED_CHATS).await.map_err(api_error)?;
+        Ok(chats
+            .into_iter()
+            .map(|chat| ChatItem {
+                id: chat.id,
+                title: chat.title,
+                updated_at: chat.updated_at,
+                running: chat.running,
+                has_draft: chat.has_draft,
+            })
+            .collect())
+    }
+
+    pub async fn chat(&self, viewer: UserId, id: Option<ChatId>, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
+        let registry = self.0.supervisor().registry();
+        let models = registry.models();
+        let draft = self.0.draft(viewer, id).await.map_err(api_error)?.map(draft_view).unwrap_or_default();
+        let mut page = ChatPage {
+            chat: None,
+            branch: None,
+            turns: Vec::new(),
+            has_more_before: false,
+            draft,
+            notices: Vec::new(),
+            form_request_id: ids::mint::<uuid::Uuid>().to_string(),
+            models,
+        };
+        for server in registry.found_locally() {
+            page.notices.push(Notice::FoundLocally { name: server.name, address: server.address });
+        }
+        if page.models.iter().all(|model| model.is_demo) {
+            page.notices.push(Notice::NothingConfigured);
+        }
+        let Some(id) = id else {
+            return Ok(page);
+        };
+        let path = self.0.path(viewer, id, at, limits::PAGE_DEFAULT).await.map_err(api_error)?;
+        if let Some(branch) = &path.branch
+            && registry.find(&branch.lock.provider).is_none()
+        {
+            page.notices.push(Notice::ModelUnavailable { lock: branch.lock.clone() });
+        }
+        let mut siblings = path.siblings;
+        let views = path.turns.into_iter().map(|turn| {
+            let is_thinking_mode = path.thinking.get(&turn.id).copied().unwrap_or_default();
+            let siblings = siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]);
+            (turn, is_thinking_mode, siblings)
+        });
+        page.turns = draw(views.collect()).await?;
+        page.has_more_before = path.has_more_before;
+        page.chat = Some(path.chat);
+        page.branch = path.branch;
+        Ok(page)
+    }
+
+    pub async fn chat_rev(&self, viewer: UserId, id: ChatId) -> Result<i64, ApiError> {
+        self.0.chat(viewer, id).await.map(|chat| chat.rev).map_err(api_error)
+    }
+
+    pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {
+        let change = ChatChange { title: Some(title), ..ChatChange::default() };
+        self.0.change_chat(viewer, id, change).await.map(drop).map_err(api_error)
+    }
+
+    pub async fn delete_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
+        self.0.delete_chat(viewer, id).await.map_err(api_error)
+    }
+
+    pub async fn restore_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
+        self.0.restore_chat(viewer, id).await.map(drop).map_err(api_error)
+    }
+
+    pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {
+        let request = StartTurn {
+            chat_id: message.chat_id,
+            content: vec![MessageBlock::Text { text: message.text }],
+            place: Wanted {
+                prev_turn_id: message.prev_turn_id,
+                branch_id: None,
+                provider: message.provider,
+                model: message.model,
+            },
+            params: Params { thinking: message.thinking, ..Params::default() },
+            client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
+        };
+        let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
+        self.started(viewer, started).await
+    }
+
+    pub async fn stop(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
+        self.0.stop_turn(viewer, id).await.map_err(api_error)?;
+        self.turn(viewer, id).await
+    }
+
+    pub async fn retry(&self, viewer: UserId, id: TurnId, request_id: String) -> Result<Started, ApiError> {
+        let request_id = Some(request_id).filter(|id| !id.is_empty());
+        let started = self.0.retry_turn(viewer, id, Wanted::default(), Params::default(), request_id).await;
+        self.started(viewer, started.map_err(api_error)?).await
+    }
+
+    pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
+        let drawn = self.0.turn_with_siblings(viewer, id).await.map_err(api_error)?;
+        draw(vec![drawn]).await?.pop().ok_or(ApiError::NotFound)
+    }
+
+    pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
+        let draft = Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking };
+        self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
+    }
+
+    async fn started(&self, viewer: UserId, started: ServiceStarted) -> Result<Started, ApiError> {
+        let user_turn = self.turn(viewer, started.user_turn.id).await?;
+        let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
+        Ok(Started { chat_id: started.chat.id, branch_id: started.branch.id, user_turn, assistant_turn })
+    }
+}
+
+fn draft_view(draft: Draft) -> DraftView {
+    DraftView { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking }
+}
+
+/// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
+/// path takes a while the first time.
+async fn draw(turns: Vec<(Turn, bool, Vec<TurnId>)>) -> Result<Vec<TurnView>, ApiError> {
+    let drawing = tokio::task::spawn_blocking(move || {
+        turns
+            .into_iter()
+            .map(|(turn, is_thinking_mode, siblings)| TurnView {
+                markup: markup_of(&turn),
+                turn,
+                is_thinking_mode,
+                siblings,
+            })
+            .collect()
+    });
+    drawing.await.map_err(|error| internal(&error))
+}
+
+fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
+    let finished = turn.blocks.iter().filter(|block| block.state != BlockState::Open);
+    finished
+        .filter_map(|block| match &block.content {
+            Content::Text { text, is_error: false } => {
+                block_markup(text).map(|parts| BlockMarkup { block_id: block.id, parts })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn api_error(error: ServiceError) -> ApiError {
+    match error {
+        ServiceError::NotFound => ApiError::NotFound,
+        ServiceError::Invalid(Invalid { field, reason }) => ApiError::Invalid { field, reason },
+        ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
+        ServiceError::TooLarge { .. } => ApiError::TooLarge,
+        ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
+        ServiceError::Store(error) if matches!(error, StoreError::Full) => {
+            ApiError::Unavailable { message: "The server's disk is full.".into() }
+        }
+        ServiceError::Store(error) if error.is_busy() => {
+            ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
+        }
+        ServiceError::Store(error) => internal(&error),
+    }
+}
+
+/// Logs the cause once, under a reference that the page shows.
+fn internal(error: &dyn std::fmt::Display) -> ApiError {
+    let reference = ids::mint::<uuid::Uuid>().to_string();
+    tracing::error!(%error, reference, "a page could not be made");
+    ApiError::Internal { reference }
+}

@@ -1,0 +1,80 @@
+//! The wall clock, as a value that is handed around, so that tests can set it. Not for measuring time that passes:
+//! bounds and pauses use `tokio::time`, which no clock change can move.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+
+/// Tells the time of day in UTC, in whole microseconds: PostgreSQL keeps no more, and a time must read back as it was
+/// written.
+pub trait Clock: Send + Sync {
+    fn now(&self) -> DateTime<Utc>;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> DateTime<Utc> {
+        Utc::now().trunc_subsecs(6)
+    }
+}
+
+/// A clock that stands still until it is set. For tests.
+#[derive(Debug)]
+pub struct SettableClock {
+    microseconds: AtomicI64,
+}
+
+impl SettableClock {
+    /// Stands at this time, cut to microseconds.
+    pub fn new(time: DateTime<Utc>) -> Self {
+        Self { microseconds: AtomicI64::new(time.timestamp_micros()) }
+    }
+
+    /// Stands at this time from now on.
+    pub fn set(&self, time: DateTime<Utc>) {
+        self.microseconds.store(time.timestamp_micros(), Ordering::SeqCst);
+    }
+
+    /// Moves by this much; a negative step sets the clock back.
+    pub fn advance(&self, step: TimeDelta) {
+        let step = step.num_microseconds().unwrap_or(i64::MAX);
+        self.microseconds.fetch_add(step, Ordering::SeqCst);
+    }
+}
+
+impl Default for SettableClock {
+    /// Stands at the start of 2026.
+    fn default() -> Self {
+        Self { microseconds: AtomicI64::new(1_767_225_600_000_000) }
+    }
+}
+
+impl Clock for SettableClock {
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp_micros(self.microseconds.load(Ordering::SeqCst)).unwrap_or(DateTime::UNIX_EPOCH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_clock_tells_whole_microseconds() {
+        assert_eq!(SystemClock.now().timestamp_subsec_nanos() % 1000, 0);
+    }
+
+    #[test]
+    fn a_settable_clock_stands_until_it_is_moved() {
+        let clock = SettableClock::default();
+        let before = clock.now();
+        assert_eq!(clock.now(), before);
+        clock.advance(TimeDelta::hours(-1));
+        assert_eq!(clock.now(), before - TimeDelta::hours(1));
+        clock.set(before + TimeDelta::nanoseconds(1_500));
+        assert_eq!(clock.now(), before + TimeDelta::microseconds(1));
+    }
+}

@@ -1,0 +1,80 @@
+//! The configuration file: TOML, with the names of the environment in lower case and without our prefix. A key that
+//! does not exist is an error that names it, because a misspelt setting that is ignored is worse than none.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use serde::Deserialize;
+
+use crate::server::platform::config::environment::Environment;
+use crate::server::platform::config::{ConfigError, Flags};
+
+/// The whole file. No `Debug`: it may hold secrets.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    pub listen: Option<String>,
+    pub database_url: Option<String>,
+    pub database_url_file: Option<String>,
+    pub data_dir: Option<PathBuf>,
+    pub store_raw: Option<bool>,
+    pub auth: Option<String>,
+    pub public_url: Option<String>,
+    pub allowed_hosts: Option<Vec<String>>,
+    pub trusted_proxies: Option<Vec<String>>,
+    pub secret_key: Option<String>,
+    pub secret_key_file: Option<String>,
+    pub log: Option<String>,
+    pub log_format: Option<String>,
+    pub find_local_servers: Option<bool>,
+    #[serde(default)]
+    pub providers: Vec<ProviderEntry>,
+}
+
+/// One `[[providers]]` table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderEntry {
+    pub id: String,
+    pub name: Option<String>,
+    pub dialect: Option<String>,
+    pub base_url: Option<String>,
+    pub api_key: Option<String>,
+    pub api_key_file: Option<String>,
+    /// The name of a variable that holds the key.
+    pub api_key_env: Option<String>,
+    #[serde(default)]
+    pub models: Vec<String>,
+    pub default_model: Option<String>,
+}
+
+/// Which file to read: the flag's, the environment's, else the one at the usual place if it exists. A file that is
+/// named must exist.
+pub fn locate(flags: &Flags, environment: &Environment) -> Result<Option<PathBuf>, ConfigError> {
+    let named = flags.config.clone().or_else(|| environment.text("TURNLEAF_CONFIG").map(PathBuf::from));
+    if named.is_some() {
+        return Ok(named);
+    }
+    let directory = match environment.text("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        Some(directory) => Some(directory),
+        None => etcetera::choose_base_strategy().ok().map(|strategy| strategy.config_dir()),
+    };
+    let usual = directory.map(|directory| directory.join("turnleaf").join("config.toml"));
+    Ok(usual.filter(|path| path.exists()))
+}
+
+/// Reads the file at `path`.
+pub fn read(path: &Path) -> Result<ConfigFile, ConfigError> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::new(format!("cannot read the configuration file {shown}: {error}")))?;
+    parse(&text).map_err(|error| ConfigError::new(format!("the configuration file {shown}, {error}")))
+}
+
+/// Reads the text of a file. The message has the line but not its text, which may hold a secret.
+pub fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        ConfigError::new(format!("line {line}: {}", error.message()))
+    })
+}

@@ -1,0 +1,65 @@
+//! The configuration as `turnleaf config print` shows it: every value with its source, secrets only as set or not.
+
+use std::fmt::Display;
+
+use serde_json::{Value, json};
+
+use crate::server::platform::config::Config;
+use crate::server::platform::config::logging::Format;
+use crate::server::platform::config::setting::{Setting, Source};
+
+/// What stands where a secret is set.
+pub const MASK: &str = "********";
+
+/// The whole configuration as one JSON object. Each setting is `{"value", "source"}`.
+pub fn show(config: &Config) -> Value {
+    let providers = &config.providers;
+    let security = &config.security;
+    let endpoints: Vec<Value> = providers
+        .endpoints
+        .iter()
+        .map(|endpoint| {
+            json!({
+                "id": endpoint.id,
+                "name": endpoint.name,
+                "dialect": endpoint.dialect,
+                "base_url": endpoint.base_url,
+                "api_key": endpoint.api_key.as_ref().map(|_| MASK),
+                "models": endpoint.models,
+                "default_model": endpoint.default_model,
+                "source": if providers.from_environment.contains(&endpoint.id) { "environment" } else { "file" },
+            })
+        })
+        .collect();
+    let proxies: Vec<String> =
+        security.trusted_proxies.value.iter().map(|range| format!("{}/{}", range.address, range.bits)).collect();
+    json!({
+        "file": config.file.as_ref().map(|path| path.display().to_string()),
+        "host": setting(&config.listen.host),
+        "port": sourced(json!(config.listen.port.value), config.listen.port.source),
+        "data_dir": sourced(json!(config.data_dir.value.display().to_string()), config.data_dir.source),
+        "database_url": setting(&config.database),
+        "store_raw": sourced(json!(config.store_raw.value), config.store_raw.source),
+        "auth": sourced(json!("none"), security.auth.source),
+        "public_url": security.public_url.as_ref().map(|url| url.origin()),
+        "allowed_hosts": sourced(json!(security.allowed_hosts.value), security.allowed_hosts.source),
+        "trusted_proxies": sourced(json!(proxies), security.trusted_proxies.source),
+        "secret_key": security.secret_key.as_ref().map(|_| MASK),
+        "log": setting(&config.logging.filter),
+        "log_format": sourced(
+            json!(match config.logging.format.value { Format::Text => "text", Format::Json => "json" }),
+            config.logging.format.source,
+        ),
+        "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
+        "providers": endpoints,
+        "notices": providers.notices,
+    })
+}
+
+fn setting<T: Display>(setting: &Setting<T>) -> Value {
+    sourced(json!(setting.value.to_string()), setting.source)
+}
+
+fn sourced(value: Value, source: Source) -> Value {
+    json!({ "value": value, "source": source.to_string() })
+}

@@ -1,0 +1,162 @@
+//! Who may come in, and under which names the server is known.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use http::Uri;
+use http::uri::Authority;
+use secrecy::SecretString;
+
+use crate::server::platform::config::ConfigError;
+use crate::server::platform::config::environment::{Environment, list, secret_file};
+use crate::server::platform::config::file::ConfigFile;
+use crate::server::platform::config::setting::{Setting, Source};
+
+/// How people sign in. Accounts do not exist yet, so nobody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    None,
+}
+
+/// The settings that keep strangers out.
+#[derive(Debug, Clone)]
+pub struct Security {
+    pub auth: Setting<Auth>,
+    /// The address people use, when it is not the one listened on.
+    pub public_url: Option<PublicUrl>,
+    /// Further names, lower case, each with or without a port, under which requests are answered.
+    pub allowed_hosts: Setting<Vec<String>>,
+    /// Whose word about the client's address is believed.
+    pub trusted_proxies: Setting<Vec<AddressRange>>,
+    /// Seals stored secrets.
+    pub secret_key: Option<SecretString>,
+}
+
+/// An origin such as `https://chat.example`: scheme, host and port, nothing behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl {
+    origin: String,
+}
+
+impl PublicUrl {
+    /// As browsers write it in `Origin`.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// As browsers write it in `Host`.
+    pub fn host(&self) -> &str {
+        self.origin.split_once("://").map_or("", |(_, host)| host)
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.origin.starts_with("https://")
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let wrong = || {
+            ConfigError::new(format!(
+                "TURNLEAF_PUBLIC_URL must be like https://chat.example, with nothing behind the host: {text}"
+            ))
+        };
+        let uri: Uri = text.parse().map_err(|_| wrong())?;
+        let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme)).ok_or_else(wrong)?;
+        let host = uri.authority().map(|host| host.as_str().to_ascii_lowercase()).ok_or_else(wrong)?;
+        let has_more = uri.path().len() > 1 || uri.query().is_some() || host.contains('@') || text.contains('#');
+        if has_more {
+            return Err(wrong());
+        }
+        let default_port = if scheme == "https" { ":443" } else { ":80" };
+        let host = host.strip_suffix(default_port).unwrap_or(&host);
+        Ok(Self { origin: format!("{scheme}://{host}") })
+    }
+}
+
+/// An address, or all that share its first bits (`10.0.0.0/8`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddressRange {
+    pub address: IpAddr,
+    /// How many leading bits count.
+    pub bits: u8,
+}
+
+impl FromStr for AddressRange {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let wrong = || ConfigError::new(format!("TURNLEAF_TRUSTED_PROXIES has something that is no address: {text}"));
+        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
+        if bits > most { Err(wrong()) } else { Ok(Self { address, bits }) }
+    }
+}
+
+impl Security {
+    pub fn read(environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
+        let public_url = environment.text("TURNLEAF_PUBLIC_URL").or(file.public_url.as_deref());
+        let secret_key = match (environment.secret("TURNLEAF_SECRET_KEY")?, &file.secret_key_file) {
+            (Some(key), _) => Some(key),
+            (None, Some(path)) => Some(secret_file("secret_key_file", path)?),
+            (None, None) => file.secret_key.clone().map(SecretString::from),
+        };
+        Ok(Self {
+            auth: Setting::first(
+                [
+                    (Source::Environment("TURNLEAF_AUTH"), environment.owned("TURNLEAF_AUTH")),
+                    (Source::File("auth"), file.auth.clone()),
+                ],
+                || "none".to_owned(),
+            )
+            .try_map(|text, source| read_auth(&text, source))?,
+            public_url: public_url.map(str::parse).transpose()?,
+            allowed_hosts: Setting::first(
+                [
+                    (
+                        Source::Environment("TURNLEAF_ALLOWED_HOSTS"),
+                        environment.text("TURNLEAF_ALLOWED_HOSTS").map(list),
+                    ),
+                    (Source::File("allowed_hosts"), file.allowed_hosts.clone()),
+                ],
+                Vec::new,
+            )
+            .try_map(|hosts, source| hosts.iter().map(|host| read_host(host, source)).collect())?,
+            trusted_proxies: Setting::first(
+                [
+                    (
+                        Source::Environment("TURNLEAF_TRUSTED_PROXIES"),
+                        environment.text("TURNLEAF_TRUSTED_PROXIES").map(list),
+                    ),
+                    (Source::File("trusted_proxies"), file.trusted_proxies.clone()),
+                ],
+                Vec::new,
+            )
+            .try_map(|ranges, _| ranges.iter().map(|range| range.parse()).collect())?,
+            secret_key,
+        })
+    }
+}
+
+fn read_auth(text: &str, source: Source) -> Result<Auth, ConfigError> {
+    match text {
+        "none" => Ok(Auth::None),
+        "password" | "oidc" => Err(ConfigError::new(format!(
+            "{source} asks for `{text}`, but this version has no accounts yet: only `none` works, on this machine's own address"
+        ))),
+        _ => Err(ConfigError::new(format!("{source} must be `none`: {text}"))),
+    }
+}
+
+fn read_host(text: &str, source: Source) -> Result<String, ConfigError> {
+    let host: Authority =
+        text.parse().map_err(|_| ConfigError::new(format!("{source} has something that is no host name: {text}")))?;
+    if host.as_str().contains(['@', '*']) {
+        return Err(ConfigError::new(format!("{source} takes whole host names, without patterns: {text}")));
+    }
+    Ok(host.as_str().to_ascii_lowercase())
+}

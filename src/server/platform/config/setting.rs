@@ -1,0 +1,53 @@
+//! A setting and where it came from, for messages, for `turnleaf config print` and for Settings, which must not offer
+//! to change what the environment sets.
+
+use std::fmt;
+
+/// Who set a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A flag of the command line, by its name.
+    Flag(&'static str),
+    /// A variable of the environment, by its name.
+    Environment(&'static str),
+    /// A key of the configuration file.
+    File(&'static str),
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) | Self::Environment(name) => f.write_str(name),
+            Self::File(key) => write!(f, "`{key}` in the configuration file"),
+            Self::Default => f.write_str("the default"),
+        }
+    }
+}
+
+/// A value with its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    pub value: T,
+    pub source: Source,
+}
+
+impl<T> Setting<T> {
+    pub fn new(value: T, source: Source) -> Self {
+        Self { value, source }
+    }
+
+    /// The first of the candidates that is set, in the order of precedence, or the default.
+    pub fn first<const N: usize>(candidates: [(Source, Option<T>); N], default: impl FnOnce() -> T) -> Self {
+        candidates
+            .into_iter()
+            .find_map(|(source, value)| value.map(|value| Self { value, source }))
+            .unwrap_or_else(|| Self { value: default(), source: Source::Default })
+    }
+
+    /// The same setting, read as another type.
+    pub fn try_map<U, E>(self, read: impl FnOnce(T, Source) -> Result<U, E>) -> Result<Setting<U>, E> {
+        let source = self.source;
+        read(self.value, source).map(|value| Setting { value, source })
+    }
+}

@@ -1,0 +1,51 @@
+//! The data directory: made for its owner only, because chats and keys lie in it.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A data directory that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StorageDir(PathBuf);
+
+impl StorageDir {
+    /// Makes the directory with mode 0700 if it does not exist. One that exists keeps its mode: its owner may have
+    /// chosen it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        Ok(Self(path.to_owned()))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Whether people other than the owner may read it, which `turnleaf doctor` points out.
+    pub fn is_open_to_others(&self) -> io::Result<bool> {
+        Ok(std::fs::metadata(&self.0)?.permissions().mode() & 0o077 != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_data_directory_is_its_owners_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a").join("turnleaf");
+        let dir = StorageDir::open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(!dir.is_open_to_others().unwrap());
+        StorageDir::open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_directory_is_an_error() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("turnleaf");
+        std::fs::write(&path, "").unwrap();
+        assert!(StorageDir::open(&path).is_err());
+    }
+}

@@ -1,0 +1,27 @@
+//! Logging to standard error. Ids, counts and times only: no conversation, no key, no header is ever logged.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::server::platform::config::logging::{Format, Logging};
+
+/// Starts logging for the whole process. A second call changes nothing. Gives back what was wrong with the filter, in
+/// which case the default one is used.
+pub fn start(logging: &Logging) -> Option<String> {
+    let (filter, complaint) = match EnvFilter::try_new(&logging.filter.value) {
+        Ok(filter) => (filter, None),
+        Err(error) => (
+            EnvFilter::new("warn,turnleaf=info"),
+            Some(format!("{} is not a log filter: {error}", logging.filter.source)),
+        ),
+    };
+    let colour = logging.colour && std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    // Fails only when logging was started before.
+    let _ = match logging.format.value {
+        Format::Text => lines.compact().try_init(),
+        Format::Json => lines.json().try_init(),
+    };
+    complaint
+}

@@ -1,0 +1,136 @@
+//! The driver: one assistant turn from pending to its end, through as many provider calls and tools as it takes. No error
+//! leaves it; a run always ends in a terminal event, and the journal is the error report.
+
+mod context;
+mod generation;
+mod recorder;
+mod tools;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use self::recorder::Recorder;
+use super::ending::{Ending, closing};
+use super::journal::Batch;
+use super::live::{Interrupt, Live};
+use super::supervisor::{Job, Supervisor};
+use crate::domain::fold::Usages;
+use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
+use crate::server::outbound::provider::Provider;
+use crate::server::platform::ids;
+use crate::server::store::generations::{GenerationEnd, raw};
+
+/// Why a run stopped before it was complete.
+enum Halt {
+    Interrupted(Interrupt),
+    Failed(Failure),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// One run in progress.
+struct Run<'a> {
+    supervisor: &'a Supervisor,
+    live: &'a Arc<Live>,
+    job: Job,
+    provider: Arc<dyn Provider>,
+    recorder: Recorder,
+    usages: Usages,
+    context: Option<context::Context>,
+    /// The bodies of this turn's generations that ended, in order.
+    steps_raw: Vec<Bytes>,
+    /// The generations that were made, whose bytes are packed at the end.
+    generations: Vec<GenerationId>,
+    deadline: Instant,
+    /// The end of the generation that a failure or a Stop cut off, still to be stored.
+    cut_off: Option<GenerationEnd>,
+}
+
+/// Drives the turn to its end.
+pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
+    let Some(provider) = supervisor.registry().find(&job.lock.provider) else {
+        let failure = Failure::new(FailureKind::ProviderUnreachable, &job.lock.provider)
+            .with_detail("this provider is not configured on the server any more");
+        return fail(supervisor, live, failure).await;
+    };
+    let mut run = Run {
+        recorder: Recorder::new(live.clone(), supervisor.journal().clone()),
+        supervisor,
+        live,
+        job,
+        provider,
+        usages: Usages::default(),
+        context: None,
+        steps_raw: Vec::new(),
+        generations: Vec::new(),
+        deadline: Instant::now() + limits::TURN_TIME,
+        cut_off: None,
+    };
+    let ending = match run.steps().await {
+        Ok(()) => Ending::Complete,
+        Err(Halt::Failed(failure)) | Err(Halt::Interrupted(Interrupt::Failed(failure))) => Ending::Failed(failure),
+        Err(Halt::Interrupted(Interrupt::Stopped)) => Ending::Stopped,
+        Err(Halt::Interrupted(Interrupt::Shutdown)) => {
+            Ending::Failed(Failure::new(FailureKind::ServerRestarted, run.provider.name()))
+        }
+    };
+    run.end(&ending).await;
+}
+
+/// Ends a turn whose run cannot go on (or never began).
+pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
+    let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
+    end(supervisor, recorder, &Ending::Failed(failure), Usages::default(), None).await;
+}
+
+impl Run<'_> {
+    async fn steps(&mut self) -> Result<(), Halt> {
+        for step in 0..limits::TOOL_ROUNDS {
+            let calls = self.generation(step).await?;
+            if calls.is_empty() {
+                return Ok(());
+            }
+            self.run_tools(calls).await?;
+        }
+        Err(Failure::new(FailureKind::LimitRounds, self.provider.name()).into())
+    }
+
+    async fn end(self, ending: &Ending) {
+        end(self.supervisor, self.recorder, ending, self.usages, self.cut_off).await;
+        // Out of the way of everybody who waits for the ending.
+        for generation in self.generations {
+            if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
+                tracing::warn!(%generation, %error, "raw bytes stay in pieces until the next start");
+            }
+        }
+    }
+
+    fn status(&mut self, status: TurnStatus) {
+        if self.recorder.status() != status {
+            let at = Some(self.supervisor.clock().now());
+            self.recorder.push(Event::TurnStatus { status, at });
+        }
+    }
+}
+
+async fn end(
+    supervisor: &Supervisor,
+    mut recorder: Recorder,
+    ending: &Ending,
+    usages: Usages,
+    cut_off: Option<GenerationEnd>,
+) {
+    recorder.gather();
+    let now = supervisor.clock().now();
+    let events = closing(recorder.turn(), ending, usages.sum(), now, ids::mint);
+    recorder.extend(events);
+    recorder
+        .flush_ending(|turn| Batch { ending: Some(turn.clone()), generation_end: cut_off.clone(), ..Batch::default() })
+        .await;
+}

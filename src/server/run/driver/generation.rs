@@ -1,0 +1,307 @@
+//! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
+//! until it ends.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+use super::{Halt, Run};
+use crate::domain::turn::Attempt;
+use crate::domain::{BlockState, Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
+use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
+use crate::server::outbound::provider::{Item, Outcome, Refused, Reply};
+use crate::server::platform::ids;
+use crate::server::run::journal::Batch;
+use crate::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+
+/// What is known of a generation while it runs.
+struct Progress {
+    id: GenerationId,
+    began: Instant,
+    builder: BlockBuilder,
+    raw: Vec<u8>,
+    usage: Usage,
+    model: Option<String>,
+    stop_reason: Option<String>,
+    first_token_at: Option<chrono::DateTime<chrono::Utc>>,
+    /// Something was shown: from here on nothing is tried again.
+    has_content: bool,
+    said: u64,
+}
+
+impl Run<'_> {
+    /// Makes one call of the provider; gives the tool calls that wait for an answer.
+    pub(super) async fn generation(&mut self, step: u32) -> Result<Vec<PendingCall>, Halt> {
+        let (request, manifest) = self.request().await?;
+        let body = self.provider.build(&request);
+        let id: GenerationId = ids::mint();
+        let now = self.supervisor.clock().now();
+        self.recorder.push(Event::GenerationStart {
+            generation_id: id,
+            step,
+            provider: self.job.lock.provider.clone(),
+            model: self.job.lock.model.clone(),
+        });
+        let generation = NewGeneration {
+            id,
+            turn_id: self.job.turn.id,
+            step,
+            provider: self.job.lock.provider.clone(),
+            model_requested: self.job.lock.model.clone(),
+            request_body: body.to_vec(),
+            request_manifest: serde_json::to_value(&manifest).unwrap_or_default(),
+            raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
+            started_at: now,
+        };
+        self.recorder.flush(Batch { generation: Some(generation), ..Batch::default() }).await?;
+        if self.supervisor.stores_raw() {
+            self.recorder.begin_raw(id);
+            self.generations.push(id);
+        }
+        let mut progress = self.progress(id);
+        let outcome = self.attempts(&body, &mut progress).await;
+        self.conclude(progress, outcome).await
+    }
+
+    fn progress(&self, id: GenerationId) -> Progress {
+        let turn = self.recorder.turn();
+        let place = Place { turn_ord: turn.ord, next_seq: turn.blocks.len() as u32, generation_id: id };
+        let clock = self.supervisor.clock().clone();
+        Progress {
+            id,
+            began: Instant::now(),
+            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())),
+            raw: Vec::new(),
+            usage: Usage::default(),
+            model: None,
+            stop_reason: None,
+            first_token_at: None,
+            has_content: false,
+            said: 0,
+        }
+    }
+
+    async fn attempts(&mut self, body: &Bytes, progress: &mut Progress) -> Result<Outcome, Halt> {
+        let mut number = 1;
+        loop {
+            let refused = match self.attempt(body.clone(), progress).await? {
+                Ok(outcome) => match outcome.failure {
+                    Some(ref failure) if !progress.has_content && failure.kind.retries_by_itself() => {
+                        Refused::unanswered(failure.clone())
+                    }
+                    _ => return Ok(outcome),
+                },
+                Err(refused) => refused,
+            };
+            let wait = self.pause_before(number + 1, &refused.failure);
+            let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
+                progress.raw.extend_from_slice(&refused.body);
+                return Err(refused.failure.into());
+            };
+            number += 1;
+            progress.raw.clear();
+            self.recorder.push(Event::Attempt(Attempt {
+                number,
+                of: limits::ATTEMPTS,
+                wait_ms: wait.as_millis() as u64,
+                reason: refused.failure,
+            }));
+            self.recorder.flush(Batch::default()).await?;
+            tokio::select! {
+                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                () = sleep(wait) => {}
+            }
+        }
+    }
+
+    /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.
+    fn pause_before(&self, number: u32, failure: &Failure) -> Option<Duration> {
+        match failure.retry_after_ms.map(Duration::from_millis) {
+            Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
+            Some(asked) => Some(asked),
+            None => {
+                let most = (limits::BACKOFF_FIRST * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
+                // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
+                let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
+                Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))
+            }
+        }
+    }
+
+    async fn attempt(&mut self, body: Bytes, progress: &mut Progress) -> Result<Result<Outcome, Refused>, Halt> {
+        let first_byte = (Instant::now() + limits::FIRST_BYTE).min(self.deadline);
+        let sent = tokio::select! {
+            biased;
+            why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+            sent = timeout_at(first_byte, self.provider.send(body)) => sent,
+        };
+        match sent {
+            Err(_) => Err(self.failure(FailureKind::ProviderStalled).into()),
+            Ok(Err(refused)) => Ok(Err(refused)),
+            Ok(Ok(reply)) => self.stream(reply, progress, first_byte).await.map(Ok),
+        }
+    }
+
+    async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {
+        let mut body = reply.body;
+        let mut decoder = self.provider.decoder();
+        let mut items = Vec::new();
+        let (mut bytes_by, mut progress_by) =
+            (first_byte, Instant::now() + limits::IDLE_PROGRESS.max(limits::FIRST_BYTE));
+        loop {
+            let frame = self.recorder.deadline();
+            let given_up = bytes_by.min(progress_by).min(self.deadline);
+            let chunk = tokio::select! {
+                biased;
+                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                chunk = body.next() => chunk,
+                () = sleep_until(frame.unwrap_or(given_up)), if frame.is_some() => {
+                    self.recorder.settle().await?;
+                    continue;
+                }
+                () = sleep_until(given_up) => {
+                    let kind = if given_up == self.deadline { FailureKind::LimitTime } else { FailureKind::ProviderStalled };
+                    return Err(self.failure(kind).into());
+                }
+            };
+            let Some(chunk) = chunk else {
+                break;
+            };
+            let bytes = match chunk {
+                Ok(bytes) => bytes,
+                Err(failure) if progress.has_content => return Err(failure.into()),
+                Err(failure) => return Ok(Outcome { complete: false, stop_reason: None, failure: Some(failure) }),
+            };
+            bytes_by = Instant::now() + limits::IDLE_BYTES;
+            self.keep(&bytes, progress)?;
+            decoder.feed(&bytes, &mut items);
+            if !items.is_empty() {
+                progress_by = Instant::now() + limits::IDLE_PROGRESS;
+                self.take(&mut items, progress)?;
+                self.recorder.settle().await?;
+            }
+        }
+        let outcome = decoder.finish(&mut items);
+        self.take(&mut items, progress)?;
+        Ok(outcome)
+    }
+
+    /// Keeps the provider's bytes. Before the first content they stay in memory: an attempt that is tried again leaves
+    /// nothing behind.
+    fn keep(&mut self, bytes: &Bytes, progress: &mut Progress) -> Result<(), Failure> {
+        if progress.raw.len() + bytes.len() > limits::RAW_BYTES {
+            return Err(self.failure(FailureKind::LimitOutput));
+        }
+        progress.raw.extend_from_slice(bytes);
+        if progress.has_content {
+            self.recorder.raw(bytes);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, items: &mut Vec<Item>, progress: &mut Progress) -> Result<(), Failure> {
+        let mut events = Vec::new();
+        for item in items.drain(..) {
+            match &item {
+                Item::Model(model) => progress.model = Some(model.clone()),
+                Item::Usage(usage) => {
+                    progress.usage = *usage;
+                    self.usages.put(progress.id, *usage);
+                }
+                Item::Stop(reason) => progress.stop_reason = Some(reason.clone()),
+                Item::Failed(_) => {}
+                Item::Text(text) | Item::Thinking(text) | Item::ToolArguments { text, .. } => {
+                    progress.said += text.len() as u64;
+                    self.begin_content(progress);
+                }
+                _ => self.begin_content(progress),
+            }
+            progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
+        }
+        if progress.said > limits::REPLY_TEXT_BYTES as u64 {
+            self.recorder.extend(events);
+            return Err(self.failure(FailureKind::LimitOutput));
+        }
+        self.recorder.extend(events);
+        Ok(())
+    }
+
+    fn begin_content(&mut self, progress: &mut Progress) {
+        if !progress.has_content {
+            progress.has_content = true;
+            progress.first_token_at = Some(self.supervisor.clock().now());
+            self.recorder.raw(&progress.raw);
+            self.status(TurnStatus::Streaming);
+        }
+    }
+
+    /// Stores how the generation ended. A failure's ending is stored together with the turn's.
+    async fn conclude(
+        &mut self,
+        mut progress: Progress,
+        outcome: Result<Outcome, Halt>,
+    ) -> Result<Vec<PendingCall>, Halt> {
+        let halt = match outcome {
+            Err(halt) => Some(halt),
+            Ok(Outcome { failure: Some(failure), .. }) => Some(Halt::Failed(failure)),
+            Ok(outcome) if !outcome.complete => Some(Halt::Failed(self.failure(FailureKind::ProviderTruncated))),
+            Ok(outcome) => {
+                progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
+                (!progress.has_content).then(|| {
+                    Halt::Failed(self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"))
+                })
+            }
+        };
+        if !progress.has_content {
+            self.recorder.raw(&progress.raw);
+        }
+        let mut events = Vec::new();
+        progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
+        self.recorder.extend(events);
+        let end = self.generation_end(&progress, halt.as_ref());
+        if let Some(halt) = halt {
+            self.cut_off = Some(end);
+            return Err(halt);
+        }
+        let calls = progress.builder.tool_calls().to_vec();
+        self.steps_raw.push(Bytes::from(progress.raw));
+        if !calls.is_empty() {
+            self.status(TurnStatus::WaitingSubagents);
+        }
+        if calls.is_empty() {
+            // The turn ends with this generation: one commit for both.
+            self.cut_off = Some(end);
+        } else {
+            self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+        }
+        Ok(calls)
+    }
+
+    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {
+        let error = match halt {
+            Some(Halt::Failed(failure)) => Some(failure.clone()),
+            _ => None,
+        };
+        GenerationEnd {
+            id: progress.id,
+            status: match (halt, &error) {
+                (None, _) => GenerationStatus::Complete,
+                (Some(_), Some(_)) => GenerationStatus::Error,
+                (Some(_), None) => GenerationStatus::Cancelled,
+            },
+            model_returned: progress.model.clone(),
+            stop_reason: progress.stop_reason.clone(),
+            usage: progress.usage,
+            raw_complete: halt.is_none(),
+            error,
+            first_token_at: progress.first_token_at,
+            ended_at: self.supervisor.clock().now(),
+        }
+    }
+
+    fn failure(&self, kind: FailureKind) -> Failure {
+        Failure::new(kind, self.provider.name())
+    }
+}

@@ -1,0 +1,216 @@
+//! The journal's writer: one task that stores what all running turns do, many turns to a transaction (reliability.md 1.3
+//! rule 4). Growth waits at most 100 ms or 64 KiB; whatever changes what exists is committed at once, and its run waits
+//! for that before it shows anything.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::live::{Line, Live};
+use crate::domain::{Block, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
+use crate::server::platform::clock::Clock;
+use crate::server::store::generations::raw::{self, Chunk};
+use crate::server::store::turn_blocks::BlockOf;
+use crate::server::store::turn_events::EventRow;
+use crate::server::store::turns::Progress;
+use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events, turns};
+
+/// Batches that may wait for the writer. A full channel slows the runs, not the memory.
+const WAITING_BATCHES: usize = 1024;
+/// How long a busy database is tried again before the turns involved fail.
+const TRY_FOR: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// What one step of one run stores, in one transaction.
+#[derive(Default)]
+pub struct Batch {
+    pub lines: Vec<Line>,
+    /// Blocks that are new or changed, whole.
+    pub blocks: Vec<Block>,
+    /// Bytes of the provider that led here, with their number within the generation.
+    pub raw: Vec<(GenerationId, u64, Bytes)>,
+    pub progress: Option<Progress>,
+    pub generation: Option<generations::NewGeneration>,
+    pub generation_end: Option<generations::GenerationEnd>,
+    /// The turn as it ended.
+    pub ending: Option<Turn>,
+}
+
+struct Entry {
+    live: Arc<Live>,
+    turn_id: TurnId,
+    chat_id: ChatId,
+    batch: Batch,
+    /// There for batches that must be stored before their run goes on.
+    done: Option<oneshot::Sender<Result<(), Failure>>>,
+}
+
+/// A handle on the writer.
+#[derive(Clone)]
+pub struct Journal(mpsc::Sender<Entry>);
+
+impl Journal {
+    /// Starts the writer. It ends when the last handle is dropped and everything is stored.
+    pub fn start(db: Db, clock: Arc<dyn Clock>) -> (Self, tokio::task::JoinHandle<()>) {
+        let (sender, receiver) = mpsc::channel(WAITING_BATCHES);
+        (Self(sender), tokio::spawn(write(db, clock, receiver)))
+    }
+
+    /// Stores the batch and returns once it is on the disk.
+    pub async fn commit(&self, live: &Arc<Live>, batch: Batch) -> Result<(), Failure> {
+        let (done, stored) = oneshot::channel();
+        self.send(live, batch, Some(done)).await?;
+        stored.await.map_err(|_| gone())?
+    }
+
+    /// Hands growth over; it is stored within 100 ms. A failure reaches the run as an interrupt.
+    pub async fn append(&self, live: &Arc<Live>, batch: Batch) -> Result<(), Failure> {
+        self.send(live, batch, None).await
+    }
+
+    async fn send(
+        &self,
+        live: &Arc<Live>,
+        batch: Batch,
+        done: Option<oneshot::Sender<Result<(), Failure>>>,
+    ) -> Result<(), Failure> {
+        let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
+        let entry = Entry { live: live.clone(), turn_id, chat_id, batch, done };
+        self.0.send(entry).await.map_err(|_| gone())
+    }
+}
+
+async fn write(db: Db, clock: Arc<dyn Clock>, mut entries: mpsc::Receiver<Entry>) {
+    let mut waiting: Vec<Entry> = Vec::new();
+    let mut bytes = 0;
+    let mut deadline: Option<Instant> = None;
+    loop {
+        let entry = tokio::select! {
+            biased;
+            entry = entries.recv() => entry,
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                flush(&db, &*clock, &mut waiting).await;
+                (bytes, deadline) = (0, None);
+                continue;
+            }
+        };
+        let Some(entry) = entry else {
+            flush(&db, &*clock, &mut waiting).await;
+            return;
+        };
+        let mut urgent = take(entry, &mut waiting, &mut bytes);
+        // Whatever else has arrived joins the same commit.
+        while let Ok(entry) = entries.try_recv() {
+            urgent |= take(entry, &mut waiting, &mut bytes);
+        }
+        if urgent || bytes >= limits::COMMIT_BYTES {
+            flush(&db, &*clock, &mut waiting).await;
+            (bytes, deadline) = (0, None);
+        } else if deadline.is_none() {
+            deadline = Some(Instant::now() + limits::COMMIT_EVERY);
+        }
+    }
+}
+
+fn take(entry: Entry, waiting: &mut Vec<Entry>, bytes: &mut usize) -> bool {
+    *bytes += entry.batch.lines.iter().map(|line| line.json.len()).sum::<usize>();
+    *bytes += entry.batch.raw.iter().map(|(_, _, raw)| raw.len()).sum::<usize>();
+    let urgent = entry.done.is_some();
+    waiting.push(entry);
+    urgent
+}
+
+async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
+    if waiting.is_empty() {
+        return;
+    }
+    let started = Instant::now();
+    let mut pause = std::time::Duration::from_millis(50);
+    let outcome = loop {
+        match store(db, waiting, clock.now()).await {
+            Ok(()) => break Ok(()),
+            Err(error) if error.is_busy() && started.elapsed() < TRY_FOR => {
+                tracing::warn!(%error, "the journal waits for the database");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(std::time::Duration::from_secs(2));
+            }
+            Err(error) => {
+                tracing::error!(%error, batches = waiting.len(), "the journal could not be written");
+                break Err(failure_of(&error));
+            }
+        }
+    };
+    for entry in waiting.drain(..) {
+        if outcome.is_ok()
+            && let Some(last) = entry.batch.lines.last()
+            && entry.done.is_none()
+        {
+            entry.live.committed(last.seq);
+        }
+        match (entry.done, &outcome) {
+            // A run that stopped waiting needs no answer.
+            (Some(done), outcome) => drop(done.send(outcome.clone())),
+            (None, Ok(())) => {}
+            (None, Err(failure)) => entry.live.interrupt(super::live::Interrupt::Failed(failure.clone())),
+        }
+    }
+}
+
+async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    for entry in waiting {
+        if let Some(generation) = &entry.batch.generation {
+            generations::insert(&mut tx, generation).await?;
+        }
+    }
+    let events: Vec<EventRow<'_>> = waiting
+        .iter()
+        .flat_map(|entry| {
+            entry.batch.lines.iter().map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
+        })
+        .collect();
+    turn_events::append(&mut tx, &events).await?;
+    let blocks: Vec<BlockOf<'_>> = waiting
+        .iter()
+        .flat_map(|entry| {
+            entry.batch.blocks.iter().map(|block| BlockOf { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
+        })
+        .collect();
+    if !blocks.is_empty() {
+        turn_blocks::upsert(&mut tx, &blocks, now).await?;
+    }
+    let chunks: Vec<Chunk<'_>> = waiting
+        .iter()
+        .flat_map(|entry| entry.batch.raw.iter())
+        .map(|(generation_id, n, bytes)| Chunk { generation_id: *generation_id, n: *n, bytes })
+        .collect();
+    if !chunks.is_empty() {
+        raw::append_chunks(&mut tx, &chunks).await?;
+    }
+    for entry in waiting {
+        if let Some(progress) = &entry.batch.progress {
+            turns::progress(&mut tx, progress).await?;
+        }
+        if let Some(end) = &entry.batch.generation_end {
+            generations::finish(&mut tx, end).await?;
+        }
+        if let Some(ending) = &entry.batch.ending
+            && !turns::finish(&mut tx, ending).await?
+        {
+            // First terminal wins; the loser's events were written for nothing, but the state stays the winner's.
+            tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
+        }
+    }
+    tx.commit().await
+}
+
+fn failure_of(error: &StoreError) -> Failure {
+    let kind = if matches!(error, StoreError::Full) { FailureKind::StorageFull } else { FailureKind::Internal };
+    Failure::new(kind, "")
+}
+
+fn gone() -> Failure {
+    Failure::new(FailureKind::ServerRestarted, "")
+}

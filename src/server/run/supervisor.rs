@@ -1,0 +1,164 @@
+//! The supervisor: starts runs, stops them, and waits for them when the server goes down.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use tokio_util::task::TaskTracker;
+
+use super::driver;
+use super::journal::Journal;
+use super::live::{Interrupt, Live, LiveTurns};
+use crate::domain::provider::Reasoning;
+use crate::domain::{Chat, ChatId, Failure, FailureKind, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
+use crate::server::outbound::registry::Registry;
+use crate::server::platform::clock::Clock;
+use crate::server::store::{Db, StoreError};
+
+/// A turn to drive, as the service stored it.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub owner: UserId,
+    pub chat: Chat,
+    /// The pending assistant turn.
+    pub turn: Turn,
+    pub lock: Lock,
+    pub params: Params,
+    pub thinking: Thinking,
+    pub reasoning: Reasoning,
+    pub is_thinking_mode: bool,
+}
+
+/// What a Stop found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopOutcome {
+    /// The turn was running here; its ending is stored now.
+    Ended,
+    /// Nothing of the sort runs here.
+    NotRunning,
+}
+
+struct Shared {
+    db: Db,
+    registry: Arc<Registry>,
+    clock: Arc<dyn Clock>,
+    journal: Journal,
+    live: LiveTurns,
+    tasks: TaskTracker,
+    /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
+    store_raw: bool,
+}
+
+/// A handle on all runs of this process.
+#[derive(Clone)]
+pub struct Supervisor(Arc<Shared>);
+
+impl Supervisor {
+    /// Starts the journal's writer; runs begin with `start`.
+    pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool) -> Self {
+        let tasks = TaskTracker::new();
+        let (journal, _writer) = Journal::start(db.clone(), clock.clone());
+        Self(Arc::new(Shared { db, registry, clock, journal, live: LiveTurns::default(), tasks, store_raw }))
+    }
+
+    pub fn db(&self) -> &Db {
+        &self.0.db
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.clock
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        &self.0.journal
+    }
+
+    pub fn stores_raw(&self) -> bool {
+        self.0.store_raw
+    }
+
+    /// The turn as it runs here, if it does.
+    pub fn live(&self, id: TurnId) -> Option<Arc<Live>> {
+        self.0.live.get(id)
+    }
+
+    /// How many turns run.
+    pub fn running(&self) -> usize {
+        self.0.live.len()
+    }
+
+    /// The turns of a chat that run here.
+    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
+        let of_chat = |turn: &Turn| (turn.chat_id == chat).then_some(turn.id);
+        self.0.live.all().into_iter().filter_map(|live| live.with_turn(of_chat)).collect()
+    }
+
+    /// Whether one more turn may run.
+    pub fn has_room(&self) -> bool {
+        self.running() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
+    }
+
+    /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
+    /// at once finds it.
+    pub fn start(&self, job: Job) {
+        let live = Arc::new(Live::new(job.turn.clone()));
+        let id = job.turn.id;
+        let room = self.0.live.insert(id, live.clone());
+        let supervisor = self.clone();
+        self.0.tasks.spawn(async move {
+            if !room {
+                let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
+                driver::fail(&supervisor, &live, failure).await;
+            } else if AssertUnwindSafe(driver::drive(&supervisor, &live, job)).catch_unwind().await.is_err() {
+                tracing::error!(turn = %id, "a run panicked; its turn ends as an error");
+                driver::fail(&supervisor, &live, Failure::new(FailureKind::Internal, "")).await;
+            }
+            supervisor.0.live.remove(id);
+            live.end();
+        });
+    }
+
+    /// Stops a turn and returns once its ending is stored.
+    pub async fn stop(&self, id: TurnId) -> StopOutcome {
+        let Some(live) = self.live(id) else {
+            return StopOutcome::NotRunning;
+        };
+        live.interrupt(Interrupt::Stopped);
+        live.ended().await;
+        StopOutcome::Ended
+    }
+
+    /// Stops a stored turn that nothing drives any more.
+    pub async fn end_stray(&self, turn: Turn) -> Result<(), StoreError> {
+        super::sweep::end(&self.0.db, &self.0.clock, turn, &super::ending::Ending::Stopped).await
+    }
+
+    /// Waits for the running turns to finish by themselves, at most `limits::DRAIN`; ends the rest as
+    /// `server_restarted`, stored.
+    pub async fn drain(&self) {
+        self.0.tasks.close();
+        if tokio::time::timeout(limits::DRAIN, self.0.tasks.wait()).await.is_err() {
+            for live in self.0.live.all() {
+                live.interrupt(Interrupt::Shutdown);
+            }
+            // The endings are one commit each; a disk that does not answer must not keep the process for ever.
+            let _ = tokio::time::timeout(limits::CONNECT, self.0.tasks.wait()).await;
+        }
+    }
+
+    /// Ends what an earlier process left running. Call before serving.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        super::sweep::sweep(&self.0.db, &self.0.clock).await
+    }
+
+    /// What can wait for a quiet moment: packs raw bodies that a crash left in pieces, and forgets the journals of turns
+    /// that ended long ago.
+    pub async fn tidy(&self) -> Result<(), StoreError> {
+        super::sweep::pack(&self.0.db).await?;
+        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await
+    }
+}

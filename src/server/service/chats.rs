@@ -1,0 +1,124 @@
+//! Chats as a whole: list, make, rename, delete, restore.
+
+use super::placement::Wanted;
+use super::{Service, ServiceError};
+use crate::domain::chat::check_title;
+use crate::domain::id::DeletionId;
+use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, UserId, limits};
+use crate::server::platform::ids;
+use crate::server::store::{branches, chats, turns};
+
+/// A chat to make before its first message.
+#[derive(Debug, Clone, Default)]
+pub struct NewChat {
+    pub title: String,
+    pub system_prompt: String,
+    pub params: Params,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+}
+
+/// What may change about a chat.
+#[derive(Debug, Clone, Default)]
+pub struct ChatChange {
+    pub title: Option<String>,
+    pub system_prompt: Option<String>,
+    pub params: Option<Params>,
+}
+
+impl Service {
+    /// The newest chats, and which of them have a running reply.
+    pub async fn list_chats(&self, owner: UserId, limit: u32) -> Result<Vec<chats::ListedChat>, ServiceError> {
+        Ok(chats::list(self.db(), owner, limit).await?)
+    }
+
+    pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    pub async fn branches(&self, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, ServiceError> {
+        Ok(branches::list(self.db(), owner, chat).await?)
+    }
+
+    pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<(Chat, Branch), ServiceError> {
+        let title = check_title(&new.title)?;
+        check_system_prompt(&new.system_prompt)?;
+        new.params.validate()?;
+        let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
+        let mut tx = self.db().begin().await?;
+        let (mut chat, place) = self.new_chat(&mut tx, owner, &wanted, title, new.system_prompt).await?;
+        if new.params != Params::default() {
+            chat.settings.params = new.params;
+            chats::set_params(&mut tx, owner, chat.id, &chat.settings.params).await?;
+        }
+        tx.commit().await?;
+        Ok((chat, place.branch))
+    }
+
+    pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
+        let mut tx = self.db().begin().await?;
+        let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if let Some(title) = change.title {
+            let title = check_title(&title)?;
+            chats::rename(&mut tx, owner, id, &title, true).await?;
+        }
+        if let Some(prompt) = change.system_prompt {
+            check_system_prompt(&prompt)?;
+            // Models bind their reasoning to the prompt (providers.md 3.7): it is fixed once there is a reply to it.
+            if prompt != chat.system_prompt && turns::leaf_of_chat(self.db(), owner, id).await?.is_some() {
+                let message = "the system prompt of a chat with messages is fixed; start a new chat";
+                return Err(ServiceError::conflict("system_prompt_frozen", message));
+            }
+            chats::set_system_prompt(&mut tx, owner, id, &prompt).await?;
+        }
+        if let Some(params) = change.params {
+            params.validate()?;
+            chats::set_params(&mut tx, owner, id, &params).await?;
+        }
+        tx.commit().await?;
+        self.chat(owner, id).await
+    }
+
+    /// Hides a chat with everything in it; `restore_chat` brings exactly that back. Running replies are stopped first.
+    pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), ServiceError> {
+        self.chat(owner, id).await?;
+        for turn in self.supervisor().running_in(id) {
+            self.stop_turn(owner, turn).await?;
+        }
+        let mut tx = self.db().begin().await?;
+        if !chats::deletion::soft_delete(&mut tx, owner, id, ids::mint::<DeletionId>(), self.clock().now()).await? {
+            return Err(ServiceError::NotFound);
+        }
+        Ok(tx.commit().await?)
+    }
+
+    pub async fn restore_chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+        let mut tx = self.db().begin().await?;
+        if !chats::deletion::restore(&mut tx, owner, id).await? {
+            return Err(ServiceError::NotFound);
+        }
+        tx.commit().await?;
+        self.chat(owner, id).await
+    }
+
+    /// Remembers where the reader was.
+    pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
+        let mut tx = self.db().begin().await?;
+        let known = turns::find(self.db(), owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
+        if !known {
+            return Err(Invalid::new("turn_id", "no such turn in this chat").into());
+        }
+        chats::set_last_viewed(&mut tx, owner, chat, turn).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+fn check_system_prompt(prompt: &str) -> Result<(), Invalid> {
+    if prompt.contains('\0') {
+        return Err(Invalid::new("system_prompt", "must not contain NUL"));
+    }
+    if prompt.chars().count() > limits::SYSTEM_PROMPT_CHARS {
+        return Err(Invalid::new("system_prompt", format!("at most {} characters", limits::SYSTEM_PROMPT_CHARS)));
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! Drafts: what a person has typed and not sent, for each chat and for the chat that does not exist yet.
+
+use super::{Service, ServiceError};
+use crate::domain::{ChatId, UserId, limits};
+use crate::server::store::drafts::{self, Draft};
+
+impl Service {
+    /// Stores a draft and gives its new revision. The newest write wins; the revision tells another tab that it did.
+    pub async fn save_draft(&self, owner: UserId, chat: Option<ChatId>, draft: Draft) -> Result<i64, ServiceError> {
+        if draft.text.chars().count() > limits::DRAFT_CHARS {
+            let limit = format!("at most {} characters", limits::DRAFT_CHARS);
+            return Err(ServiceError::TooLarge { field: "text", limit });
+        }
+        if let Some(chat) = chat {
+            self.chat(owner, chat).await?;
+        }
+        let draft = Draft { text: draft.text.replace('\0', "\u{2400}"), ..draft };
+        let mut tx = self.db().begin().await?;
+        let now = self.clock().now();
+        let mut rev = drafts::put(&mut tx, owner, chat, &draft, now).await?;
+        if rev.is_none() {
+            // Another tab wrote meanwhile. The newest wins; that tab sees the revision move and says so.
+            let known = drafts::find(self.db(), owner, chat).await?.map_or(0, |known| known.rev);
+            rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft }, now).await?;
+        }
+        let rev = rev.ok_or_else(|| ServiceError::conflict("draft_changed", "the draft changed at the same moment"))?;
+        tx.commit().await?;
+        Ok(rev)
+    }
+
+    pub async fn draft(&self, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, ServiceError> {
+        Ok(drafts::find(self.db(), owner, chat).await?)
+    }
+}

@@ -1,0 +1,33 @@
+//! Why a deed was refused. Carries meaning, not HTTP.
+
+use serde_json::Value;
+
+use crate::domain::Invalid;
+use crate::server::store::StoreError;
+
+/// Why a service call did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// There is no such thing for this person; a stranger's thing looks the same.
+    #[error("not found")]
+    NotFound,
+    /// The request is well formed, but a value cannot be.
+    #[error("{0}")]
+    Invalid(#[from] Invalid),
+    /// The state of things forbids it. `code` is stable; `extra` may say how to go on.
+    #[error("{message}")]
+    Conflict { code: &'static str, message: String, extra: Value },
+    /// Larger than a bound.
+    #[error("{field} is too large: {limit}")]
+    TooLarge { field: &'static str, limit: String },
+    #[error("too many replies run at once")]
+    TooManyRunning,
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+impl ServiceError {
+    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+        Self::Conflict { code, message: message.into(), extra: Value::Null }
+    }
+}

@@ -1,0 +1,288 @@
+//! The writes of one exchange: chat, user turn, pending reply and branch head, in one transaction that is on the disk
+//! before anybody is told (reliability.md 1.2 promise 1).
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::placement::{Place, Wanted};
+use super::turns::Started;
+use super::{Service, ServiceError};
+use crate::domain::block::{Block, BlockState, chat_seq};
+use crate::domain::provider::{Reasoning, is_thinking_mode};
+use crate::domain::turn::content_text;
+use crate::domain::{
+    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn,
+    TurnId, TurnStatus, Usage, UserId, chat, limits,
+};
+use crate::server::platform::ids;
+use crate::server::run::Job;
+use crate::server::store::db::Tx;
+use crate::server::store::exchanges::KnownRequest;
+use crate::server::store::{StoreError, branches, chats, drafts, exchanges, turns};
+
+/// The longest client request id.
+const REQUEST_ID_CHARS: usize = 100;
+
+/// What is known of an exchange before it is stored.
+pub(super) struct ExchangeOf {
+    pub id: ExchangeId,
+    pub owner: UserId,
+    pub kind: ExchangeKind,
+    pub params: Params,
+    /// The chat whose draft this sends: of the new chat's page `Some(None)`.
+    pub sends_draft_of: Option<Option<ChatId>>,
+    pub request_id: Option<String>,
+    /// The hash of what was asked: the same id with another hash is a mistake of the client.
+    pub fingerprint: Vec<u8>,
+}
+
+/// sha256 of a request as JSON.
+pub(super) fn hash(request: Value) -> Vec<u8> {
+    Sha256::digest(request.to_string().as_bytes()).to_vec()
+}
+
+pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
+    match id {
+        Some(id) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS || id.chars().any(char::is_control) => {
+            Err(Invalid::new("client_request_id", format!("1 to {REQUEST_ID_CHARS} visible characters")).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Service {
+    /// A chat that begins with its first branch.
+    pub(super) async fn new_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        wanted: &Wanted,
+        title: String,
+        system_prompt: String,
+    ) -> Result<(Chat, Place), ServiceError> {
+        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
+            return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
+        }
+        let lock = self.first_lock(wanted)?;
+        let now = self.clock().now();
+        let mut chat = Chat {
+            id: ids::mint(),
+            owner_id: owner,
+            settings: crate::domain::chat::ChatSettings { titled_by_user: !title.is_empty(), ..Default::default() },
+            title,
+            system_prompt,
+            default_branch_id: None,
+            last_viewed_turn_id: None,
+            rev: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        let branch = Branch {
+            id: ids::mint(),
+            chat_id: chat.id,
+            name: "main".into(),
+            lock,
+            parent_branch_id: None,
+            fork_turn_id: None,
+            head_turn_id: None,
+            origin: Origin::Root,
+            label: None,
+            pinned: false,
+            created_at: now,
+        };
+        chats::insert(tx, &chat).await?;
+        branches::insert(tx, &branch).await?;
+        chats::set_default_branch(tx, chat.id, branch.id).await?;
+        chat.default_branch_id = Some(branch.id);
+        Ok((chat, Place { parent: None, branch }))
+    }
+
+    /// Gives a chat without a title one from its first message.
+    pub(super) async fn name_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        mut chat: Chat,
+        message: &[Content],
+    ) -> Result<Chat, ServiceError> {
+        if chat.title.is_empty() && !chat.settings.titled_by_user {
+            chat.title = chat::title_from(&content_text(message));
+            chats::rename(tx, owner, chat.id, &chat.title, false).await?;
+        }
+        Ok(chat)
+    }
+
+    /// Stores the message itself.
+    pub(super) async fn user_turn(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        place: &Place,
+        contents: Vec<Content>,
+        exchange: ExchangeId,
+    ) -> Result<Turn, ServiceError> {
+        let parent = place.parent.as_ref();
+        let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
+        turn.status = TurnStatus::Complete;
+        turn.completed_at = Some(turn.created_at);
+        turn.blocks = contents
+            .into_iter()
+            .zip(0..)
+            .map(|(content, seq)| Block {
+                id: ids::mint(),
+                seq,
+                chat_seq: chat_seq(turn.ord, seq),
+                author: Author::User,
+                state: BlockState::Done,
+                content,
+                parent_block_id: None,
+                generation_id: None,
+                block_metadata: Value::Null,
+                created_at: turn.created_at,
+            })
+            .collect();
+        Ok(turn)
+    }
+
+    /// Stores the exchange with its pending reply, commits everything, and lets the reply run.
+    pub(super) async fn answer(
+        &self,
+        mut tx: Tx,
+        chat: Chat,
+        mut branch: Branch,
+        user_turn: Turn,
+        of: ExchangeOf,
+    ) -> Result<Started, ServiceError> {
+        let is_new_message = of.kind == ExchangeKind::Send;
+        let params = of.params.or(&chat.settings.params);
+        let registry = self.supervisor().registry();
+        let reasoning =
+            registry.find(&branch.lock.provider).map_or(Reasoning::Optional, |p| p.reasoning(&branch.lock.model));
+        let thinking = params.thinking.unwrap_or_default();
+        let exchange = Exchange {
+            id: of.id,
+            chat_id: chat.id,
+            branch_id: branch.id,
+            user_turn_id: Some(user_turn.id),
+            kind: of.kind,
+            is_thinking_mode: is_thinking_mode(thinking, reasoning),
+            params: params.clone(),
+            client_request_id: of.request_id,
+            created_at: self.clock().now(),
+        };
+        // The exchange names its user turn, the user turn its exchange: the first of the two references is checked at
+        // the commit.
+        match exchanges::insert(&mut tx, of.owner, &exchange, Some(&of.fingerprint)).await {
+            // Two requests with one key at the same moment: the other one was first.
+            Err(StoreError::NotUnique) => {
+                tx.rollback().await?;
+                let earlier = self.earlier(of.owner, exchange.client_request_id.as_deref()).await?;
+                return self.repeated(of.owner, earlier.ok_or(StoreError::NotUnique)?, &of.fingerprint).await;
+            }
+            stored => stored?,
+        }
+        if is_new_message {
+            turns::insert(&mut tx, &user_turn).await?;
+        }
+        let assistant_turn =
+            self.new_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
+        turns::insert(&mut tx, &assistant_turn).await?;
+        if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
+            return Err(ServiceError::conflict(
+                "branch_moved",
+                "something was added to this branch at the same moment",
+            ));
+        }
+        branch.head_turn_id = Some(assistant_turn.id);
+        chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+        if let Some(draft_of) = of.sends_draft_of {
+            drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
+        }
+        tx.commit().await?;
+        self.supervisor().start(Job {
+            owner: of.owner,
+            chat: chat.clone(),
+            turn: assistant_turn.clone(),
+            lock: branch.lock.clone(),
+            thinking,
+            params,
+            reasoning,
+            is_thinking_mode: exchange.is_thinking_mode,
+        });
+        Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
+    }
+
+    async fn new_turn(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        branch: &Branch,
+        parent: Option<&Turn>,
+        role: Role,
+        exchange: ExchangeId,
+    ) -> Result<Turn, ServiceError> {
+        let now = self.clock().now();
+        let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
+        if ord > limits::TURNS_PER_CHAT {
+            let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
+            return Err(ServiceError::conflict("too_many_turns", message));
+        }
+        Ok(Turn {
+            id: ids::mint(),
+            chat_id: chat.id,
+            ord,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            branch_id: branch.id,
+            exchange_id: exchange,
+            prev_turn_id: parent.map(|parent| parent.id),
+            role,
+            status: TurnStatus::Pending,
+            provider_used: None,
+            model_used: None,
+            usage: Usage::default(),
+            error: None,
+            last_event_seq: 0,
+            created_at: now,
+            started_at: None,
+            completed_at: None,
+            blocks: Vec::new(),
+            attempt: None,
+        })
+    }
+
+    /// What was stored under this client request id before.
+    pub(super) async fn earlier(&self, owner: UserId, id: Option<&str>) -> Result<Option<KnownRequest>, ServiceError> {
+        match id {
+            Some(id) => Ok(exchanges::find_by_request(self.db(), owner, id).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// The answer to a request that was made before: the same turns, no second reply.
+    pub(super) async fn repeated(
+        &self,
+        owner: UserId,
+        earlier: KnownRequest,
+        hash: &[u8],
+    ) -> Result<Started, ServiceError> {
+        if earlier.request_hash != hash {
+            let message = "this client_request_id was used for another request";
+            return Err(ServiceError::conflict("idempotency_mismatch", message));
+        }
+        let exchange = earlier.exchange;
+        let turn = |id: Option<TurnId>| async move {
+            match id {
+                Some(id) => self.turn(owner, id).await,
+                None => Err(ServiceError::NotFound),
+            }
+        };
+        Ok(Started {
+            chat: chats::find(self.db(), owner, exchange.chat_id).await?.ok_or(ServiceError::NotFound)?,
+            user_turn: turn(exchange.user_turn_id).await?,
+            assistant_turn: turn(earlier.assistant_turn_id).await?,
+            branch: branches::find(self.db(), owner, exchange.branch_id).await?.ok_or(ServiceError::NotFound)?,
+            exchange,
+            is_new: false,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Branches: lineages with their lock. The database itself refuses to change a lock (domain.md I3).
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::domain::branch::{Branch, Lock};
+use crate::domain::{BranchId, ChatId, TurnId, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{parse_word, plain, word};
+
+sql! {
+    INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
+        origin, provider_state, label, pinned, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
+        b.origin, b.label, b.pinned, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND b.id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL";
+    LIST = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
+        b.origin, b.label, b.pinned, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY b.created_at, b.id";
+    SET_HEAD = "UPDATE branches SET head_turn_id = $3 \
+        WHERE id = $1 AND head_turn_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL";
+}
+
+#[derive(sqlx::FromRow)]
+struct BranchRow {
+    id: Uuid,
+    chat_id: Uuid,
+    name: String,
+    provider: String,
+    model: String,
+    parent_branch_id: Option<Uuid>,
+    fork_turn_id: Option<Uuid>,
+    head_turn_id: Option<Uuid>,
+    origin: String,
+    label: Option<String>,
+    pinned: bool,
+    created_at: DateTime<Utc>,
+}
+
+impl BranchRow {
+    fn into_branch(self) -> Result<Branch, StoreError> {
+        Ok(Branch {
+            id: self.id.into(),
+            chat_id: self.chat_id.into(),
+            name: self.name,
+            lock: Lock { provider: self.provider, model: self.model },
+            parent_branch_id: self.parent_branch_id.map(BranchId::from),
+            fork_turn_id: self.fork_turn_id.map(TurnId::from),
+            head_turn_id: self.head_turn_id.map(TurnId::from),
+            origin: parse_word(self.origin, "branches", "origin", self.id)?,
+            label: self.label,
+            pinned: self.pinned,
+            created_at: self.created_at,
+        })
+    }
+}
+
+/// Stores a new branch. Its turns may be inserted later in the same transaction.
+pub async fn insert(tx: &mut Tx, branch: &Branch) -> Result<(), StoreError> {
+    let name = plain(&branch.name, "the branch's name")?;
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(branch.id.uuid())
+            .bind(branch.chat_id.uuid())
+            .bind(name)
+            .bind(branch.lock.provider.as_str())
+            .bind(branch.lock.model.as_str())
+            .bind(branch.parent_branch_id.map(BranchId::uuid))
+            .bind(branch.fork_turn_id.map(TurnId::uuid))
+            .bind(branch.head_turn_id.map(TurnId::uuid))
+            .bind(word(branch.origin))
+            .bind(Json(json!({})))
+            .bind(branch.label.as_deref())
+            .bind(branch.pinned)
+            .bind(branch.created_at)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
+/// A branch in a chat of this owner.
+pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Branch>, StoreError> {
+    let row: Option<BranchRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?);
+    row.map(BranchRow::into_branch).transpose()
+}
+
+/// The branches of a chat, oldest first.
+pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, StoreError> {
+    let rows: Vec<BranchRow> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    rows.into_iter().map(BranchRow::into_branch).collect()
+}
+
+/// Moves the head on from where the caller saw it. False when it is elsewhere by now: the branch has grown meanwhile,
+/// and what was to be appended belongs on a branch of its own (domain.md I4).
+pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head: TurnId) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_HEAD).bind(branch.uuid()).bind(seen.map(TurnId::uuid)).bind(head.uuid());
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}

@@ -1,0 +1,205 @@
+//! Chats: the rows of whole trees, not their turns.
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::domain::chat::ChatSettings;
+use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::plain;
+
+pub mod deletion;
+
+sql! {
+    INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
+        last_viewed_turn_id, next_ord, rev, created_at, updated_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10)";
+    FIND = "SELECT id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, rev, \
+        created_at, updated_at FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    LIST = "SELECT c.id, c.title, c.updated_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id AND d.text <> '') \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    /// Changes nothing, but holds the row until the transaction ends.
+    HOLD = "UPDATE chats SET rev = rev WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING settings";
+    SET_TITLE = "UPDATE chats SET title = $2, settings = $3 WHERE id = $1";
+    SET_SETTINGS = "UPDATE chats SET settings = $2 WHERE id = $1";
+    SET_SYSTEM_PROMPT = "UPDATE chats SET system_prompt = $3 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    SET_LAST_VIEWED = "UPDATE chats SET last_viewed_turn_id = $3 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL AND EXISTS \
+        (SELECT 1 FROM turns t WHERE t.id = $3 AND t.chat_id = $2 AND t.deleted_at IS NULL)";
+    SET_DEFAULT_BRANCH = "UPDATE chats SET default_branch_id = $2 WHERE id = $1";
+    TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
+}
+
+/// A chat as the sidebar lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedChat {
+    pub id: ChatId,
+    pub title: String,
+    pub updated_at: DateTime<Utc>,
+    /// A reply in it is not over.
+    pub running: bool,
+    /// Something is typed in it and not sent.
+    pub has_draft: bool,
+}
+
+#[derive(sqlx::FromRow)]
+struct ChatRow {
+    id: Uuid,
+    owner_id: Uuid,
+    title: String,
+    system_prompt: String,
+    settings: Json<ChatSettings>,
+    default_branch_id: Option<Uuid>,
+    last_viewed_turn_id: Option<Uuid>,
+    rev: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<ChatRow> for Chat {
+    fn from(row: ChatRow) -> Self {
+        Self {
+            id: row.id.into(),
+            owner_id: row.owner_id.into(),
+            title: row.title,
+            system_prompt: row.system_prompt,
+            settings: row.settings.0,
+            default_branch_id: row.default_branch_id.map(BranchId::from),
+            last_viewed_turn_id: row.last_viewed_turn_id.map(TurnId::from),
+            rev: row.rev,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct ListedRow {
+    id: Uuid,
+    title: String,
+    updated_at: DateTime<Utc>,
+    running: bool,
+    has_draft: bool,
+}
+
+/// Stores a new chat. Its default branch may be inserted later in the same transaction.
+pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
+    let title = plain(&chat.title, "the title")?;
+    let system_prompt = plain(&chat.system_prompt, "the system prompt")?;
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(chat.id.uuid())
+            .bind(chat.owner_id.uuid())
+            .bind(title)
+            .bind(system_prompt)
+            .bind(Json(&chat.settings))
+            .bind(chat.default_branch_id.map(BranchId::uuid))
+            .bind(chat.last_viewed_turn_id.map(TurnId::uuid))
+            .bind(chat.rev)
+            .bind(chat.created_at)
+            .bind(chat.updated_at)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
+/// A chat of this owner that is not deleted.
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, StoreError> {
+    let row: Option<ChatRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(Chat::from))
+}
+
+/// The newest chats, by their last change.
+pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<ListedRow> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(rows
+        .into_iter()
+        .map(|row| ListedChat {
+            id: row.id.into(),
+            title: row.title,
+            updated_at: row.updated_at,
+            running: row.running,
+            has_draft: row.has_draft,
+        })
+        .collect())
+}
+
+/// Names a chat; its place in the list stays. A title that a person gave is never replaced by an automatic one: then,
+/// as when the chat is gone, this gives false.
+pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_user: bool) -> Result<bool, StoreError> {
+    let title = plain(title, "the title")?;
+    let Some(mut settings) = hold(tx, owner, chat).await? else { return Ok(false) };
+    if settings.titled_by_user && !by_user {
+        return Ok(false);
+    }
+    settings.titled_by_user = by_user;
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_TITLE).bind(chat.uuid()).bind(title).bind(Json(&settings)).execute(conn).await?;
+    });
+    Ok(true)
+}
+
+/// Sets what the chat asks of models. False when it is gone.
+pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &Params) -> Result<bool, StoreError> {
+    let Some(mut settings) = hold(tx, owner, chat).await? else { return Ok(false) };
+    settings.params = params.clone();
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_SETTINGS).bind(chat.uuid()).bind(Json(&settings)).execute(conn).await?;
+    });
+    Ok(true)
+}
+
+/// Sets the system prompt. False when the chat is gone.
+pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &str) -> Result<bool, StoreError> {
+    let text = plain(text, "the system prompt")?;
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_SYSTEM_PROMPT).bind(owner.uuid()).bind(chat.uuid()).bind(text);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Remembers where the reader is. False when the chat is gone or has no such turn.
+pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: TurnId) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_LAST_VIEWED).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Sets the branch that a chat opens with, of a chat that the caller has found by its owner.
+pub async fn set_default_branch(tx: &mut Tx, chat: ChatId, branch: BranchId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_DEFAULT_BRANCH).bind(chat.uuid()).bind(branch.uuid()).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Takes the next turn's place in the chat, and with it holds the chat's row until the transaction ends: whoever adds
+/// turns to one chat does so one after the other. `None` when the chat is gone.
+pub async fn take_ord(tx: &mut Tx, owner: UserId, chat: ChatId, now: DateTime<Utc>) -> Result<Option<i64>, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(TAKE_ORD).bind(owner.uuid()).bind(chat.uuid()).bind(now);
+        query.fetch_optional(conn).await?
+    }))
+}
+
+async fn hold(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
+    let settings: Option<Json<ChatSettings>> = in_tx!(tx, |conn| {
+        sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
+    });
+    Ok(settings.map(|Json(settings)| settings))
+}

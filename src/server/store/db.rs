@@ -1,0 +1,127 @@
+//! Connections and transactions, and the macros that make one body serve both databases.
+
+use std::path::{Path, PathBuf};
+
+use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+
+use crate::server::store::dialect;
+use crate::server::store::error::StoreError;
+
+/// Runs the same body on either database's reading pool, each time with the driver's own types.
+macro_rules! on {
+    ($db:expr, |$pool:ident| $body:expr) => {
+        match $db {
+            $crate::server::store::db::Db::Sqlite { readers: $pool, .. } => $body,
+            $crate::server::store::db::Db::Postgres { readers: $pool, .. } => $body,
+        }
+    };
+}
+
+/// Runs the same body on either database's connection in a transaction.
+macro_rules! in_tx {
+    ($tx:expr, |$conn:ident| $body:expr) => {
+        match $tx {
+            $crate::server::store::db::Tx::Sqlite(tx) => {
+                let $conn = &mut **tx;
+                $body
+            }
+            $crate::server::store::db::Tx::Postgres(tx) => {
+                let $conn = &mut **tx;
+                $body
+            }
+        }
+    };
+}
+
+/// The statements of one file: a constant each, and the table from which the tests prepare them.
+macro_rules! sql {
+    ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
+        $($(#[$doc])* const $name: &str = $text;)*
+        pub(in crate::server::store) const STATEMENTS: &[(&str, &str)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+/// An open database. Cheap to clone.
+///
+/// Reading and writing have separate pools on both databases: a task that holds a transaction may still read without
+/// waiting for other tasks that hold transactions. SQLite has one writing connection, because it has one writer anyway
+/// and queueing in the pool is fairer than in the file's lock.
+#[derive(Debug, Clone)]
+pub enum Db {
+    Sqlite { writer: SqlitePool, readers: SqlitePool, path: PathBuf },
+    Postgres { writer: PgPool, readers: PgPool },
+}
+
+/// A transaction. Dropped without [`Tx::commit`], it is rolled back.
+#[derive(Debug)]
+pub enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Db {
+    /// Opens the database that a URL names: `sqlite://path` (made if missing) or `postgres://…`.
+    ///
+    /// # Errors
+    /// `UnknownScheme` for anything else, so that a misspelt URL never becomes a new empty SQLite file; `Damaged` when
+    /// the file is no database; driver errors when it cannot be reached.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let scheme = url.split(':').next().unwrap_or_default();
+        match scheme {
+            "sqlite" => dialect::open_sqlite(url).await,
+            "postgres" | "postgresql" => dialect::open_postgres(url).await,
+            _ => Err(StoreError::UnknownScheme(scheme.to_owned())),
+        }
+    }
+
+    /// Begins a writing transaction. On SQLite it holds the write lock from the start, so no later statement of it can
+    /// find the database busy.
+    pub async fn begin(&self) -> Result<Tx, StoreError> {
+        Ok(match self {
+            Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
+        })
+    }
+
+    /// The database's file, where it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Sqlite { path, .. } => Some(path),
+            Self::Postgres { .. } => None,
+        }
+    }
+
+    /// Waits for running work and closes all connections.
+    pub async fn close(&self) {
+        match self {
+            Self::Sqlite { writer, readers, .. } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Self::Postgres { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+        }
+    }
+}
+
+impl Tx {
+    /// Makes everything in the transaction durable, or nothing.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+
+    /// Undoes everything in the transaction.
+    pub async fn rollback(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => tx.rollback().await?,
+            Self::Postgres(tx) => tx.rollback().await?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! The only place where the two databases genuinely differ: how they are opened, locked for a migration, backed up and
+//! checked from below.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+
+/// How long a statement waits for another process's lock on the file.
+const BUSY: Duration = Duration::from_secs(5);
+/// How long a task waits for a connection.
+const ACQUIRE: Duration = Duration::from_secs(10);
+/// Readers of a SQLite file; each is a thread.
+const SQLITE_READERS: u32 = 4;
+const POSTGRES_WRITERS: u32 = 8;
+const POSTGRES_READERS: u32 = 8;
+/// More than the room has statements, so that each is prepared once per connection.
+const STATEMENTS: usize = 256;
+/// The write-ahead log is cut back to this after a checkpoint.
+const WAL_BYTES: u32 = 64 << 20;
+/// Any number, the same for all processes that migrate.
+const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
+
+pub(super) async fn open_sqlite(url: &str) -> Result<Db, StoreError> {
+    let options = SqliteConnectOptions::from_str(url)?;
+    let path = options.get_filename().to_path_buf();
+    if path.as_os_str().is_empty() || url.contains(":memory:") || url.contains("mode=memory") {
+        return Err(StoreError::NoFile);
+    }
+    let options = options
+        .create_if_missing(true)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        // With NORMAL, a commit in WAL mode is not durable; "accepted means stored" needs the fsync.
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .statement_cache_capacity(STATEMENTS)
+        .pragma("journal_size_limit", WAL_BYTES.to_string());
+    // A file's connection cannot go stale, so it is neither tested nor renewed.
+    let pool = SqlitePoolOptions::new()
+        .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None);
+    let writer = pool.clone().max_connections(1).connect_with(options).await?;
+    // The file's own settings are the writer's business: a reader that set them again would need the write lock for it.
+    let reading = SqliteConnectOptions::from_str(url)?
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .statement_cache_capacity(STATEMENTS)
+        .pragma("query_only", "ON");
+    let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(reading);
+    Ok(Db::Sqlite { writer, readers, path })
+}
+
+pub(super) async fn open_postgres(url: &str) -> Result<Db, StoreError> {
+    let options = PgConnectOptions::from_str(url)?
+        .application_name("turnleaf")
+        .options([("timezone", "UTC")])
+        .statement_cache_capacity(STATEMENTS);
+    let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE);
+    let writer = pool.clone().max_connections(POSTGRES_WRITERS).connect_with(options.clone()).await?;
+    let readers = pool.max_connections(POSTGRES_READERS).connect_lazy_with(options);
+    Ok(Db::Postgres { writer, readers })
+}
+
+/// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock says so already.
+pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
+    if let Tx::Postgres(tx) = tx {
+        sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut **tx).await?;
+    }
+    Ok(())
+}
+
+/// Whether the table is there, so that a query for it would not fail.
+pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> {
+    let found: Option<i64> = match db {
+        Db::Sqlite { writer, .. } => {
+            sqlx::query_scalar("SELECT CAST(1 AS BIGINT) FROM sqlite_schema WHERE type = 'table' AND name = $1")
+                .bind(table)
+                .fetch_optional(writer)
+                .await?
+        }
+        Db::Postgres { writer, .. } => {
+            sqlx::query_scalar("SELECT CAST(1 AS BIGINT) WHERE to_regclass($1) IS NOT NULL")
+                .bind(table)
+                .fetch_optional(writer)
+                .await?
+        }
+    };
+    Ok(found.is_some())
+}
+
+/// Writes a consistent copy of a SQLite database to `file`, which must not exist; work goes on meanwhile. PostgreSQL
+/// has `pg_dump`, so there it is refused.
+///
+/// # Errors
+/// `NoFile` on PostgreSQL; `Full` when the disk is.
+pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Err(StoreError::NoFile) };
+    let file = file.to_str().ok_or(StoreError::NoFile)?;
+    sqlx::query("VACUUM INTO $1").bind(file).execute(writer).await?;
+    Ok(())
+}
+
+/// Asks the database itself whether its pages and indices are sound; what it says otherwise comes back as sentences.
+/// PostgreSQL checks its pages when it reads them.
+pub async fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
+    let Db::Sqlite { readers, .. } = db else { return Ok(Vec::new()) };
+    let mut said: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check").fetch_all(readers).await?;
+    said.retain(|line| line != "ok");
+    let broken: Vec<(String, Option<i64>, String, i64)> =
+        sqlx::query_as("PRAGMA foreign_key_check").fetch_all(readers).await?;
+    said.extend(
+        broken
+            .into_iter()
+            .map(|(table, _, parent, _)| format!("a row of {table} refers to a row of {parent} that is not there")),
+    );
+    Ok(said)
+}
+
+/// Refuses a damaged database before anything is served from it: the quick form of [`integrity`].
+///
+/// # Errors
+/// `Damaged`, with SQLite's first words about it.
+pub async fn check_sound(db: &Db) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(()) };
+    let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
+    if said == "ok" { Ok(()) } else { Err(StoreError::Damaged(said)) }
+}
+
+/// Gives the pages of deleted rows back to the file system, a bounded number at a time. PostgreSQL has autovacuum.
+pub async fn give_back_space(db: &Db) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(()) };
+    sqlx::query("PRAGMA incremental_vacuum(1000)").execute(writer).await?;
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Drafts: what is typed and not sent, per chat and one for the chat that does not exist yet. Each has a revision, so
+//! that of two tabs the later knows that it writes over something it has not seen.
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::domain::branch::Lock;
+use crate::domain::{ChatId, Thinking, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::plain;
+
+sql! {
+    FIND_OF_CHAT = "SELECT text, provider, model, thinking, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
+    FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, rev FROM drafts \
+        WHERE owner_id = $1 AND chat_id IS NULL";
+    /// Nothing is inserted for a chat that is not the owner's.
+    INSERT_OF_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, rev, updated_at) \
+        SELECT c.owner_id, c.id, $3, $4, $5, $6, CAST(1 AS BIGINT), $7 FROM chats c \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL \
+        ON CONFLICT DO NOTHING RETURNING rev";
+    INSERT_OF_NEW_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, rev, updated_at) \
+        VALUES ($1, NULL, $2, $3, $4, $5, CAST(1 AS BIGINT), $6) ON CONFLICT DO NOTHING RETURNING rev";
+    UPDATE_OF_CHAT = "UPDATE drafts SET text = $4, provider = $5, model = $6, thinking = $7, rev = rev + 1, \
+        updated_at = $8 WHERE owner_id = $1 AND chat_id = $2 AND rev = $3 RETURNING rev";
+    UPDATE_OF_NEW_CHAT = "UPDATE drafts SET text = $3, provider = $4, model = $5, thinking = $6, rev = rev + 1, \
+        updated_at = $7 WHERE owner_id = $1 AND chat_id IS NULL AND rev = $2 RETURNING rev";
+    CLEAR_OF_CHAT = "UPDATE drafts SET text = '', rev = rev + 1, updated_at = $3 \
+        WHERE owner_id = $1 AND chat_id = $2 AND text <> ''";
+    CLEAR_OF_NEW_CHAT = "UPDATE drafts SET text = '', rev = rev + 1, updated_at = $2 \
+        WHERE owner_id = $1 AND chat_id IS NULL AND text <> ''";
+}
+
+/// Unsent text with the model and thinking chosen for it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Draft {
+    pub text: String,
+    pub lock: Option<Lock>,
+    pub thinking: Option<Thinking>,
+    /// Rises with every save; 0 before the first.
+    pub rev: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct DraftRow {
+    text: String,
+    provider: Option<String>,
+    model: Option<String>,
+    thinking: Option<Json<Thinking>>,
+    rev: i64,
+}
+
+impl From<DraftRow> for Draft {
+    fn from(row: DraftRow) -> Self {
+        Self {
+            text: row.text,
+            lock: row.provider.zip(row.model).map(|(provider, model)| Lock { provider, model }),
+            thinking: row.thinking.map(|Json(thinking)| thinking),
+            rev: row.rev,
+        }
+    }
+}
+
+/// The draft of a chat, or of the new chat.
+pub async fn find(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, StoreError> {
+    let row: Option<DraftRow> = match chat {
+        Some(chat) => on!(db, |pool| {
+            sqlx::query_as(FIND_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
+        }),
+        None => on!(db, |pool| sqlx::query_as(FIND_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
+    };
+    Ok(row.map(Draft::from))
+}
+
+/// Saves a draft whose `rev` is the one it was made from, and gives the new revision. `None`: somebody saved another
+/// one meanwhile, or the chat is gone; nothing was changed.
+pub async fn put(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: Option<ChatId>,
+    draft: &Draft,
+    now: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
+    let text = plain(&draft.text, "the draft")?;
+    let provider = draft.lock.as_ref().map(|lock| lock.provider.as_str());
+    let model = draft.lock.as_ref().map(|lock| lock.model.as_str());
+    let thinking = draft.thinking.map(Json);
+    let chat = chat.map(ChatId::uuid);
+    Ok(match (chat, draft.rev) {
+        (Some(chat), 0) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(INSERT_OF_CHAT)
+                .bind(owner.uuid())
+                .bind(chat)
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+        (None, 0) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(INSERT_OF_NEW_CHAT)
+                .bind(owner.uuid())
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+        (Some(chat), rev) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(UPDATE_OF_CHAT)
+                .bind(owner.uuid())
+                .bind(chat)
+                .bind(rev)
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+        (None, rev) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(UPDATE_OF_NEW_CHAT)
+                .bind(owner.uuid())
+                .bind(rev)
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+    })
+}
+
+/// Empties a draft that was sent. Its revision rises, so another tab's late save of the sent text is refused.
+pub async fn clear(tx: &mut Tx, owner: UserId, chat: Option<ChatId>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let chat: Option<Uuid> = chat.map(ChatId::uuid);
+    match chat {
+        Some(chat) => in_tx!(tx, |conn| {
+            sqlx::query(CLEAR_OF_CHAT).bind(owner.uuid()).bind(chat).bind(now).execute(conn).await?;
+        }),
+        None => in_tx!(tx, |conn| {
+            sqlx::query(CLEAR_OF_NEW_CHAT).bind(owner.uuid()).bind(now).execute(conn).await?;
+        }),
+    }
+    Ok(())
+}

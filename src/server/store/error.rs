@@ -1,0 +1,111 @@
+//! What can go wrong with the store, by what the caller has to do about it.
+
+use std::path::PathBuf;
+
+use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
+
+/// A failure of the store. Not found is not one: it is `Ok(None)`.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A row with this key exists; for a client's request id that means: answer with the earlier result.
+    #[error("a row with this key exists already")]
+    NotUnique,
+    /// A stored value does not parse: written by a newer version or by something else.
+    #[error("{table}.{column} of {id} cannot be read: {reason}")]
+    Inconsistent { table: &'static str, column: &'static str, id: String, reason: String },
+    /// A row that the caller saw a moment ago is gone or has moved on.
+    #[error("{0} is gone")]
+    Gone(&'static str),
+    /// PostgreSQL cannot store NUL in text and SQLite could, so both refuse it. Text is cleaned where it comes in.
+    #[error("{0} contains a NUL character")]
+    Nul(&'static str),
+    /// No space left. Reads go on; writes work again when there is space (507).
+    #[error("the disk of the database is full")]
+    Full,
+    /// Locked, out of connections, restarting or deadlocked: trying again may work (503).
+    #[error("the database is busy: {0}")]
+    Busy(String),
+    /// Pages that are not a database's (exit 74). Never repaired silently.
+    #[error("the database is damaged: {0}; restore a backup or copy the file before you try to repair it")]
+    Damaged(String),
+    /// The database was written by a newer Turnleaf.
+    #[error(
+        "the database has schema version {database}, but this Turnleaf knows only up to {binary}; \
+         start the newer Turnleaf again or restore the backup made before the upgrade"
+    )]
+    NewerSchema { database: i64, binary: i64 },
+    /// A migration that was applied is not the one this binary has, or one failed half-way.
+    #[error("the schema cannot be migrated: {0}")]
+    Migration(String),
+    /// The backup before a migration could not be made, so nothing was migrated.
+    #[error("could not write the backup {path}: {reason}")]
+    Backup { path: PathBuf, reason: String },
+    #[error("`{0}` is not a database this program knows: use sqlite://PATH or postgres://…")]
+    UnknownScheme(String),
+    /// A database in memory would forget every chat, and one on a server has no file to copy.
+    #[error("this needs a SQLite database in a file")]
+    NoFile,
+    #[error(transparent)]
+    Driver(sqlx::Error),
+}
+
+impl StoreError {
+    /// Whether the same call may work in a moment.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy(_))
+    }
+
+    /// Whether the data itself is broken (exit 74).
+    pub fn is_damaged(&self) -> bool {
+        matches!(self, Self::Damaged(_))
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        let sqlx::Error::Database(said) = &error else {
+            return match error {
+                sqlx::Error::PoolTimedOut => Self::Busy("no connection became free".into()),
+                sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,
+                // PostgreSQL went away; the pool connects again.
+                sqlx::Error::Io(why) => Self::Busy(why.to_string()),
+                other => Self::Driver(other),
+            };
+        };
+        if said.is_unique_violation() {
+            return Self::NotUnique;
+        }
+        let words = said.message().to_owned();
+        if let Some(sqlite) = said.try_downcast_ref::<SqliteError>() {
+            return match sqlite_primary(sqlite) {
+                SQLITE_BUSY | SQLITE_LOCKED => Self::Busy(words),
+                SQLITE_FULL => Self::Full,
+                SQLITE_CORRUPT | SQLITE_NOTADB => Self::Damaged(words),
+                _ => Self::Driver(error),
+            };
+        }
+        match said.try_downcast_ref::<PgDatabaseError>().map(PgDatabaseError::code) {
+            // disk_full
+            Some("53100") => Self::Full,
+            // data_corrupted, index_corrupted
+            Some("XX001" | "XX002") => Self::Damaged(words),
+            // serialization_failure, deadlock_detected, lock_not_available, too_many_connections, admin_shutdown,
+            // crash_shutdown, cannot_connect_now
+            Some("40001" | "40P01" | "55P03" | "53300" | "57P01" | "57P02" | "57P03") => Self::Busy(words),
+            _ => Self::Driver(error),
+        }
+    }
+}
+
+const SQLITE_BUSY: u32 = 5;
+const SQLITE_LOCKED: u32 = 6;
+const SQLITE_CORRUPT: u32 = 11;
+const SQLITE_FULL: u32 = 13;
+const SQLITE_NOTADB: u32 = 26;
+
+/// SQLite's primary result code: the low byte of the extended one.
+fn sqlite_primary(error: &SqliteError) -> u32 {
+    use sqlx::error::DatabaseError;
+    error.code().and_then(|code| code.parse::<u32>().ok()).map_or(0, |code| code & 0xff)
+}

@@ -1,0 +1,268 @@
+//! Generations: single calls of a provider, with the request exactly as it was sent. The response's bytes are in
+//! [`raw`].
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::domain::{Failure, GenerationId, TurnId, Usage, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{UsageRow, inconsistent, parse_word, place, plain, word};
+
+pub mod raw;
+
+macro_rules! generation_columns {
+    () => {
+        "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, g.request_manifest, g.raw_sha256, \
+         g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
+         g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.error, g.first_token_at, \
+         g.started_at, g.ended_at"
+    };
+}
+
+/// Generations in chats of this owner ($1).
+macro_rules! of_owner {
+    () => {
+        " FROM generations g JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+         WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
+    };
+}
+
+sql! {
+    TURN_USAGE = "SELECT CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
+        CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, \
+        CAST(SUM(cache_read_tokens) AS BIGINT) AS cache_read_tokens, \
+        CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
+        CAST(SUM(reasoning_tokens) AS BIGINT) AS reasoning_tokens FROM generations WHERE turn_id = $1";
+    INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, \
+        raw_kind, raw_complete, status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', $10)";
+    FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
+        input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
+        reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13 \
+        WHERE id = $1 AND status = 'running'";
+    LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
+    FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
+    REQUEST = concat!("SELECT g.request_body", of_owner!(), " AND g.id = $2");
+    RUNNING = concat!("SELECT ", generation_columns!(), " FROM generations g \
+        WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
+}
+
+/// How far a generation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GenerationStatus {
+    Running,
+    Complete,
+    Cancelled,
+    Error,
+}
+
+/// What the raw bytes of a response are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RawKind {
+    SseEvents,
+    Chunks,
+    StreamAndResponse,
+    Response,
+    /// Not kept.
+    None,
+}
+
+/// A provider call that is about to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewGeneration {
+    pub id: GenerationId,
+    pub turn_id: TurnId,
+    /// Place among the turn's generations, from 0.
+    pub step: u32,
+    pub provider: String,
+    pub model_requested: String,
+    /// The body exactly as it is sent; no headers, so no key.
+    pub request_body: Vec<u8>,
+    /// Which turns went into it, and how (domain.md 4.7).
+    pub request_manifest: Value,
+    pub raw_kind: RawKind,
+    pub started_at: DateTime<Utc>,
+}
+
+/// How a provider call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerationEnd {
+    pub id: GenerationId,
+    /// Not `Running`.
+    pub status: GenerationStatus,
+    /// Whether the response came to its own end; only then may it be replayed to its model.
+    pub raw_complete: bool,
+    pub model_returned: Option<String>,
+    /// In the provider's word.
+    pub stop_reason: Option<String>,
+    pub usage: Usage,
+    pub error: Option<Failure>,
+    pub first_token_at: Option<DateTime<Utc>>,
+    pub ended_at: DateTime<Utc>,
+}
+
+/// A stored provider call, without its bodies.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Generation {
+    pub id: GenerationId,
+    pub turn_id: TurnId,
+    pub step: u32,
+    pub provider: String,
+    pub model_requested: String,
+    pub model_returned: Option<String>,
+    pub request_manifest: Value,
+    /// sha256 and length in bytes of the response as it came; null while it arrives and when it is not kept.
+    pub raw_sha256: Option<Vec<u8>>,
+    pub raw_bytes: Option<u64>,
+    pub raw_kind: RawKind,
+    pub raw_complete: bool,
+    pub status: GenerationStatus,
+    pub stop_reason: Option<String>,
+    pub usage: Usage,
+    /// In millionths of the account's currency.
+    pub cost_micros: Option<i64>,
+    pub error: Option<Failure>,
+    pub first_token_at: Option<DateTime<Utc>>,
+    pub started_at: DateTime<Utc>,
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct GenerationRow {
+    id: Uuid,
+    turn_id: Uuid,
+    step: i64,
+    provider: String,
+    model_requested: String,
+    model_returned: Option<String>,
+    request_manifest: Json<Value>,
+    raw_sha256: Option<Vec<u8>>,
+    raw_bytes: Option<i64>,
+    raw_kind: String,
+    raw_complete: bool,
+    status: String,
+    stop_reason: Option<String>,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    error: Option<Json<Failure>>,
+    first_token_at: Option<DateTime<Utc>>,
+    started_at: DateTime<Utc>,
+    ended_at: Option<DateTime<Utc>>,
+}
+
+impl GenerationRow {
+    fn into_generation(self) -> Result<Generation, StoreError> {
+        const TABLE: &str = "generations";
+        Ok(Generation {
+            id: self.id.into(),
+            turn_id: self.turn_id.into(),
+            step: u32::try_from(self.step).map_err(|why| inconsistent(TABLE, "step", self.id, why))?,
+            provider: self.provider,
+            model_requested: self.model_requested,
+            model_returned: self.model_returned,
+            request_manifest: self.request_manifest.0,
+            raw_sha256: self.raw_sha256,
+            raw_bytes: self.raw_bytes.map(place),
+            raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
+            raw_complete: self.raw_complete,
+            status: parse_word(self.status, TABLE, "status", self.id)?,
+            stop_reason: self.stop_reason,
+            usage: self.usage.into(),
+            cost_micros: self.cost_micros,
+            error: self.error.map(|Json(error)| error),
+            first_token_at: self.first_token_at,
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+        })
+    }
+}
+
+/// Stores a provider call before it is made.
+pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(new.id.uuid())
+            .bind(new.turn_id.uuid())
+            .bind(i64::from(new.step))
+            .bind(new.provider.as_str())
+            .bind(new.model_requested.as_str())
+            .bind(new.request_body.as_slice())
+            .bind(Json(&new.request_manifest))
+            .bind(word(new.raw_kind))
+            .bind(false)
+            .bind(new.started_at)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
+/// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large
+/// body never holds up the writer. False when it was over already.
+pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
+    let stop_reason = end.stop_reason.as_deref().map(|text| plain(text, "the stop reason")).transpose()?;
+    let model_returned = end.model_returned.as_deref().map(|text| plain(text, "the model's name")).transpose()?;
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
+    let changed = in_tx!(&mut *tx, |conn| {
+        sqlx::query(FINISH)
+            .bind(end.id.uuid())
+            .bind(word(end.status))
+            .bind(end.raw_complete)
+            .bind(model_returned)
+            .bind(stop_reason)
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(end.error.as_ref().map(Json))
+            .bind(end.first_token_at)
+            .bind(end.ended_at)
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    if changed > 0 {
+        raw::pack_if_small(tx, end.id).await?;
+    }
+    Ok(changed > 0)
+}
+
+/// The generations of this owner's turn, by step.
+pub async fn list(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
+    let rows: Vec<GenerationRow> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    rows.into_iter().map(GenerationRow::into_generation).collect()
+}
+
+/// One generation in a chat of this owner.
+pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Generation>, StoreError> {
+    let row: Option<GenerationRow> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
+    row.map(GenerationRow::into_generation).transpose()
+}
+
+/// The request exactly as it was sent.
+pub async fn request(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
+    Ok(on!(db, |pool| {
+        sqlx::query_scalar(REQUEST).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
+    }))
+}
+
+/// The sum of what a turn's generations used, as far as they said (domain.md I11).
+pub async fn turn_usage(db: &Db, turn: TurnId) -> Result<Usage, StoreError> {
+    let row: UsageRow = on!(db, |pool| sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?);
+    Ok(row.into())
+}
+
+/// The generations of a turn that are not over: what the sweep at the start has to end.
+pub async fn running(db: &Db, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
+    let rows: Vec<GenerationRow> = on!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
+    rows.into_iter().map(GenerationRow::into_generation).collect()
+}

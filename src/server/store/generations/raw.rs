@@ -1,0 +1,196 @@
+//! Responses as they came, byte for byte: rows of pieces while they arrive, one compressed body with the sha256 of the
+//! original afterwards.
+
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::domain::{GenerationId, TurnId, UserId, limits};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{bigint, inconsistent};
+use crate::server::store::turn_events::fixed_chunks;
+
+/// Up to this many bytes are compressed inside the transaction that ends the generation: a few milliseconds.
+const SMALL: i64 = 1 << 20;
+/// zstd's own default: JSON streams shrink to a tenth, at several hundred MB/s.
+const LEVEL: i32 = 3;
+
+sql! {
+    /// Followed by rows of values.
+    INSERT = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
+    SIZE = "SELECT CAST(SUM(LENGTH(bytes)) AS BIGINT) FROM generation_chunks WHERE generation_id = $1";
+    CHUNKS = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 ORDER BY n";
+    PACK = "UPDATE generations SET raw_response = $2, raw_sha256 = $3, raw_bytes = $4 \
+        WHERE id = $1 AND raw_response IS NULL AND status <> 'running'";
+    DELETE = "DELETE FROM generation_chunks WHERE generation_id = $1";
+    UNPACKED = "SELECT g.id FROM generations g WHERE g.status <> 'running' AND g.raw_response IS NULL \
+        AND EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id) ORDER BY g.id LIMIT $1";
+    FIND = "SELECT g.raw_response, g.raw_bytes FROM generations g JOIN turns t ON t.id = g.turn_id \
+        JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
+    /// Followed by a list of turn ids.
+    OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status FROM generations g ";
+}
+
+/// A piece of a response, with its place among the pieces, from 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk<'a> {
+    pub generation_id: GenerationId,
+    pub n: u64,
+    pub bytes: &'a [u8],
+}
+
+/// The raw response of one step of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawStep {
+    pub generation_id: GenerationId,
+    /// Whether the provider finished it and the generation went well: only then may it be replayed as it is.
+    pub is_complete: bool,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(sqlx::FromRow)]
+struct StepRow {
+    turn_id: Uuid,
+    id: Uuid,
+    raw_response: Option<Vec<u8>>,
+    raw_bytes: Option<i64>,
+    raw_complete: bool,
+    status: String,
+}
+
+/// Appends pieces of any number of responses.
+pub async fn append_chunks(tx: &mut Tx, chunks: &[Chunk<'_>]) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        for some in fixed_chunks(chunks) {
+            let mut query = QueryBuilder::new(INSERT);
+            query.push_values(some, |mut row, chunk| {
+                row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.n)).push_bind(chunk.bytes);
+            });
+            query.build().execute(&mut *conn).await?;
+        }
+    });
+    Ok(())
+}
+
+/// Compresses the pieces of a generation that is over into one body and deletes them, in one transaction. Does nothing
+/// when that has been done.
+pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
+    let pieces = pieces(db, generation.uuid()).await?;
+    if pieces.is_empty() {
+        return Ok(());
+    }
+    let packed = tokio::task::spawn_blocking(move || compress(&pieces))
+        .await
+        .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
+    let mut tx = db.begin().await?;
+    store(&mut tx, generation, packed).await?;
+    tx.commit().await
+}
+
+/// Generations that are over and whose pieces [`pack`] has yet to compress, at most `limit`.
+pub async fn unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
+    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(UNPACKED).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(ids.into_iter().map(GenerationId::from).collect())
+}
+
+/// A response exactly as it came, as far as it has come. `None` when the owner has no such generation or nothing was
+/// kept.
+pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
+    let row: Option<(Option<Vec<u8>>, Option<i64>)> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
+    match row {
+        None => Ok(None),
+        Some((Some(packed), Some(length))) => decompress(&packed, length, generation.uuid()).map(Some),
+        Some(_) => {
+            let pieces = pieces(db, generation.uuid()).await?;
+            Ok(Some(pieces.concat()).filter(|bytes| !bytes.is_empty()))
+        }
+    }
+}
+
+/// The responses of these turns, by step, for assembling the context of a request. The caller has found the turns by
+/// their owner.
+pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<RawStep>>, StoreError> {
+    let mut map: HashMap<TurnId, Vec<RawStep>> = HashMap::new();
+    // A path may have more turns than a statement may have parameters.
+    for some in turns.chunks(limits::PAGE_MAX as usize) {
+        let rows: Vec<StepRow> = on!(db, |pool| {
+            let mut query = QueryBuilder::new(OF_TURNS);
+            query.push("WHERE g.turn_id IN (");
+            let mut list = query.separated(", ");
+            for turn in some {
+                list.push_bind(turn.uuid());
+            }
+            query.push(") ORDER BY g.turn_id, g.step");
+            query.build_query_as().persistent(false).fetch_all(pool).await?
+        });
+        for row in rows {
+            let bytes = match (row.raw_response, row.raw_bytes) {
+                (Some(packed), Some(length)) => decompress(&packed, length, row.id)?,
+                _ => pieces(db, row.id).await?.concat(),
+            };
+            let is_complete = row.raw_complete && row.status == "complete" && !bytes.is_empty();
+            let step = RawStep { generation_id: row.id.into(), is_complete, bytes };
+            map.entry(row.turn_id.into()).or_default().push(step);
+        }
+    }
+    Ok(map)
+}
+
+/// Packs within the transaction that ends the generation, if that takes no time.
+pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
+    let pieces: Vec<Vec<u8>> = in_tx!(&mut *tx, |conn| {
+        let size: Option<i64> = sqlx::query_scalar(SIZE).bind(generation.uuid()).fetch_one(&mut *conn).await?;
+        match size {
+            Some(size) if size <= SMALL => {
+                sqlx::query_scalar(CHUNKS).bind(generation.uuid()).fetch_all(&mut *conn).await?
+            }
+            _ => Vec::new(),
+        }
+    });
+    if pieces.is_empty() {
+        return Ok(());
+    }
+    store(tx, generation, compress(&pieces)?).await
+}
+
+pub(in crate::server::store) struct Packed {
+    bytes: Vec<u8>,
+    sha256: Vec<u8>,
+    length: i64,
+}
+
+async fn store(tx: &mut Tx, generation: GenerationId, packed: Packed) -> Result<(), StoreError> {
+    let id = generation.uuid();
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PACK).bind(id).bind(packed.bytes).bind(packed.sha256).bind(packed.length);
+        if query.execute(&mut *conn).await?.rows_affected() > 0 {
+            sqlx::query(DELETE).bind(id).execute(&mut *conn).await?;
+        }
+    });
+    Ok(())
+}
+
+async fn pieces(db: &Db, generation: Uuid) -> Result<Vec<Vec<u8>>, StoreError> {
+    Ok(on!(db, |pool| sqlx::query_scalar(CHUNKS).bind(generation).fetch_all(pool).await?))
+}
+
+fn compress(pieces: &[Vec<u8>]) -> Result<Packed, StoreError> {
+    let body = pieces.concat();
+    let failed = |why| inconsistent("generations", "raw_response", "a new body", why);
+    let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
+    let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
+    Ok(Packed { bytes, sha256: Sha256::digest(&body).to_vec(), length })
+}
+
+/// Undoes [`compress`]. `length` is the stored one, which bounds what a damaged body can expand to.
+pub(in crate::server::store) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
+    let failed = |why: String| inconsistent("generations", "raw_response", id, why);
+    let length = usize::try_from(length).map_err(|why| failed(why.to_string()))?;
+    let body = zstd::bulk::decompress(packed, length).map_err(|why| failed(why.to_string()))?;
+    if body.len() == length { Ok(body) } else { Err(failed("the length is not the stored one".into())) }
+}

@@ -1,0 +1,30 @@
+//! Settings of a person: JSON values by name.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::types::Json;
+
+use crate::domain::UserId;
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+
+sql! {
+    FIND = "SELECT value FROM settings WHERE owner_id = $1 AND key = $2";
+    PUT = "INSERT INTO settings (owner_id, key, value, updated_at) VALUES ($1, $2, $3, $4) \
+        ON CONFLICT (owner_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
+}
+
+/// One setting.
+pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, StoreError> {
+    let value: Option<Json<Value>> =
+        on!(db, |pool| sqlx::query_scalar(FIND).bind(owner.uuid()).bind(key).fetch_optional(pool).await?);
+    Ok(value.map(|Json(value)| value))
+}
+
+/// Sets one setting, whatever it was.
+pub async fn put(tx: &mut Tx, owner: UserId, key: &str, value: &Value, now: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(PUT).bind(owner.uuid()).bind(key).bind(Json(value)).bind(now).execute(conn).await?;
+    });
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Blocks as rows. `content` is the block's tagged JSON as text, on both databases: JSONB would reorder the keys of
+//! tool arguments and rewrite their numbers, and a reloaded reply must equal the live one byte for byte.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::domain::{Block, BlockId, ChatId, GenerationId, TurnId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{from_json, inconsistent, parse_word, to_json, word};
+use crate::server::store::turn_events::fixed_chunks;
+
+sql! {
+    OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
+        created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+    /// Followed by rows of values.
+    INSERT = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
+        parent_block_id, generation_id, metadata, created_at, updated_at) ";
+    /// Blocks are append-only: only these change once a block exists (domain.md I6).
+    OR_UPDATE = " ON CONFLICT (id) DO UPDATE SET state = excluded.state, content = excluded.content, \
+        metadata = excluded.metadata, updated_at = excluded.updated_at";
+}
+
+/// A block to store, with where it belongs.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockOf<'a> {
+    pub chat_id: ChatId,
+    pub turn_id: TurnId,
+    pub block: &'a Block,
+}
+
+#[derive(sqlx::FromRow)]
+pub(super) struct BlockRow {
+    pub(super) id: Uuid,
+    pub(super) turn_id: Uuid,
+    seq: i64,
+    chat_seq: i64,
+    author: String,
+    state: String,
+    content: String,
+    parent_block_id: Option<Uuid>,
+    generation_id: Option<Uuid>,
+    metadata: String,
+    created_at: DateTime<Utc>,
+}
+
+impl BlockRow {
+    pub(super) fn into_block(self) -> Result<Block, StoreError> {
+        const TABLE: &str = "turn_blocks";
+        Ok(Block {
+            id: self.id.into(),
+            seq: u32::try_from(self.seq).map_err(|why| inconsistent(TABLE, "seq", self.id, why))?,
+            chat_seq: self.chat_seq,
+            author: parse_word(self.author, TABLE, "author", self.id)?,
+            state: parse_word(self.state, TABLE, "state", self.id)?,
+            content: from_json(&self.content, TABLE, "content", self.id)?,
+            parent_block_id: self.parent_block_id.map(BlockId::from),
+            generation_id: self.generation_id.map(GenerationId::from),
+            block_metadata: from_json(&self.metadata, TABLE, "metadata", self.id)?,
+            created_at: self.created_at,
+        })
+    }
+}
+
+/// Stores blocks as they are now: new ones are added, known ones get their new state, content and metadata. Of several
+/// states of one block the last counts.
+pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
+    // One statement must not touch a row twice.
+    let last: HashMap<BlockId, usize> = blocks.iter().enumerate().map(|(at, of)| (of.block.id, at)).collect();
+    let mut rows = Vec::with_capacity(last.len());
+    for (at, of) in blocks.iter().enumerate() {
+        if last.get(&of.block.id) == Some(&at) {
+            let content = to_json(&of.block.content, "turn_blocks", "content")?;
+            let metadata = to_json(&of.block.block_metadata, "turn_blocks", "metadata")?;
+            rows.push((*of, content, metadata));
+        }
+    }
+    in_tx!(tx, |conn| {
+        for chunk in fixed_chunks(&rows) {
+            let mut query = QueryBuilder::new(INSERT);
+            query.push_values(chunk, |mut row, (of, content, metadata)| {
+                let block = of.block;
+                row.push_bind(block.id.uuid())
+                    .push_bind(of.turn_id.uuid())
+                    .push_bind(of.chat_id.uuid())
+                    .push_bind(i64::from(block.seq))
+                    .push_bind(block.chat_seq)
+                    .push_bind(block.content.block_type().to_owned())
+                    .push_bind(word(block.author))
+                    .push_bind(word(block.state))
+                    .push_bind(content.clone())
+                    .push_bind(block.parent_block_id.map(BlockId::uuid))
+                    .push_bind(block.generation_id.map(GenerationId::uuid))
+                    .push_bind(metadata.clone())
+                    .push_bind(block.created_at)
+                    .push_bind(now);
+            });
+            query.push(OR_UPDATE).build().execute(&mut *conn).await?;
+        }
+    });
+    Ok(())
+}
+
+/// The stored blocks of a turn, in order. While the turn runs they lag behind the journal.
+pub(super) async fn of_turn(db: &Db, turn: TurnId) -> Result<Vec<Block>, StoreError> {
+    let rows: Vec<BlockRow> = on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
+    rows.into_iter().map(BlockRow::into_block).collect()
+}

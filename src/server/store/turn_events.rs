@@ -1,0 +1,100 @@
+//! The journal: the numbered events of each turn, as text that is served as it was written.
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+
+use crate::domain::{Event, TurnId, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{bigint, from_json, place};
+
+sql! {
+    /// Followed by rows of values.
+    INSERT = "INSERT INTO turn_events (turn_id, seq, event) ";
+    AFTER = "SELECT e.seq, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
+    UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";
+    LAST_SEQ = "SELECT MAX(seq) FROM turn_events WHERE turn_id = $1";
+    DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT t.id FROM turns t WHERE t.completed_at < $1 \
+        AND EXISTS (SELECT 1 FROM turn_events e WHERE e.turn_id = t.id) LIMIT $2)";
+}
+
+/// An event to append: its JSON is stored byte for byte.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRow<'a> {
+    pub turn_id: TurnId,
+    pub seq: u64,
+    pub event: &'a str,
+}
+
+/// How many rows one statement inserts. A few fixed sizes keep the prepared statements few; the largest stays below the
+/// databases' bounds on parameters.
+const CHUNKS: [usize; 5] = [256, 64, 16, 4, 1];
+
+/// Cuts rows into slices of the fixed sizes, in order.
+pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let size = CHUNKS.into_iter().find(|size| *size <= rows.len())?;
+        let (chunk, rest) = rows.split_at(size);
+        rows = rest;
+        Some(chunk)
+    })
+}
+
+/// Appends events of any number of turns.
+///
+/// # Errors
+/// `NotUnique` when a turn has an event of this number: two writers believe that they own it.
+pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        for chunk in fixed_chunks(events) {
+            let mut query = QueryBuilder::new(INSERT);
+            query.push_values(chunk, |mut row, event| {
+                row.push_bind(event.turn_id.uuid()).push_bind(bigint(event.seq)).push_bind(event.event);
+            });
+            query.build().execute(&mut *conn).await?;
+        }
+    });
+    Ok(())
+}
+
+/// The events of this owner's turn after a number, at most `limit`.
+pub async fn after(
+    db: &Db,
+    owner: UserId,
+    turn: TurnId,
+    seq: u64,
+    limit: u32,
+) -> Result<Vec<(u64, String)>, StoreError> {
+    let rows: Vec<(i64, String)> = on!(db, |pool| {
+        sqlx::query_as(AFTER)
+            .bind(owner.uuid())
+            .bind(turn.uuid())
+            .bind(bigint(seq))
+            .bind(i64::from(limit))
+            .fetch_all(pool)
+            .await?
+    });
+    Ok(rows.into_iter().map(|(seq, event)| (place(seq), event)).collect())
+}
+
+/// The number of a turn's newest event; 0 when there is none, which is also so after [`delete_old`].
+pub async fn last_seq(db: &Db, turn: TurnId) -> Result<u64, StoreError> {
+    let last: Option<i64> = on!(db, |pool| sqlx::query_scalar(LAST_SEQ).bind(turn.uuid()).fetch_one(pool).await?);
+    Ok(last.map_or(0, place))
+}
+
+/// Deletes the journals of turns that were over before `before`, at most `limit` turns at a time, and gives the number
+/// of events deleted: 0 means that none are left. The blocks remain; a follower with an old cursor gets a snapshot.
+pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        sqlx::query(DELETE_OLD).bind(before).bind(i64::from(limit)).execute(conn).await?.rows_affected()
+    }))
+}
+
+/// The parsed events of a turn up to a number, for folding.
+pub(super) async fn up_to(db: &Db, turn: TurnId, seq: u64) -> Result<Vec<(u64, Event)>, StoreError> {
+    let rows: Vec<(i64, String)> =
+        on!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(bigint(seq)).fetch_all(pool).await?);
+    rows.into_iter().map(|(seq, event)| Ok((place(seq), from_json(&event, "turn_events", "event", turn)?))).collect()
+}

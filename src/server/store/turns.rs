@@ -1,0 +1,136 @@
+//! Turns: writing them. A running turn moves only through [`progress`] and [`finish`], both conditional on it not being
+//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], the shape of the tree in [`tree`].
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+
+use crate::domain::{Turn, TurnId, TurnStatus};
+use crate::server::store::db::Tx;
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
+use crate::server::store::turn_blocks::{self, BlockOf};
+
+pub mod read;
+pub mod tree;
+
+pub use read::{find, path, unfinished};
+pub use tree::{count_children, leaf_below, leaf_of_chat, siblings};
+
+sql! {
+    INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
+        provider_used, model_used, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
+        reasoning_tokens, content_text, error, last_event_seq, created_at, started_at, completed_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+    PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
+        started_at = COALESCE(started_at, $6) \
+        WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
+    FINISH = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
+        started_at = COALESCE(started_at, $6), completed_at = $7, error = $8, content_text = $9, input_tokens = $10, \
+        output_tokens = $11, cache_read_tokens = $12, cache_write_tokens = $13, reasoning_tokens = $14 \
+        WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
+}
+
+/// How far a running turn is, as of the events committed with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    pub turn_id: TurnId,
+    /// Not a terminal one: those are [`finish`]'s.
+    pub status: TurnStatus,
+    /// The newest event in the same transaction. What a reader folds ends here.
+    pub last_event_seq: u64,
+    pub provider_used: Option<String>,
+    pub model_used: Option<String>,
+    pub started_at: Option<DateTime<Utc>>,
+}
+
+/// Stores a new turn with its blocks.
+pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
+    let text = turn.content_text();
+    let text = plain(&text, "the text of a turn")?;
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+    in_tx!(&mut *tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(turn.id.uuid())
+            .bind(turn.chat_id.uuid())
+            .bind(turn.ord)
+            .bind(turn.depth)
+            .bind(turn.branch_id.uuid())
+            .bind(turn.exchange_id.uuid())
+            .bind(turn.prev_turn_id.map(TurnId::uuid))
+            .bind(turn.role.as_str())
+            .bind(turn.status.as_str())
+            .bind(turn.provider_used.as_deref())
+            .bind(turn.model_used.as_deref())
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(text)
+            .bind(turn.error.as_ref().map(Json))
+            .bind(bigint(turn.last_event_seq))
+            .bind(turn.created_at)
+            .bind(turn.started_at)
+            .bind(turn.completed_at)
+            .execute(conn)
+            .await?;
+    });
+    let blocks: Vec<BlockOf<'_>> =
+        turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    turn_blocks::upsert(tx, &blocks, turn.created_at).await
+}
+
+/// Records how far a running turn is. False when it is over already; then the caller lost the race and stops.
+pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreError> {
+    if progress.status.is_terminal() {
+        return Err(inconsistent("turns", "status", progress.turn_id, "a turn ends by `finish`"));
+    }
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(PROGRESS)
+            .bind(progress.turn_id.uuid())
+            .bind(progress.status.as_str())
+            .bind(bigint(progress.last_event_seq))
+            .bind(progress.provider_used.as_deref())
+            .bind(progress.model_used.as_deref())
+            .bind(progress.started_at)
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Ends a turn as `turn` says: status, usage, error, text, newest event, times. Its blocks are stored by
+/// [`turn_blocks::upsert`] in the same transaction. False when it is over already: the first ending wins.
+///
+/// # Errors
+/// `Inconsistent` when `turn` is not at its end.
+pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
+    if !turn.status.is_terminal() || turn.completed_at.is_none() {
+        return Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"));
+    }
+    let text = turn.content_text();
+    let text = plain(&text, "the text of a turn")?;
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(FINISH)
+            .bind(turn.id.uuid())
+            .bind(turn.status.as_str())
+            .bind(bigint(turn.last_event_seq))
+            .bind(turn.provider_used.as_deref())
+            .bind(turn.model_used.as_deref())
+            .bind(turn.started_at)
+            .bind(turn.completed_at)
+            .bind(turn.error.as_ref().map(Json))
+            .bind(text)
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    Ok(changed > 0)
+}

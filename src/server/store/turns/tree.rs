@@ -1,0 +1,119 @@
+//! The shape of a chat's tree: siblings, bounds, and which leaf a reader wants.
+
+use std::collections::HashMap;
+
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::domain::{ChatId, TurnId, UserId, limits};
+use crate::server::store::chats;
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+
+sql! {
+    /// Followed by a list of turn ids, and then by `SIBLINGS_ORDER`.
+    SIBLINGS = "SELECT t.id, s.id FROM turns t JOIN chats c ON c.id = t.chat_id \
+        JOIN turns s ON s.prev_turn_id = t.prev_turn_id ";
+    /// The same for turns without a predecessor.
+    ROOT_SIBLINGS = "SELECT t.id, s.id FROM turns t JOIN chats c ON c.id = t.chat_id \
+        JOIN turns s ON s.chat_id = t.chat_id AND s.prev_turn_id IS NULL AND t.prev_turn_id IS NULL ";
+    COUNT_CHILDREN = "SELECT COUNT(*) FROM turns WHERE prev_turn_id = $1 AND deleted_at IS NULL";
+    COUNT_ROOTS = "SELECT COUNT(*) FROM turns WHERE chat_id = $1 AND prev_turn_id IS NULL AND deleted_at IS NULL";
+    /// The chat's remembered turn ($2 is any turn of the chat), if it is $2 or below it.
+    LAST_VIEWED_BELOW = "WITH RECURSIVE up (id, prev_turn_id, seen, step) AS ( \
+            SELECT v.id, v.prev_turn_id, v.id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
+            JOIN turns v ON v.id = c.last_viewed_turn_id AND v.deleted_at IS NULL \
+            WHERE c.owner_id = $1 AND t.id = $2 \
+            UNION ALL \
+            SELECT t.id, t.prev_turn_id, up.seen, up.step + 1 FROM up JOIN turns t ON t.id = up.prev_turn_id \
+            WHERE up.step < $3 AND up.id <> $2) \
+        SELECT seen FROM up WHERE id = $2";
+    /// From $2 down, always to the newest child.
+    NEWEST_LEAF = "WITH RECURSIVE down (id, step) AS ( \
+            SELECT t.id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
+            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+            UNION ALL \
+            SELECT t.id, down.step + 1 FROM down JOIN turns t ON t.id = \
+                (SELECT n.id FROM turns n WHERE n.prev_turn_id = down.id AND n.deleted_at IS NULL \
+                ORDER BY n.created_at DESC, n.id DESC LIMIT 1) \
+            WHERE down.step < $3) \
+        SELECT id FROM down ORDER BY step DESC LIMIT 1";
+    NEWEST_TURN = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY t.ord DESC LIMIT 1";
+}
+
+/// The turns that hang where each of these hangs, themselves included, by creation. A turn that is not the owner's is
+/// missing from the map.
+pub async fn siblings(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<TurnId>>, StoreError> {
+    let mut map: HashMap<TurnId, Vec<TurnId>> = HashMap::with_capacity(turns.len());
+    if turns.is_empty() {
+        return Ok(map);
+    }
+    for joined in [SIBLINGS, ROOT_SIBLINGS] {
+        let rows: Vec<(Uuid, Uuid)> = on!(db, |pool| {
+            let mut query = QueryBuilder::new(joined);
+            query.push("WHERE c.owner_id = ").push_bind(owner.uuid());
+            query.push(" AND t.deleted_at IS NULL AND s.deleted_at IS NULL AND t.id IN (");
+            let mut list = query.separated(", ");
+            for turn in turns {
+                list.push_bind(turn.uuid());
+            }
+            query.push(") ORDER BY s.ord");
+            query.build_query_as().persistent(false).fetch_all(pool).await?
+        });
+        for (turn, sibling) in rows {
+            map.entry(turn.into()).or_default().push(sibling.into());
+        }
+    }
+    Ok(map)
+}
+
+/// How many turns hang on `prev` in this chat, or stand at its root: for the bound on siblings. Counted inside the
+/// transaction that holds the chat, so that two at once cannot both fit into the last place.
+pub async fn count_children(tx: &mut Tx, chat: ChatId, prev: Option<TurnId>) -> Result<i64, StoreError> {
+    Ok(match prev {
+        Some(prev) => {
+            in_tx!(tx, |conn| sqlx::query_scalar(COUNT_CHILDREN).bind(prev.uuid()).fetch_one(conn).await?)
+        }
+        None => in_tx!(tx, |conn| sqlx::query_scalar(COUNT_ROOTS).bind(chat.uuid()).fetch_one(conn).await?),
+    })
+}
+
+/// The leaf to show for a turn: below the turn last viewed if that is at or below this one, else always along the
+/// newest child. `None` when the owner has no such turn.
+pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnId>, StoreError> {
+    let seen: Option<Uuid> = on!(db, |pool| {
+        sqlx::query_scalar(LAST_VIEWED_BELOW)
+            .bind(owner.uuid())
+            .bind(turn.uuid())
+            .bind(limits::TURNS_PER_CHAT)
+            .fetch_optional(pool)
+            .await?
+    });
+    let from = seen.unwrap_or(turn.uuid());
+    let leaf: Option<Uuid> = on!(db, |pool| {
+        sqlx::query_scalar(NEWEST_LEAF)
+            .bind(owner.uuid())
+            .bind(from)
+            .bind(limits::TURNS_PER_CHAT)
+            .fetch_optional(pool)
+            .await?
+    });
+    Ok(leaf.map(TurnId::from))
+}
+
+/// The leaf with which a chat opens: below the turn last viewed, else the chat's newest turn. `None` for a chat
+/// without turns, or of another owner.
+pub async fn leaf_of_chat(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<TurnId>, StoreError> {
+    let Some(row) = chats::find(db, owner, chat).await? else { return Ok(None) };
+    if let Some(seen) = row.last_viewed_turn_id
+        && let Some(leaf) = leaf_below(db, owner, seen).await?
+    {
+        return Ok(Some(leaf));
+    }
+    let newest: Option<Uuid> = on!(db, |pool| {
+        sqlx::query_scalar(NEWEST_TURN).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
+    });
+    Ok(newest.map(TurnId::from))
+}

@@ -1,0 +1,120 @@
+//! The composer: the form "Message". Without script it is a plain form; hydrated, it sends in place, keeps drafts and
+//! stops replies.
+
+pub mod draft;
+pub mod keys;
+pub mod message_box;
+pub mod model_menu;
+pub mod send_button;
+pub mod state;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::api::view::DraftView;
+use crate::domain::provider::Model;
+use crate::domain::{ChatId, Lock, TurnId};
+use crate::ui::announce::Announcer;
+use crate::ui::composer::draft::DraftKeeper;
+use crate::ui::composer::keys::Memory;
+use crate::ui::composer::message_box::{MessageBox, listen_on_page};
+use crate::ui::composer::model_menu::{ModelMenu, ThinkingMenu};
+use crate::ui::composer::send_button::{STOP_FORM, SendButton};
+use crate::ui::composer::state::{ComposerState, Listeners, Phase};
+use crate::ui::words;
+
+/// What the server said of a form that was sent without script.
+fn problem_in_address() -> Option<String> {
+    let code = use_query_map().with_untracked(|query| query.get("error"))?;
+    words::form_problem(&code).map(str::to_owned)
+}
+
+/// The form that sends the next message of a chat, or the first of a new one.
+#[component]
+pub fn Composer(
+    /// None sends the first message of a new chat.
+    chat_id: Option<ChatId>,
+    draft: DraftView,
+    models: Vec<Model>,
+    /// The name of the request that the form sends if it is sent without script.
+    form_request_id: String,
+    /// The branch's lock; none before the first message.
+    #[prop(into)]
+    lock: Signal<Option<Lock>>,
+    /// The turn the message follows.
+    #[prop(into)]
+    leaf: Signal<Option<TurnId>>,
+    /// The reply that runs on this path.
+    #[prop(into)]
+    running: Signal<Option<TurnId>>,
+    /// Set by other parts of the page to stop that reply, as the button does.
+    stop_asked: RwSignal<bool>,
+    listeners: Listeners,
+) -> impl IntoView {
+    let default = models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone());
+    let chosen = draft.lock.clone().filter(|lock| models.iter().any(|model| model.lock == *lock)).or(default);
+    let state = ComposerState {
+        chat_id,
+        area: NodeRef::new(),
+        phase: RwSignal::new(Phase::Idle),
+        has_text: RwSignal::new(!draft.text.trim().is_empty()),
+        problem: RwSignal::new(problem_in_address()),
+        lock,
+        choice: RwSignal::new(chosen),
+        thinking: RwSignal::new(draft.thinking.unwrap_or_default()),
+        models: StoredValue::new(models),
+        leaf,
+        running,
+        memory: StoredValue::new(Memory::default()),
+        request_id: StoredValue::new(form_request_id.clone()),
+        failed: StoredValue::new(None),
+        listeners,
+        announcer: expect_context::<Announcer>(),
+        chats: use_context(),
+        draft: DraftKeeper::new(chat_id, draft),
+    };
+    provide_context(state);
+    listen_on_page(state);
+    Effect::new(move |_| {
+        if stop_asked.get() {
+            stop_asked.set(false);
+            state.stop();
+        }
+    });
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        state.send();
+    };
+    let stop = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        state.stop();
+    };
+    view! {
+        <div class="composer-place no-print">
+            <form
+                class="composer"
+                aria-label=words::MESSAGE
+                method="post"
+                action="/forms/send"
+                on:submit=submit
+            >
+                {chat_id.map(|id| view! { <input type="hidden" name="chat_id" value=id.to_string()/> })}
+                {move || leaf.get().map(|id| view! { <input type="hidden" name="prev_turn_id" value=id.to_string()/> })}
+                <input type="hidden" name="client_request_id" value=form_request_id/>
+                <MessageBox/>
+                <div class="composer-row">
+                    <ModelMenu/>
+                    <ThinkingMenu/>
+                    <SendButton/>
+                </div>
+            </form>
+            <form id=STOP_FORM method="post" action="/forms/stop" on:submit=stop>
+                {move || running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
+            </form>
+            <p id="message-problem" class="problem">
+                {move || state.problem.get()}
+                {move || state.draft.is_unsaved.get().then_some(words::DRAFT_UNSAVED)}
+            </p>
+        </div>
+    }
+}

@@ -1,0 +1,158 @@
+//! Drafts: what is written but not sent is kept on the server, and in the browser until the server has it (ux.md 10.6).
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::drafts::save_draft;
+use crate::api::view::DraftView;
+use crate::browser::local_store;
+use crate::domain::ChatId;
+use crate::ui::chats::Chats;
+
+/// How long after the last key a draft is saved.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Keeps one chat's draft, or the new chat's.
+#[derive(Clone, Copy)]
+pub struct DraftKeeper {
+    chat_id: Option<ChatId>,
+    /// What the server has.
+    saved: StoredValue<DraftView>,
+    /// What is on screen.
+    current: StoredValue<DraftView>,
+    timer: StoredValue<Option<TimeoutHandle>>,
+    /// Whether the text is on its way as a message. Saving it meanwhile would bring it back as a draft.
+    is_held: StoredValue<bool>,
+    /// Whether the server did not take the last save.
+    pub is_unsaved: RwSignal<bool>,
+    chats: Option<Chats>,
+}
+
+impl DraftKeeper {
+    /// `draft` is what the server sent with the page.
+    pub fn new(chat_id: Option<ChatId>, draft: DraftView) -> Self {
+        Self {
+            chat_id,
+            saved: StoredValue::new(draft.clone()),
+            current: StoredValue::new(draft),
+            timer: StoredValue::new(None),
+            is_held: StoredValue::new(false),
+            is_unsaved: RwSignal::new(false),
+            chats: use_context(),
+        }
+    }
+
+    /// The text on screen.
+    pub fn text(self) -> String {
+        self.current.with_value(|draft| draft.text.clone())
+    }
+
+    /// What this browser kept because the server could not take it, if that is newer than what the page came with.
+    pub fn unsent_copy(self) -> Option<DraftView> {
+        let copy: DraftView = serde_json::from_str(&local_store::get(&self.key())?).ok()?;
+        (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
+    }
+
+    /// Takes over what is on screen now; it is saved when the typing pauses.
+    pub fn change(self, what: impl FnOnce(&mut DraftView)) {
+        self.current.update_value(what);
+        self.stop_clock();
+        self.timer.set_value(set_timeout_with_handle(move || self.save(), PAUSE).ok());
+    }
+
+    /// Saves at once, if there is anything new: on leaving the box or the page.
+    pub fn save(self) {
+        self.stop_clock();
+        let draft = self.current.get_value();
+        if self.is_held.get_value() || same(&draft, &self.saved.get_value()) {
+            return;
+        }
+        // The local copy is written first: the page may be gone before the server has answered.
+        if let Ok(json) = serde_json::to_string(&draft) {
+            local_store::put(&self.key(), &json);
+        }
+        spawn_local(async move {
+            let sent = draft.clone();
+            let rev = save_draft(self.chat_id, draft).await;
+            // The composer may have gone meanwhile, and its values with it.
+            let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
+            let Ok(rev) = rev else { return self.is_unsaved.set(true) };
+            self.is_unsaved.set(false);
+            let had_text = self.saved.with_value(|saved| !saved.text.is_empty());
+            let has_text = !sent.text.is_empty();
+            self.current.update_value(|current| current.rev = rev);
+            self.saved.set_value(DraftView { rev, ..sent });
+            if is_current {
+                self.forget_copy();
+            }
+            if let Some(chats) = self.chats.filter(|_| had_text != has_text && self.chat_id.is_some()) {
+                chats.refresh();
+            }
+        });
+    }
+
+    /// The text is on its way as a message: this browser keeps it until the server has accepted it.
+    pub fn hold(self) {
+        self.stop_clock();
+        self.is_held.set_value(true);
+        let draft = self.current.get_value();
+        if let Ok(json) = serde_json::to_string(&draft) {
+            local_store::put(&self.key(), &json);
+        }
+    }
+
+    /// Removes this browser's copy, because the server has the text.
+    pub fn forget_copy(self) {
+        local_store::remove(&self.key());
+    }
+
+    /// The message was accepted, and the server has cleared its draft. What was typed meanwhile stays.
+    pub fn accepted(self, sent: &str) {
+        self.is_held.set_value(false);
+        self.saved.update_value(|saved| saved.text.clear());
+        self.current.update_value(|current| {
+            if current.text == sent {
+                current.text.clear();
+            }
+        });
+        self.save();
+    }
+
+    /// The message did not go out: it is a draft again.
+    pub fn release(self) {
+        self.is_held.set_value(false);
+    }
+
+    fn stop_clock(self) {
+        if let Some(timer) = self.timer.try_update_value(Option::take).flatten() {
+            timer.clear();
+        }
+    }
+
+    fn key(self) -> String {
+        match self.chat_id {
+            Some(id) => format!("turnleaf.draft.{id}"),
+            None => "turnleaf.draft.new".to_owned(),
+        }
+    }
+}
+
+/// Whether two drafts say the same; their revisions do not matter.
+fn same(a: &DraftView, b: &DraftView) -> bool {
+    a.text == b.text && a.lock == b.lock && a.thinking == b.thinking
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_alone_is_no_change() {
+        let draft = DraftView { text: "a".into(), rev: 1, ..DraftView::default() };
+        assert!(same(&draft, &DraftView { rev: 2, ..draft.clone() }));
+        assert!(!same(&draft, &DraftView { text: "b".into(), ..draft.clone() }));
+    }
+}

@@ -1,0 +1,111 @@
+//! What the keys of the message box do, as a pure decision (ux.md 10.2 to 10.4). Input methods end a composition with
+//! the same Enter that sends; the browsers tell it in three different ways, and all three are obeyed.
+
+/// Keys that come this soon after a composition ended still belong to it, in milliseconds: Safari reports the Enter
+/// that ends a composition after the composition's end.
+const AFTER_COMPOSITION_MS: f64 = 50.0;
+/// Two presses of Esc within this are one wish, in milliseconds.
+const TWICE_MS: f64 = 1000.0;
+/// The key code of a press that an input method took.
+const TAKEN_BY_INPUT_METHOD: u32 = 229;
+
+/// A key press, without the browser's type. Times are the event's own, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Press<'a> {
+    pub key: &'a str,
+    pub key_code: u32,
+    pub is_composing: bool,
+    /// Ctrl, or Command on a Mac.
+    pub command: bool,
+    pub shift: bool,
+    pub alt: bool,
+    pub at: f64,
+}
+
+/// What the box remembers between presses.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Memory {
+    pub composition_ended: Option<f64>,
+    pub escaped: Option<f64>,
+}
+
+/// What a press asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// The browser does what it does.
+    Nothing,
+    Send,
+    StopAndSend,
+    Stop,
+}
+
+/// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line.
+pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
+    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
+    if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now {
+        return Ask::Nothing;
+    }
+    match (press.key, press.command, press.shift, press.alt) {
+        ("Enter", true, true, false) => Ask::StopAndSend,
+        ("Enter", true, false, false) => Ask::Send,
+        ("Enter", false, false, false) if !is_touch => Ask::Send,
+        _ => Ask::Nothing,
+    }
+}
+
+/// Decides on a press anywhere on the page while a reply runs. Esc stops at the second press, because it also closes
+/// things; among the turns, where there is nothing to close, the transcript stops at the first.
+pub fn on_page(press: Press<'_>, memory: Memory) -> Ask {
+    let escaped_before = memory.escaped.is_some_and(|before| press.at - before < TWICE_MS);
+    match (press.key, press.command, press.shift, press.alt) {
+        _ if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD => Ask::Nothing,
+        ("Backspace", true, true, false) => Ask::Stop,
+        ("Escape", false, false, false) if escaped_before => Ask::Stop,
+        _ => Ask::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn enter() -> Press<'static> {
+        Press { key: "Enter", key_code: 13, is_composing: false, command: false, shift: false, alt: false, at: 1000.0 }
+    }
+
+    #[test]
+    fn enter_sends_and_shift_enter_does_not() {
+        assert_eq!(in_box(enter(), Memory::default(), false), Ask::Send);
+        assert_eq!(in_box(Press { shift: true, ..enter() }, Memory::default(), false), Ask::Nothing);
+        assert_eq!(in_box(Press { command: true, shift: true, ..enter() }, Memory::default(), false), Ask::StopAndSend);
+    }
+
+    #[test]
+    fn on_a_touch_keyboard_enter_is_a_new_line() {
+        assert_eq!(in_box(enter(), Memory::default(), true), Ask::Nothing);
+        assert_eq!(in_box(Press { command: true, ..enter() }, Memory::default(), true), Ask::Send);
+    }
+
+    #[test]
+    fn the_enter_that_ends_a_composition_sends_nothing_in_any_browser() {
+        // Chrome and Firefox: inside the composition.
+        assert_eq!(in_box(Press { is_composing: true, ..enter() }, Memory::default(), false), Ask::Nothing);
+        // Safari: after it, but marked.
+        assert_eq!(in_box(Press { key_code: 229, ..enter() }, Memory::default(), false), Ask::Nothing);
+        // Others: after it and unmarked.
+        let ended = Memory { composition_ended: Some(980.0), ..Memory::default() };
+        assert_eq!(in_box(enter(), ended, false), Ask::Nothing);
+        let long_ago = Memory { composition_ended: Some(900.0), ..Memory::default() };
+        assert_eq!(in_box(enter(), long_ago, false), Ask::Send);
+    }
+
+    #[test]
+    fn escape_stops_at_the_second_press() {
+        let escape = Press { key: "Escape", key_code: 27, ..enter() };
+        assert_eq!(on_page(escape, Memory::default()), Ask::Nothing);
+        let before = Memory { escaped: Some(500.0), ..Memory::default() };
+        assert_eq!(on_page(escape, before), Ask::Stop);
+        let too_long_ago = Memory { escaped: Some(-100.0), ..Memory::default() };
+        assert_eq!(on_page(escape, too_long_ago), Ask::Nothing);
+    }
+}

@@ -1,0 +1,128 @@
+//! The text box of the composer. Its value belongs to the browser: the page reads it and never writes over what somebody
+//! types, so undo, input methods and typing before hydration work as everywhere else.
+
+use leptos::ev::{self, KeyboardEvent};
+use leptos::prelude::*;
+
+use crate::browser::{dialog, document, focus, form, media, textarea};
+use crate::domain::Thinking;
+use crate::ui::composer::keys::{self, Ask, Press};
+use crate::ui::composer::model_menu::parse_model_value;
+use crate::ui::composer::state::ComposerState;
+use crate::ui::escape::textarea_content;
+use crate::ui::words;
+
+/// The box "Message".
+#[component]
+pub fn MessageBox() -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    Effect::new(move |_| take_over(state));
+    let on_key = move |event: KeyboardEvent| {
+        let asked = keys::in_box(press(&event, &event.key()), state.memory.get_value(), media::is_touch());
+        match asked {
+            Ask::Send => state.send(),
+            Ask::StopAndSend => state.stop_and_send(),
+            Ask::Stop | Ask::Nothing => return,
+        }
+        event.prevent_default();
+    };
+    let on_input = move |event: ev::Event| {
+        if let Some(area) = state.area.get_untracked() {
+            textarea::fit(&area);
+        }
+        state.typed(event_target_value(&event));
+    };
+    view! {
+        <label class="quiet" for="message">{words::MESSAGE}</label>
+        <textarea
+            id="message"
+            class="message-box"
+            name="text"
+            node_ref=state.area
+            rows="1"
+            dir="auto"
+            placeholder=words::MESSAGE
+            autocomplete="off"
+            enterkeyhint="enter"
+            aria-describedby="message-problem"
+            aria-invalid=move || state.problem.get().map(|_| "true")
+            {..textarea_content(&state.draft.text())}
+            on:input=on_input
+            on:keydown=on_key
+            on:compositionend=move |event| {
+                state.memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
+            }
+            on:blur=move |_| state.draft.save()
+        ></textarea>
+    }
+}
+
+/// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
+pub fn listen_on_page(state: ComposerState) {
+    Effect::new(move |_| {
+        let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| on_page_key(state, &event));
+        let hidden = window_event_listener(ev::visibilitychange, move |_| {
+            if document::is_hidden() {
+                state.draft.save();
+            }
+        });
+        on_cleanup(move || {
+            keys.remove();
+            hidden.remove();
+        });
+    });
+    on_cleanup(move || state.draft.save());
+}
+
+fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
+    if event.default_prevented() || state.running.get_untracked().is_none() || dialog::is_any_open() {
+        return;
+    }
+    let pressed = event.key();
+    let asked = keys::on_page(press(event, &pressed), state.memory.get_value());
+    if pressed == "Escape" {
+        state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
+    }
+    if asked == Ask::Stop {
+        event.prevent_default();
+        state.stop();
+    }
+}
+
+fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
+    Press {
+        key,
+        key_code: event.key_code(),
+        is_composing: event.is_composing(),
+        command: event.ctrl_key() || event.meta_key(),
+        shift: event.shift_key(),
+        alt: event.alt_key(),
+        at: event.time_stamp(),
+    }
+}
+
+/// Takes over from the server's HTML: what was typed or chosen before the page was hydrated stays; else a copy that the
+/// server never got comes back; else the draft of the page.
+fn take_over(state: ComposerState) {
+    let Some(area) = state.area.get() else { return };
+    let on_screen = textarea::value(&area);
+    let from_server = state.draft.text();
+    let copy = state.draft.unsent_copy();
+    if !on_screen.is_empty() && on_screen != from_server {
+        state.typed(on_screen);
+    } else if let Some(copy) = copy.filter(|copy| copy.text != from_server) {
+        state.fill(&copy.text);
+    } else if !from_server.is_empty() && on_screen.is_empty() {
+        textarea::set_value(&area, &from_server);
+    }
+    textarea::fit(&area);
+    if let Some(lock) = form::chosen("model").and_then(|value| parse_model_value(&value)) {
+        state.choice.set(Some(lock));
+    }
+    if let Some(level) = form::chosen("thinking").and_then(|value| Thinking::parse_level(&value)) {
+        state.thinking.set(level);
+    }
+    if !media::is_touch() && focus::is_free() {
+        focus::on("#message");
+    }
+}

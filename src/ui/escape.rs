@@ -1,0 +1,69 @@
+//! The places where the framework writes text into a page without escaping it: the document's title, the content of a
+//! text area, and the content of `noscript`. Everything else is escaped by it.
+
+use leptos::attr::Attribute;
+use leptos::prelude::*;
+use leptos::tachys::html::element::inner_html;
+
+use crate::browser::document;
+
+/// Text as it may stand inside an element: the characters that could start or end markup are written as references.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text for `leptos_meta::Title`, which writes it into the server's HTML as it is. In the browser the title is set as
+/// a property, where references would be seen.
+pub fn safe_title(text: &str) -> String {
+    if document::is_here() { text.to_owned() } else { escaped(text) }
+}
+
+/// The content of a `<textarea>` (`<textarea {..textarea_content(text)}>`), whose children the framework would write as
+/// they are. Nothing in the browser: there the value is set as a property, and never over what somebody has typed.
+pub fn textarea_content(text: &str) -> impl Attribute {
+    inner_html(textarea_text(text))
+}
+
+fn textarea_text(text: &str) -> String {
+    // A parser drops one line break after the opening tag; this one is for it to drop.
+    if document::is_here() { String::new() } else { format!("\n{}", escaped(text)) }
+}
+
+/// Lets a page that is read without script follow a reply. With script the parser leaves the content of `noscript` as
+/// text, and hydration must not look for elements in it: so it is one string, and a fixed one.
+#[component]
+pub fn FollowWithoutScript() -> impl IntoView {
+    const REFRESH: &str = r#"<meta http-equiv="refresh" content="4">"#;
+    view! { <noscript {..inner_html(REFRESH)}></noscript> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_title_or_a_draft_can_end_its_element() {
+        for hostile in
+            ["</title><script>alert(1)</script>", "</textarea><script>alert(1)</script>", "<!--", "&lt;script>"]
+        {
+            for safe in [safe_title(hostile), textarea_text(hostile)] {
+                assert!(!safe.contains('<') && !safe.contains('>'), "{safe}");
+            }
+        }
+        assert_eq!(safe_title("Tom & Jerry"), "Tom &amp; Jerry");
+    }
+
+    #[test]
+    fn a_draft_keeps_the_line_break_it_starts_with() {
+        assert_eq!(textarea_text("\nfirst"), "\n\nfirst");
+    }
+}

@@ -1,0 +1,17 @@
+//! Icons: pictures beside words, never instead of them.
+
+use leptos::prelude::*;
+
+/// One symbol of `public/icons.svg`, 20 × 20 and drawn in the colour of the text around it. It has no name of its own:
+/// whatever holds it must have one.
+#[component]
+pub fn Icon(
+    /// The symbol's id in the sprite.
+    name: &'static str,
+) -> impl IntoView {
+    view! {
+        <svg class="icon" width="20" height="20" aria-hidden="true" focusable="false">
+            <use_ href=format!("/icons.svg#{name}")></use_>
+        </svg>
+    }
+}

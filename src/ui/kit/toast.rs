@@ -1,0 +1,140 @@
+//! Toasts: short notes at the edge of the page, at most two, each with at most one action (ux.md 15). Errors that need
+//! an action are never toasts.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+
+use crate::ui::kit::Icon;
+use crate::ui::words;
+
+/// How many are on screen at once; an older one gives way.
+const SHOWN: usize = 2;
+/// How long a toast stays, without and with an action.
+const STAYS: Duration = Duration::from_secs(5);
+const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
+
+/// One note.
+#[derive(Clone)]
+struct Toast {
+    number: u64,
+    text: String,
+    action: Option<(&'static str, Callback<()>)>,
+    timer: StoredValue<Option<TimeoutHandle>>,
+}
+
+/// The notes on screen; in context.
+#[derive(Clone, Copy)]
+pub struct Toasts {
+    shown: RwSignal<Vec<Toast>>,
+    next: StoredValue<u64>,
+}
+
+/// Puts an empty set of notes into the context.
+pub fn provide_toasts() -> Toasts {
+    let toasts = Toasts { shown: RwSignal::new(Vec::new()), next: StoredValue::new(0) };
+    provide_context(toasts);
+    toasts
+}
+
+impl Toasts {
+    /// Shows a note.
+    pub fn say(self, text: impl Into<String>) {
+        self.push(text.into(), None);
+    }
+
+    /// Shows a note that offers one action ("Undo") while it is up.
+    pub fn offer(self, text: impl Into<String>, action: &'static str, run: Callback<()>) {
+        self.push(text.into(), Some((action, run)));
+    }
+
+    /// Takes the newest offer, as Ctrl+Z does. False when none is up.
+    pub fn take_newest_offer(self) -> bool {
+        let newest = self.shown.with_untracked(|all| all.iter().rev().find(|toast| toast.action.is_some()).cloned());
+        newest.is_some_and(|toast| {
+            self.take(&toast);
+            true
+        })
+    }
+
+    fn push(self, text: String, action: Option<(&'static str, Callback<()>)>) {
+        let number = self.next.get_value();
+        self.next.set_value(number + 1);
+        let toast = Toast { number, text, action, timer: StoredValue::new(None) };
+        self.start_clock(&toast);
+        self.shown.update(|all| {
+            all.push(toast);
+            let surplus = all.len().saturating_sub(SHOWN);
+            all.drain(..surplus);
+        });
+    }
+
+    fn take(self, toast: &Toast) {
+        self.remove(toast.number);
+        if let Some((_, run)) = &toast.action {
+            run.run(());
+        }
+    }
+
+    fn remove(self, number: u64) {
+        self.shown.update(|all| all.retain(|toast| toast.number != number));
+    }
+
+    /// Nobody has to hurry: the clock stands still while a pointer or the focus is on the note.
+    fn stop_clock(toast: &Toast) {
+        if let Some(timer) = toast.timer.get_value() {
+            timer.clear();
+        }
+    }
+
+    fn start_clock(self, toast: &Toast) {
+        let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
+        let number = toast.number;
+        toast.timer.set_value(set_timeout_with_handle(move || self.remove(number), stays).ok());
+    }
+}
+
+/// Where the notes appear.
+#[component]
+pub fn ToastShelf() -> impl IntoView {
+    let toasts = expect_context::<Toasts>();
+    view! {
+        <div class="toasts no-print">
+            <For each=move || toasts.shown.get() key=|toast| toast.number let(toast)>
+                <ToastView toast/>
+            </For>
+        </div>
+    }
+}
+
+#[component]
+fn ToastView(toast: Toast) -> impl IntoView {
+    let toasts = expect_context::<Toasts>();
+    let (held, over, left, out) = (toast.clone(), toast.clone(), toast.clone(), toast.clone());
+    let number = toast.number;
+    let action = toast.action.map(|(label, _)| {
+        let taken = held.clone();
+        view! {
+            <button type="button" class="button bare strong" on:click=move |_| toasts.take(&taken)>
+                {label}
+            </button>
+        }
+    });
+    view! {
+        <div
+            class="toast"
+            on:pointerenter=move |_| Toasts::stop_clock(&over)
+            on:pointerleave=move |_| toasts.start_clock(&left)
+            on:focusin=move |_| Toasts::stop_clock(&held)
+            on:focusout=move |_| toasts.start_clock(&out)
+        >
+            <span dir="auto">{toast.text}</span>
+            {action}
+            <button type="button" class="button bare" on:click=move |_| toasts.remove(number)>
+                <Icon name="close"/>
+                <span class="quiet">{words::DISMISS}</span>
+            </button>
+        </div>
+    }
+}

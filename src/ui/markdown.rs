@@ -1,0 +1,47 @@
+//! Markdown: text → parts, one for each block at the top of the document, the same on the server and in the browser.
+//!
+//! Nothing of the text becomes markup by itself. `pulldown_cmark` says what the text means, [`draw`] decides which of
+//! our own elements shows it, and [`html`] is the only writer: it knows a closed list of elements and attributes and
+//! escapes everything else. Raw HTML in the text is text. A link goes to http, https or mailto or is no link
+//! ([`target`]); an image is a card with a link and is never loaded. There is no sanitiser because there is nothing to
+//! sanitise.
+//!
+//! * [`render`]: a whole text at once; [`Streaming`]: a text that grows.
+//! * [`Enrich`]: what the server can add (colours of code, math); the browser draws [`Plain`].
+//! * [`view`]: the one component that puts a [`Markup`] into the page.
+//!
+//! Decided here: a heading of the text starts at h4, because every turn of the transcript has an h3; what it looks like
+//! follows its level in the text (`md-h1` …). Scrolling boxes are a `group`, not a `region`: regions are landmarks, and
+//! landmarks must have different names.
+
+mod autolink;
+mod block;
+mod draw;
+mod enrich;
+mod fence;
+mod html;
+mod inline;
+mod math;
+mod part;
+mod streaming;
+mod target;
+pub mod view;
+mod words;
+
+#[cfg(test)]
+pub mod tests;
+
+pub use enrich::{ClassName, Enrich, Plain, Run};
+pub use math::{MathAttribute, MathElement, MathStep, MathTree};
+pub use part::{Markup, Part};
+pub use streaming::{Changed, Streaming};
+
+/// The parts of a whole text as the browser draws them: code without colours, math as its source.
+pub fn render(text: &str) -> Vec<Part> {
+    render_with(text, &Plain)
+}
+
+/// The parts of a whole text with what `enrich` knows. There are as many parts as [`render`] gives, in the same order.
+pub fn render_with(text: &str, enrich: &dyn Enrich) -> Vec<Part> {
+    block::draw_all(text, block::Budget::default(), enrich).into_iter().map(|block| block.part).collect()
+}

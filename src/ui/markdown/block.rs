@@ -1,0 +1,123 @@
+//! From text to the blocks at its top, within the bounds.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::draw::{self, Refused};
+use super::enrich::Enrich;
+use super::fence::Fence;
+use super::part::Part;
+use super::words;
+use crate::domain::limits;
+
+/// What may still be drawn of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    pub nodes: usize,
+    pub cells: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { nodes: limits::MARKDOWN_NODES, cells: limits::MARKDOWN_CELLS }
+    }
+}
+
+/// What can still change a block when more text comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// Nothing.
+    Now,
+    /// Nothing once an empty line follows.
+    AtEmptyLine,
+    /// Only the next block ends it.
+    AtNextBlock,
+}
+
+/// A block at the top of a text and its drawing.
+#[derive(Debug)]
+pub struct Drawn {
+    pub part: Part,
+    /// Where it is in the text; the start is the start of a line.
+    pub range: Range<usize>,
+    /// What was left after it.
+    pub after: Budget,
+    pub closing: Closing,
+}
+
+/// Listed one by one: some of the others let the text set attributes.
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH
+}
+
+/// Draws a text. A block that is nested too deeply is shown as its plain text; when there are too many nodes or cells,
+/// the block that goes beyond and everything after it is one plain text.
+pub fn draw_all(text: &str, budget: Budget, enrich: &dyn Enrich) -> Vec<Drawn> {
+    let mut drawn = Vec::new();
+    let mut left = budget;
+    let mut depth = 0_usize;
+    let mut start = 0;
+    let mut events = Vec::new();
+    if budget.nodes == 0 {
+        return all_plain(text, budget);
+    }
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+        if depth == 0 {
+            start = line_start(text, range.start);
+        }
+        match &event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let end = range.end;
+        events.push((event, range));
+        if depth > 0 {
+            continue;
+        }
+        let before = left;
+        let closing = closing(text, start, &events);
+        let part = match draw::block(text, &events, &mut left, enrich) {
+            Ok(part) => part,
+            Err(Refused::TooDeep) => {
+                left = Budget { nodes: before.nodes.saturating_sub(2), ..before };
+                draw::plain(&text[start..end], Some(words::TOO_DEEP))
+            }
+            Err(Refused::TooLarge) => {
+                let none = Budget { nodes: 0, cells: 0 };
+                let part = draw::plain(&text[start..], Some(words::TOO_LARGE));
+                drawn.push(Drawn { part, range: start..text.len(), after: none, closing: Closing::AtNextBlock });
+                return drawn;
+            }
+        };
+        events.clear();
+        drawn.push(Drawn { part, range: start..end, after: left, closing });
+    }
+    drawn
+}
+
+/// What remains of a message that has used up its budget.
+fn all_plain(text: &str, budget: Budget) -> Vec<Drawn> {
+    let part = draw::plain(text, Some(words::TOO_LARGE));
+    vec![Drawn { part, range: 0..text.len(), after: budget, closing: Closing::AtNextBlock }]
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind(['\n', '\r']).map_or(0, |line_end| line_end + 1)
+}
+
+fn closing(text: &str, start: usize, events: &[(Event, Range<usize>)]) -> Closing {
+    match events {
+        [(Event::Rule, _), ..] | [(Event::Start(Tag::Heading { .. }), _), ..] => Closing::Now,
+        [(Event::Start(Tag::Paragraph | Tag::BlockQuote(_) | Tag::Table(_)), _), ..] => Closing::AtEmptyLine,
+        [(Event::Start(Tag::CodeBlock(kind)), _), .., (Event::End(TagEnd::CodeBlock), range)] if kind.is_fenced() => {
+            let block = &text[start..range.end];
+            let (opening, rest) = block.split_once('\n').unwrap_or((block, ""));
+            let last = rest.trim_end_matches('\n').rsplit('\n').next().unwrap_or_default();
+            let closed = Fence::opened_by(opening).is_some_and(|fence| fence.is_closed_by(last));
+            if closed { Closing::Now } else { Closing::AtNextBlock }
+        }
+        _ => Closing::AtNextBlock,
+    }
+}

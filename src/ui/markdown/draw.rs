@@ -1,0 +1,261 @@
+//! From the events of one block to its HTML. No recursion: what is open is on a stack.
+
+mod code;
+mod link;
+mod table;
+mod text;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
+
+use super::block::Budget;
+use super::enrich::Enrich;
+use super::html::{Attribute, Element, Html};
+use super::inline::{self, Formula};
+use super::part::Part;
+use super::words;
+use crate::domain::limits;
+
+pub use code::{language, open_code};
+
+const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
+const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");
+
+/// Why a block is not drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    TooDeep,
+    TooLarge,
+}
+
+/// Draws the events of one block of `text` and takes what it needs from `left`, which means nothing after a refusal.
+pub fn block(
+    text: &str,
+    events: &[(Event, Range<usize>)],
+    left: &mut Budget,
+    enrich: &dyn Enrich,
+) -> Result<Part, Refused> {
+    let mut draw = Draw {
+        text,
+        left,
+        enrich,
+        html: Html::default(),
+        frames: Vec::new(),
+        block_depth: 0,
+        inline_depth: 0,
+        links: 0,
+        code: None,
+        image: None,
+        table: table::Table::default(),
+    };
+    draw.events(events)?;
+    Ok(Part::new(draw.html.finish()))
+}
+
+/// Text as it was written, with an optional remark above it.
+pub fn plain(text: &str, remark: Option<&str>) -> Part {
+    let mut html = Html::default();
+    if let Some(remark) = remark {
+        html.leaf(Element::P, &[(Attribute::Class, "md-remark")], remark);
+    }
+    html.leaf(Element::P, &[(Attribute::Class, "md-literal"), AUTO], text);
+    Part::new(html.finish())
+}
+
+struct Draw<'a> {
+    text: &'a str,
+    left: &'a mut Budget,
+    enrich: &'a dyn Enrich,
+    html: Html,
+    /// For each open tag, how many elements it has opened.
+    frames: Vec<usize>,
+    block_depth: usize,
+    inline_depth: usize,
+    /// Links of the text that are open, be they such as we follow or not: there is no other link in them.
+    links: usize,
+    /// A block of code under way: its language and its text.
+    code: Option<(String, String)>,
+    image: Option<link::Image>,
+    table: table::Table,
+}
+
+impl Draw<'_> {
+    fn spend(&mut self, nodes: usize) -> Result<(), Refused> {
+        self.left.nodes = self.left.nodes.checked_sub(nodes).ok_or(Refused::TooLarge)?;
+        Ok(())
+    }
+
+    fn events(&mut self, events: &[(Event, Range<usize>)]) -> Result<(), Refused> {
+        let formulas = inline::formulas(self.text, events);
+        let mut formulas = formulas.iter().peekable();
+        let mut at = 0;
+        while let Some((event, range)) = events.get(at) {
+            let mut run = Cow::Borrowed("");
+            if let Some(Formula { close, display, .. }) = formulas.next_if(|formula| formula.open == at) {
+                // Without the bracket in front, and without the backslash and the bracket behind.
+                self.math(&self.text[range.start + 1..events[*close].1.start - 1], *display)?;
+                if let Event::Text(rest) = &events[*close].0 {
+                    run = Cow::Borrowed(&rest[1..]);
+                }
+                at = close + 1;
+            } else if let Event::Text(_) = event {
+            } else {
+                let is_task = matches!(events.get(at + 1), Some((Event::TaskListMarker(_), _)))
+                    || matches!(
+                        events.get(at + 1..at + 3),
+                        Some([(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(_), _)])
+                    );
+                self.event(event, range, is_task)?;
+                at += 1;
+                continue;
+            }
+            // The parser cuts text at every character that could have meant something.
+            let end = formulas.peek().map_or(events.len(), |formula| formula.open);
+            while let Some((Event::Text(more), _)) = events[at..end].first() {
+                if run.is_empty() {
+                    run = Cow::Borrowed(more)
+                } else {
+                    run.to_mut().push_str(more)
+                }
+                at += 1;
+            }
+            self.run(&run)?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, range: &Range<usize>, is_task: bool) -> Result<(), Refused> {
+        if !matches!(event, Event::End(_)) {
+            self.spend(1)?;
+        }
+        match event {
+            Event::Start(tag) => return self.start(tag, is_task),
+            Event::End(end) => self.end(*end),
+            Event::Text(text) | Event::Html(text) => self.literal(text),
+            Event::InlineHtml(tag) if self.image.is_none() && text::is_line_break(tag) => self.html.line_break(),
+            Event::InlineHtml(text) => self.literal(text),
+            // A price, not a formula: a digit right behind the second dollar.
+            Event::InlineMath(_) if self.text[range.end..].starts_with(|c: char| c.is_ascii_digit()) => {
+                self.run(&self.text[range.clone()])?;
+            }
+            Event::InlineMath(source) => self.math(source, false)?,
+            Event::DisplayMath(source) => self.math(source, true)?,
+            Event::Code(code) => match &mut self.image {
+                Some(image) => image.alt.push_str(code),
+                None => self.html.leaf(Element::Code, &[LTR], code),
+            },
+            Event::SoftBreak => self.literal("\n"),
+            Event::HardBreak => match &mut self.image {
+                Some(image) => image.alt.push(' '),
+                None => self.html.line_break(),
+            },
+            Event::Rule => self.html.rule(),
+            Event::TaskListMarker(done) => {
+                let (name, mark) = if *done { (words::DONE, "☑") } else { (words::NOT_DONE, "☐") };
+                let attributes =
+                    [(Attribute::Class, "md-check"), (Attribute::Role, "img"), (Attribute::AriaLabel, name)];
+                self.html.leaf(Element::Span, &attributes, mark);
+                self.html.text(" ");
+            }
+            // Not among the options.
+            Event::FootnoteReference(name) => self.literal(name),
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, elements: &[(Element, &[(Attribute, &str)])]) {
+        for (element, attributes) in elements {
+            self.html.open(*element, attributes);
+        }
+        self.frames.push(elements.len());
+    }
+
+    fn start(&mut self, tag: &Tag, is_task: bool) -> Result<(), Refused> {
+        match tag {
+            Tag::BlockQuote(_) | Tag::List(_) => self.block_depth += 1,
+            Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. } => {
+                self.inline_depth += 1
+            }
+            _ => {}
+        }
+        if self.block_depth > limits::MARKDOWN_NESTING || self.inline_depth > limits::MARKDOWN_NESTING {
+            return Err(Refused::TooDeep);
+        }
+        if let Some(image) = &mut self.image {
+            image.inner += usize::from(matches!(tag, Tag::Image { .. }));
+            self.frames.push(0);
+            return Ok(());
+        }
+        match tag {
+            Tag::Paragraph => self.open(&[(Element::P, &[AUTO])]),
+            Tag::Heading { level, .. } => {
+                let (element, class) = heading(*level);
+                self.open(&[(element, &[(Attribute::Class, class), AUTO])]);
+            }
+            Tag::BlockQuote(_) => self.open(&[(Element::Blockquote, &[AUTO])]),
+            Tag::List(None) => self.open(&[(Element::Ul, &[])]),
+            Tag::List(Some(1)) => self.open(&[(Element::Ol, &[])]),
+            Tag::List(Some(first)) => self.open(&[(Element::Ol, &[(Attribute::Start, &first.to_string())])]),
+            Tag::Item if is_task => self.open(&[(Element::Li, &[(Attribute::Class, "md-task"), AUTO])]),
+            Tag::Item => self.open(&[(Element::Li, &[AUTO])]),
+            Tag::CodeBlock(kind) => {
+                let language = if let CodeBlockKind::Fenced(info) = kind { language(info) } else { String::new() };
+                self.code = Some((language, String::new()));
+                self.frames.push(0);
+            }
+            Tag::HtmlBlock => self.open(&[(Element::P, &[(Attribute::Class, "md-literal"), AUTO])]),
+            Tag::Emphasis => self.open(&[(Element::Em, &[])]),
+            Tag::Strong => self.open(&[(Element::Strong, &[])]),
+            Tag::Strikethrough => self.open(&[(Element::Del, &[])]),
+            Tag::Link { link_type, dest_url, title, .. } => self.start_link(*link_type, dest_url, title),
+            Tag::Image { dest_url, .. } => {
+                self.image = Some(link::Image::new(dest_url));
+                self.frames.push(0);
+            }
+            Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => return self.start_table(tag),
+            // Not among the options.
+            Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => self.frames.push(0),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: TagEnd) {
+        match end {
+            TagEnd::BlockQuote(_) | TagEnd::List(_) => self.block_depth -= 1,
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image => {
+                self.inline_depth -= 1
+            }
+            _ => {}
+        }
+        match end {
+            TagEnd::Image => self.end_image(),
+            TagEnd::Link if self.image.is_none() => self.links -= 1,
+            TagEnd::CodeBlock => self.end_code(),
+            TagEnd::Table | TagEnd::TableHead => self.end_table(end),
+            _ => {}
+        }
+        for _ in 0..self.frames.pop().unwrap_or(0) {
+            self.html.close();
+        }
+    }
+}
+
+/// A heading of the text stands below the turn's own h3.
+fn heading(level: HeadingLevel) -> (Element, &'static str) {
+    match level {
+        HeadingLevel::H1 => (Element::H4, "md-h1"),
+        HeadingLevel::H2 => (Element::H5, "md-h2"),
+        HeadingLevel::H3 => (Element::H6, "md-h3"),
+        HeadingLevel::H4 => (Element::H6, "md-h4"),
+        HeadingLevel::H5 => (Element::H6, "md-h5"),
+        HeadingLevel::H6 => (Element::H6, "md-h6"),
+    }
+}

@@ -1,0 +1,72 @@
+//! Links, and images that are never loaded.
+
+use pulldown_cmark::LinkType;
+
+use super::{AUTO, Draw};
+use crate::ui::markdown::html::{Attribute, Element, Html};
+use crate::ui::markdown::target::Target;
+use crate::ui::markdown::words;
+
+/// Nothing about the chat goes with the click, and the page that opens cannot reach back.
+const REL: (Attribute, &str) = (Attribute::Rel, "noopener noreferrer nofollow");
+const NEW_TAB: (Attribute, &str) = (Attribute::Target, "_blank");
+
+/// A link whose text is its address.
+pub fn written_out(html: &mut Html, target: &Target, text: &str) {
+    html.leaf(Element::A, &[(Attribute::Href, target.href()), REL, NEW_TAB], text);
+}
+
+/// An image under way: what stands for it is drawn at its end.
+pub struct Image {
+    target: Option<Target>,
+    /// Its description so far.
+    pub alt: String,
+    /// Images inside its description.
+    pub inner: usize,
+}
+
+impl Image {
+    pub fn new(destination: &str) -> Self {
+        Self { target: Target::parse(destination).filter(Target::is_web), alt: String::new(), inner: 0 }
+    }
+}
+
+impl Draw<'_> {
+    pub(super) fn start_link(&mut self, link_type: LinkType, destination: &str, title: &str) {
+        self.links += 1;
+        let target = match link_type {
+            LinkType::Email => Target::mail(destination),
+            _ => Target::parse(destination),
+        };
+        // The parser lets an address in angle brackets be inside a link; a page cannot.
+        let Some(target) = target.filter(|_| self.links == 1) else {
+            self.frames.push(0);
+            return;
+        };
+        // Where it leads is said in full: its text can say anything.
+        let title = if title.is_empty() { target.href().to_owned() } else { format!("{title} — {}", target.href()) };
+        self.html.open(Element::A, &[(Attribute::Href, target.href()), (Attribute::Title, &title), REL, NEW_TAB]);
+        self.frames.push(1);
+    }
+
+    /// A card that names the host, with a link that opens the image elsewhere. Loading it here would tell the host that
+    /// this text is being read, and whatever the text's author put into the address.
+    pub(super) fn end_image(&mut self) {
+        let Some(image) = self.image.take_if(|image| image.inner == 0) else {
+            if let Some(image) = &mut self.image {
+                image.inner -= 1;
+            }
+            return;
+        };
+        let alt = if image.alt.trim().is_empty() { words::IMAGE } else { &image.alt };
+        let Some(target) = image.target.filter(|_| self.links == 0) else {
+            self.html.text(alt);
+            return;
+        };
+        self.html.open(Element::Span, &[(Attribute::Class, "md-image")]);
+        self.html.leaf(Element::Span, &[(Attribute::Class, "md-image-alt"), AUTO], alt);
+        let attributes = [(Attribute::Href, target.href()), (Attribute::Title, target.href()), REL, NEW_TAB];
+        self.html.leaf(Element::A, &attributes, &words::open_image(target.host()));
+        self.html.close();
+    }
+}

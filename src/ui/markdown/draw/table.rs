@@ -1,0 +1,79 @@
+//! Tables, in a box of their own that scrolls.
+
+use pulldown_cmark::{Alignment, Tag, TagEnd};
+
+use super::{AUTO, Draw, Refused};
+use crate::ui::markdown::html::{Attribute, Element};
+use crate::ui::markdown::words;
+
+/// The table under way; tables are not nested.
+#[derive(Debug, Default)]
+pub struct Table {
+    alignments: Vec<Alignment>,
+    column: usize,
+    is_head: bool,
+    has_body: bool,
+}
+
+impl Table {
+    /// The class of the next cell.
+    fn next_class(&mut self) -> Option<&'static str> {
+        let alignment = self.alignments.get(self.column).copied().unwrap_or(Alignment::None);
+        self.column += 1;
+        match alignment {
+            Alignment::None => None,
+            Alignment::Left => Some("md-left"),
+            Alignment::Center => Some("md-center"),
+            Alignment::Right => Some("md-right"),
+        }
+    }
+}
+
+impl Draw<'_> {
+    pub(super) fn start_table(&mut self, tag: &Tag) -> Result<(), Refused> {
+        match tag {
+            Tag::Table(alignments) => {
+                self.table = Table { alignments: alignments.clone(), ..Table::default() };
+                let scroll_box = [
+                    (Attribute::Class, "md-table"),
+                    (Attribute::Tabindex, "0"),
+                    (Attribute::Role, "group"),
+                    (Attribute::AriaLabel, words::TABLE),
+                ];
+                self.open(&[(Element::Div, &scroll_box), (Element::Table, &[])]);
+            }
+            Tag::TableHead => {
+                (self.table.is_head, self.table.column) = (true, 0);
+                self.open(&[(Element::Thead, &[]), (Element::Tr, &[])]);
+            }
+            Tag::TableRow => {
+                self.table.column = 0;
+                if !self.table.has_body {
+                    self.table.has_body = true;
+                    // Closed with the table: no frame counts it.
+                    self.html.open(Element::Tbody, &[]);
+                }
+                self.open(&[(Element::Tr, &[])]);
+            }
+            _ => {
+                self.left.cells = self.left.cells.checked_sub(1).ok_or(Refused::TooLarge)?;
+                let mut attributes = Vec::with_capacity(3);
+                if self.table.is_head {
+                    attributes.push((Attribute::Scope, "col"));
+                }
+                attributes.extend(self.table.next_class().map(|class| (Attribute::Class, class)));
+                attributes.push(AUTO);
+                self.open(&[(if self.table.is_head { Element::Th } else { Element::Td }, &attributes)]);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_table(&mut self, end: TagEnd) {
+        match end {
+            TagEnd::TableHead => self.table.is_head = false,
+            _ if self.table.has_body => self.html.close(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The only writer of HTML: closed lists of elements and attributes, everything else is escaped text. What it writes is
+//! well-formed as XML too, so that a test can read it back strictly.
+
+use super::math::{MathAttribute, MathElement};
+use super::part::Markup;
+
+/// Every element that can appear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    A,
+    Blockquote,
+    Button,
+    Code,
+    Del,
+    Div,
+    Em,
+    H4,
+    H5,
+    H6,
+    Li,
+    Math(MathElement),
+    Ol,
+    P,
+    Pre,
+    Span,
+    Strong,
+    Table,
+    Tbody,
+    Td,
+    Th,
+    Thead,
+    Tr,
+    Ul,
+}
+
+impl Element {
+    fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::Blockquote => "blockquote",
+            Self::Button => "button",
+            Self::Code => "code",
+            Self::Del => "del",
+            Self::Div => "div",
+            Self::Em => "em",
+            Self::H4 => "h4",
+            Self::H5 => "h5",
+            Self::H6 => "h6",
+            Self::Li => "li",
+            Self::Math(element) => element.name(),
+            Self::Ol => "ol",
+            Self::P => "p",
+            Self::Pre => "pre",
+            Self::Span => "span",
+            Self::Strong => "strong",
+            Self::Table => "table",
+            Self::Tbody => "tbody",
+            Self::Td => "td",
+            Self::Th => "th",
+            Self::Thead => "thead",
+            Self::Tr => "tr",
+            Self::Ul => "ul",
+        }
+    }
+}
+
+/// Every attribute that can appear. `Href` takes a checked target only; see [`super::target`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attribute {
+    AriaLabel,
+    Class,
+    DataCopy,
+    Dir,
+    Href,
+    Math(MathAttribute),
+    Rel,
+    Role,
+    Scope,
+    Start,
+    Tabindex,
+    Target,
+    Title,
+    Type,
+}
+
+impl Attribute {
+    fn name(self) -> &'static str {
+        match self {
+            Self::AriaLabel => "aria-label",
+            Self::Class => "class",
+            Self::DataCopy => "data-copy",
+            Self::Dir => "dir",
+            Self::Href => "href",
+            Self::Math(attribute) => attribute.name(),
+            Self::Rel => "rel",
+            Self::Role => "role",
+            Self::Scope => "scope",
+            Self::Start => "start",
+            Self::Tabindex => "tabindex",
+            Self::Target => "target",
+            Self::Title => "title",
+            Self::Type => "type",
+        }
+    }
+}
+
+/// An HTML text under way. Elements close in the order that they must.
+#[derive(Debug, Default)]
+pub struct Html {
+    out: String,
+    open: Vec<Element>,
+}
+
+impl Html {
+    /// Opens an element.
+    pub fn open(&mut self, element: Element, attributes: &[(Attribute, &str)]) {
+        self.out.push('<');
+        self.out.push_str(element.name());
+        for (attribute, value) in attributes {
+            self.out.push(' ');
+            self.out.push_str(attribute.name());
+            self.out.push_str("=\"");
+            escape(value, &mut self.out);
+            self.out.push('"');
+        }
+        self.out.push('>');
+        self.open.push(element);
+    }
+
+    /// Closes the innermost open element.
+    pub fn close(&mut self) {
+        if let Some(element) = self.open.pop() {
+            self.out.push_str("</");
+            self.out.push_str(element.name());
+            self.out.push('>');
+        }
+    }
+
+    /// An element with nothing but text in it.
+    pub fn leaf(&mut self, element: Element, attributes: &[(Attribute, &str)], text: &str) {
+        self.open(element, attributes);
+        self.text(text);
+        self.close();
+    }
+
+    /// Text, escaped.
+    pub fn text(&mut self, text: &str) {
+        escape(text, &mut self.out);
+    }
+
+    /// Text that [`escape`] has been through already.
+    pub fn escaped(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// A line break.
+    pub fn line_break(&mut self) {
+        self.out.push_str("<br/>");
+    }
+
+    /// A thematic break.
+    pub fn rule(&mut self) {
+        self.out.push_str("<hr/>");
+    }
+
+    /// What has been written; whatever is open is closed.
+    pub fn finish(mut self) -> Markup {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        Markup::written(self.out)
+    }
+}
+
+/// Text as it must stand in HTML, in an element as well as in a quoted attribute. Control characters have no place in
+/// HTML; they are shown by their pictures. A carriage return would be read as a line feed, so it is named.
+pub fn escape(text: &str, out: &mut String) {
+    out.reserve(text.len());
+    let mut written = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let replacement = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            b'\r' => "&#13;",
+            b'\t' | b'\n' | b' '..=b'~' | 0x80.. => continue,
+            0..0x20 | 0x7f => "",
+        };
+        out.push_str(&text[written..at]);
+        written = at + 1;
+        if replacement.is_empty() {
+            out.push(picture(byte));
+        } else {
+            out.push_str(replacement);
+        }
+    }
+    out.push_str(&text[written..]);
+}
+
+/// The picture of an ASCII control character.
+fn picture(control: u8) -> char {
+    let code = if control == 0x7f { 0x2421 } else { 0x2400 + u32::from(control) };
+    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+}

@@ -1,0 +1,174 @@
+//! A text that grows while it is shown: only what can still change is parsed again.
+//!
+//! What is before `stable` is final. A block becomes final when the next one has begun, or an empty line or its own end
+//! closes it; this is judged on complete lines only. Two things bound the work on one long block: open fenced code is
+//! read line by line without the parser ([`super::fence`]), and any other long tail is parsed again only when it has
+//! grown by a sixteenth, with what is newer shown as plain text below it until then. So the bytes that are parsed are a
+//! constant times the bytes that came.
+
+use super::block::{self, Budget, Closing, Drawn};
+use super::draw;
+use super::enrich::Plain;
+use super::fence::OpenFence;
+use super::part::Part;
+
+/// A tail up to this many bytes is parsed again at every change: it takes a fraction of a frame.
+const SHORT_TAIL: usize = 8 << 10;
+/// A longer one when it has grown by this share of itself.
+const GROWTH: usize = 16;
+
+/// What is new: the parts from `from_index` on are these, and there are no others after them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changed {
+    pub from_index: usize,
+    pub parts: Vec<Part>,
+}
+
+impl Changed {
+    /// Brings a copy of the parts up to date.
+    pub fn apply(&self, parts: &mut Vec<Part>) {
+        parts.truncate(self.from_index);
+        parts.extend_from_slice(&self.parts);
+    }
+}
+
+/// The parts of a growing text, drawn as the browser draws them.
+#[derive(Debug, Default)]
+pub struct Streaming {
+    text: String,
+    parts: Vec<Part>,
+    /// Everything before this byte is final, as are the first `stable_parts` parts, which left `budget`.
+    stable: usize,
+    stable_parts: usize,
+    budget: Budget,
+    /// The complete lines before this byte have been looked at for blocks that are final.
+    settled: usize,
+    /// The text up to here has been parsed; what follows is plain for now. The parts before `parsed_parts` show it.
+    parsed: usize,
+    parsed_parts: usize,
+    fence: Option<OpenFence>,
+    work: u64,
+}
+
+impl Streaming {
+    /// Starts with what there is already.
+    pub fn new(text: &str) -> Self {
+        let mut streaming = Self::default();
+        streaming.push(text);
+        streaming
+    }
+
+    /// All parts as they are now.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// All the text that came.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many bytes have been parsed in all, some of them more than once.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Adds text.
+    pub fn push(&mut self, more: &str) -> Changed {
+        self.text.push_str(more);
+        let from = self.stable_parts;
+        let fresh = self.grow(more.len());
+        self.replace(from, fresh)
+    }
+
+    /// The text is complete. Draws it once as a whole: a definition of a link can be used before it is written.
+    pub fn finish(&mut self) -> Changed {
+        self.work += self.text.len() as u64;
+        let whole =
+            block::draw_all(&self.text, Budget::default(), &Plain).into_iter().map(|block| block.part).collect();
+        self.replace(0, whole)
+    }
+
+    /// The parts that follow those which were final before.
+    fn grow(&mut self, added: usize) -> Vec<Part> {
+        let tail = &self.text[self.stable..];
+        let must_parse = match self.fence.as_mut() {
+            Some(fence) => {
+                self.work += added as u64;
+                if fence.grow(tail).is_continue() {
+                    return vec![fence.part(tail)];
+                }
+                true
+            }
+            None => tail.len() <= SHORT_TAIL || (self.text.len() - self.parsed) * GROWTH >= tail.len(),
+        };
+        if !must_parse {
+            let mut parts = self.parts[self.stable_parts..self.parsed_parts].to_vec();
+            parts.push(draw::plain(&self.text[self.parsed..], None));
+            return parts;
+        }
+        let mut parts = self.settle();
+        let known = self.stable_parts;
+        self.stable_parts += parts.len();
+        let tail = &self.text[self.stable..];
+        self.work += tail.len() as u64;
+        self.parsed = self.text.len();
+        self.fence = OpenFence::new(tail);
+        match &self.fence {
+            Some(fence) => parts.push(fence.part(tail)),
+            None => parts.extend(block::draw_all(tail, self.budget, &Plain).into_iter().map(|block| block.part)),
+        }
+        self.parsed_parts = known + parts.len();
+        parts
+    }
+
+    /// Moves `stable` over the blocks that nothing can change any more, and gives their parts.
+    fn settle(&mut self) -> Vec<Part> {
+        let complete = self.text[self.stable..].rfind('\n').map_or(self.stable, |at| self.stable + at + 1);
+        if complete <= self.settled {
+            return Vec::new();
+        }
+        self.settled = complete;
+        let lines = &self.text[self.stable..complete];
+        self.work += lines.len() as u64;
+        let mut drawn = block::draw_all(lines, self.budget, &Plain);
+        let open = drawn.pop_if(|last| !is_closed(last, lines));
+        let Some(reached) = open.as_ref().map(|open| open.range.start).or(drawn.last().map(|last| last.range.end))
+        else {
+            return Vec::new();
+        };
+        if let Some(last) = drawn.last() {
+            self.budget = last.after;
+            self.stable += reached;
+            self.stable += empty_lines(&self.text[self.stable..complete]);
+        }
+        drawn.into_iter().map(|block| block.part).collect()
+    }
+
+    /// Puts `fresh` in the place of all parts from `from` on, and says which of them are really new.
+    fn replace(&mut self, from: usize, fresh: Vec<Part>) -> Changed {
+        let same = self.parts[from..].iter().zip(&fresh).take_while(|(old, new)| old == new).count();
+        let from_index = from + same;
+        self.parts.truncate(from_index);
+        self.parts.extend(fresh.into_iter().skip(same));
+        Changed { from_index, parts: self.parts[from_index..].to_vec() }
+    }
+}
+
+/// Whether the last block of these complete lines is final.
+fn is_closed(last: &Drawn, lines: &str) -> bool {
+    match last.closing {
+        Closing::Now => true,
+        Closing::AtEmptyLine => {
+            let end = lines.trim_end_matches([' ', '\t', '\r', '\n']).len();
+            lines[end..].matches('\n').count() >= 2
+        }
+        Closing::AtNextBlock => false,
+    }
+}
+
+/// How many bytes of complete empty lines a text starts with.
+fn empty_lines(text: &str) -> usize {
+    let is_empty = |line: &&str| line.ends_with('\n') && line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
+    text.split_inclusive('\n').take_while(is_empty).map(str::len).sum()
+}

@@ -1,0 +1,8 @@
+//! What the drawing promises: allowed markup for every text, the same result however a text arrives.
+
+pub mod allowed;
+mod growing;
+mod hostile;
+mod links;
+mod looks;
+mod page;

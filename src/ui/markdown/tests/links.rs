@@ -1,0 +1,155 @@
+//! Which addresses become links.
+
+use super::allowed::read;
+use crate::ui::markdown::autolink::{Piece, pieces};
+use crate::ui::markdown::render;
+use crate::ui::markdown::target::Target;
+
+/// The text with its links in angle brackets, each with where it leads if that differs.
+fn marked(text: &str) -> String {
+    let mark = |piece: Piece| match piece {
+        Piece::Text(text) => text.to_owned(),
+        Piece::Link(text, target) if text == target.href() => format!("<{text}>"),
+        Piece::Link(text, target) => format!("<{text} {}>", target.href()),
+    };
+    pieces(text).into_iter().map(mark).collect()
+}
+
+#[test]
+fn addresses_in_running_text_become_links() {
+    for (text, expected) in [
+        ("see https://a.test.", "see <https://a.test>."),
+        ("https://a.test/x?y=1&z=2#w", "<https://a.test/x?y=1&z=2#w>"),
+        ("HTTP://A.test/X", "<HTTP://A.test/X http://A.test/X>"),
+        ("(https://a.test/x)", "(<https://a.test/x>)"),
+        ("https://a.test/x_(y)", "<https://a.test/x_(y)>"),
+        ("https://a.test/x_(y))", "<https://a.test/x_(y)>)"),
+        ("https://a.test/a_b,", "<https://a.test/a_b>,"),
+        ("\"https://a.test\"", "\"<https://a.test>\""),
+        ("<https://a.test>", "<<https://a.test>>"),
+        ("http://localhost:3000/c/1", "<http://localhost:3000/c/1>"),
+        ("http://127.0.0.1:8080", "<http://127.0.0.1:8080>"),
+        ("http://[::1]:80/", "<http://[::1]:80/>"),
+        ("www.a.test/x", "<www.a.test/x https://www.a.test/x>"),
+        ("www.a", "www.a"),
+        ("www.", "www."),
+        ("awww.a.test", "awww.a.test"),
+        ("xhttps://a.test", "xhttps://a.test"),
+        ("https://", "https://"),
+        ("https://.", "https://."),
+        ("https:// a", "https:// a"),
+        ("https://https://a.test", "https://https://a.test"),
+        ("https://a@b.test/", "https://a@b.test/"),
+        ("a@b.test", "<a@b.test mailto:a@b.test>"),
+        ("mail a.b+c@d-e.test.", "mail <a.b+c@d-e.test mailto:a.b+c@d-e.test>."),
+        ("a@b", "a@b"),
+        ("@a.test", "@a.test"),
+        ("a@b_c.test", "a@b_c.test"),
+        ("a@b.test-", "a@b.test-"),
+        ("a@b.test@c.test", "<a@b.test mailto:a@b.test>@c.test"),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+        ("ftp://a.test", "ftp://a.test"),
+        ("见https://a.test/路径，然后", "见<https://a.test/路径>，然后"),
+        ("「https://a.test」", "「<https://a.test>」"),
+        ("https://a.test https://b.test", "<https://a.test> <https://b.test>"),
+        ("", ""),
+    ] {
+        assert_eq!(marked(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn code_and_links_have_no_links_in_them() {
+    for (text, links) in [
+        ("`https://a.test`", 0),
+        ("    https://a.test", 0),
+        ("```\nhttps://a.test\n```", 0),
+        ("[https://a.test](https://b.test)", 1),
+        ("[www.a.test](javascript:x)", 0),
+        ("**https://a.test/b_c_d**", 1),
+        ("<https://a.test>", 1),
+        ("<a@b.test>", 1),
+        ("$https://a.test$", 0),
+    ] {
+        let all: usize = render(text).iter().map(|part| read(part.markup().as_str()).unwrap().links.len()).sum();
+        assert_eq!(all, links, "{text}");
+    }
+    let underscores = render("https://a.test/b_c_d and _e_");
+    assert_eq!(read(underscores[0].markup().as_str()).unwrap().links, ["https://a.test/b_c_d"]);
+}
+
+#[test]
+fn only_three_shapes_of_destination_are_links() {
+    for good in [
+        "https://a.test",
+        "HTTPS://a.test/",
+        "http://a.test:80/x",
+        "https://a_b.test",
+        "https://münchen.test/ü",
+        "http://[2001:db8::1]/",
+        "mailto:a@b.test",
+        "MAILTO:a@b.test",
+        "https://a.test./",
+        "https://a.test?x",
+        "https://a.test#x",
+        "https://xn--a.test",
+    ] {
+        assert!(Target::parse(good).is_some(), "{good}");
+    }
+    for bad in [
+        "",
+        ":",
+        "https:",
+        "https://",
+        "https:///a",
+        "https:a.test",
+        "//a.test",
+        "/a",
+        "a",
+        "#a",
+        "?a",
+        "a.test",
+        "ftp://a.test",
+        "javascript:x",
+        "JAVASCRIPT:x",
+        " https://a.test",
+        "https://a.test ",
+        "https ://a.test",
+        "https://a b.test",
+        "https://a.test/\u{0}",
+        "https://a.test/\n",
+        "\u{1}javascript:x",
+        "https://a.test\\@b.test",
+        "https:\\\\a.test",
+        "https://u:p@a.test",
+        "https://a.test:99999",
+        "https://a.test:+80",
+        "https://a.test:x",
+        "https://a%2eb.test",
+        "https://a..test",
+        "https://[::1",
+        "https://[zz]/",
+        "https://a.test。evil",
+        "https://a/\u{202e}",
+        "https://a\u{200b}.test",
+        "mailto:",
+        "mailto:a",
+        "mailto:a@",
+        "mailto:a@b?bcc=c@d.test",
+        "mailto:a@b.test,c@d.test",
+        "data:text/html,x",
+        "vbscript:x",
+        "blob:https://a.test/x",
+        "https://-@",
+        "filesystem:https://a.test",
+        "view-source:https://a.test",
+        "https\u{ff1a}//a.test",
+    ] {
+        assert!(Target::parse(bad).is_none(), "{bad:?}");
+    }
+    assert!(Target::parse(&format!("https://a.test/{}", "a".repeat(8192))).is_none());
+    assert_eq!(
+        Target::parse("HTTPS://A.Test:8080/X").map(|target| target.host().to_owned()).as_deref(),
+        Some("a.test")
+    );
+}

@@ -1,0 +1,27 @@
+//! The component that puts drawn text into the page. This is the only file that sets HTML: what it takes is
+//! [`Markup`](super::Markup), which only this module's writer can make.
+
+use leptos::prelude::*;
+
+use super::part::Part;
+
+/// A text in parts. A part whose markup has not changed keeps its place in the page, and with it what the reader has
+/// selected or scrolled in it.
+///
+/// On hydration the page is left as it is: the server may have drawn a part more richly than the browser's own first
+/// value says. There must be as many parts on both sides, which [`render_with`](super::render_with) promises.
+#[component]
+pub fn MarkdownText(
+    /// All parts, in order.
+    #[prop(into)]
+    parts: Signal<Vec<Part>>,
+) -> impl IntoView {
+    let numbered = move || parts.get().into_iter().enumerate().collect::<Vec<_>>();
+    view! {
+        <div class="md">
+            <For each=numbered key=|(at, part)| (*at, part.fingerprint()) let:((_at, part))>
+                <div class="part" inner_html=part.markup().as_str().to_owned()></div>
+            </For>
+        </div>
+    }
+}

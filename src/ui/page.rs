@@ -1,0 +1,34 @@
+//! The screens, one file each.
+
+pub mod chat;
+pub mod first_run;
+pub mod home;
+pub mod not_found;
+pub mod sending;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+pub use chat::ChatPageView;
+pub use home::HomePage;
+pub use not_found::NotFoundPage;
+
+/// How a page tells the server the status of its answer. The server puts it into the context; in the browser there is
+/// none and nothing to tell.
+#[derive(Clone)]
+pub struct PageStatus(Arc<dyn Fn(u16) + Send + Sync>);
+
+impl PageStatus {
+    /// `set` takes an HTTP status code.
+    pub fn new(set: impl Fn(u16) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(set))
+    }
+}
+
+/// Answers with this HTTP status, if the page is being rendered on the server.
+pub fn set_status(code: u16) {
+    if let Some(PageStatus(set)) = use_context() {
+        set(code);
+    }
+}

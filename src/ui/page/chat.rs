@@ -1,0 +1,196 @@
+//! A chat's page: its header, the transcript, the composer. Loads the page and keeps its parts in step with each other
+//! and with the address.
+
+pub mod header;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_meta::Title;
+use leptos_router::hooks::{use_params_map, use_query_map};
+
+use crate::api::chats::load_chat;
+use crate::api::error::ApiError;
+use crate::api::turns::{load_turn, retry_reply};
+use crate::api::view::{ChatPage, Notice, Started, TurnView};
+use crate::browser::request_id;
+use crate::domain::{Chat, ChatId, Lock, TurnId};
+use crate::ui::announce::Announcer;
+use crate::ui::chats::Chats;
+use crate::ui::composer::Composer;
+use crate::ui::composer::state::Listeners;
+use crate::ui::escape::{FollowWithoutScript, safe_title};
+use crate::ui::kit::Toasts;
+use crate::ui::page::chat::header::ChatHeader;
+use crate::ui::page::not_found::{Failed, Missing};
+use crate::ui::page::sending::SendingTurn;
+use crate::ui::state::ChatState;
+use crate::ui::transcript::Transcript;
+use crate::ui::words;
+
+/// The page at `/c/{chat}`.
+#[component]
+pub fn ChatPageView() -> impl IntoView {
+    let params = use_params_map();
+    let at = at_in_address();
+    let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
+    // Another version of a turn on the same page is no new page: `follow_address` shows it.
+    let page_resource = Resource::new(
+        move || chat_id.get(),
+        move |id| {
+            let at = at.get_untracked();
+            async move {
+                match id {
+                    Some(id) => load_chat(Some(id), at).await,
+                    None => Err(ApiError::NotFound),
+                }
+            }
+        },
+    );
+    view! {
+        <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>
+            {move || Suspend::new(async move {
+                match page_resource.await {
+                    Ok(page) => view! { <ChatScreen page/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any(),
+                    Err(error) => {
+                        let on_retry = Callback::new(move |()| page_resource.refetch());
+                        view! { <Failed what=error.to_string() on_retry/> }.into_any()
+                    }
+                }
+            })}
+        </Transition>
+    }
+}
+
+/// The turn that the address asks to see.
+fn at_in_address() -> Memo<Option<TurnId>> {
+    let query = use_query_map();
+    Memo::new(move |_| query.with(|query| query.get("at")?.parse().ok()))
+}
+
+/// A chat as it is drawn from its page.
+#[component]
+pub fn ChatScreen(page: ChatPage) -> impl IntoView {
+    let Some(chat) = page.chat.clone() else { return view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any() };
+    let chat_id = chat.id;
+    let is_running_at_first = page.turns.iter().any(|view| !view.turn.status.is_terminal());
+    let slot = StoredValue::new(None::<ChatState>);
+    let reload = Callback::new(move |turn: TurnId| {
+        spawn_local(async move {
+            if let (Ok(view), Some(state)) = (load_turn(turn).await, slot.try_get_value().flatten()) {
+                state.put(view);
+            }
+        });
+    });
+    let state = ChatState::new(page.turns, reload);
+    slot.set_value(Some(state));
+    let branch = RwSignal::new(page.branch);
+    follow_address(state, move |page| branch.set(page.branch), chat_id);
+
+    let running = Signal::derive(move || state.running());
+    let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
+    let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
+    let title = title_of(&chat);
+    let sending = RwSignal::new(None::<String>);
+    let stop_asked = RwSignal::new(false);
+    let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
+    let listeners = Listeners {
+        on_sending: Callback::new(move |text| sending.set(Some(text))),
+        on_failed: Callback::new(move |()| sending.set(None)),
+        on_started: Callback::new(move |started: Started| {
+            state.put(started.user_turn);
+            state.put(started.assistant_turn);
+            sending.set(None);
+        }),
+        on_stopped: Callback::new(move |view: TurnView| {
+            state.put(view);
+        }),
+    };
+    refresh_list_when_over(running);
+
+    let notices = page.notices.into_iter().filter_map(|notice| notice_text(notice, lock)).collect_view();
+    let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some()));
+    let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
+    view! {
+        <Title text=document_title/>
+        <ChatHeader chat title branch models=models.clone()/>
+        <Transcript state on_stop on_retry=retrying(state)/>
+        <SendingTurn text=sending/>
+        {is_running_at_first.then(|| view! { <FollowWithoutScript/> })}
+        {notices}
+        <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running stop_asked listeners/>
+    }
+    .into_any()
+}
+
+/// Asks for another reply to the same message and shows it.
+fn retrying(state: ChatState) -> Callback<TurnId> {
+    let announcer = expect_context::<Announcer>();
+    let toasts = expect_context::<Toasts>();
+    Callback::new(move |turn: TurnId| {
+        spawn_local(async move {
+            match retry_reply(turn, request_id::mint()).await {
+                Ok(started) => {
+                    state.put(started.user_turn);
+                    state.put(started.assistant_turn);
+                }
+                Err(error) => {
+                    announcer.alert(&error.to_string());
+                    toasts.say(error.to_string());
+                }
+            }
+        });
+    })
+}
+
+/// The chat's title, as it is renamed here.
+fn title_of(chat: &Chat) -> Signal<String> {
+    let (id, first) = (chat.id, chat.title.clone());
+    let renamed = use_context::<Chats>().map(|chats| chats.renamed);
+    Signal::derive(move || {
+        let renamed = renamed.and_then(|renamed| renamed.get()).filter(|(renamed, _)| *renamed == id);
+        renamed.map_or_else(|| first.clone(), |(_, title)| title)
+    })
+}
+
+/// Shows the path that the address asks for when it changes while the chat is open: another version, or Back.
+fn follow_address(state: ChatState, rest: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
+    let at = at_in_address();
+    Effect::new(move |before: Option<Option<TurnId>>| {
+        let now = at.get();
+        if before.is_some_and(|before| before != now) {
+            spawn_local(async move {
+                let Ok(page) = load_chat(Some(chat_id), now).await else { return };
+                // Somebody may have moved on meanwhile.
+                if at.try_get_untracked() == Some(now) {
+                    state.show(page.turns.clone());
+                    rest(page);
+                }
+            });
+        }
+        now
+    });
+}
+
+/// The list of chats shows which ones are being answered, and the title that the first message gave.
+fn refresh_list_when_over(running: Signal<Option<TurnId>>) {
+    let chats = use_context::<Chats>();
+    Effect::new(move |before: Option<Option<TurnId>>| {
+        let now = running.get();
+        if let Some(chats) = chats.filter(|_| now.is_none() && before.flatten().is_some()) {
+            chats.refresh();
+        }
+        now
+    });
+}
+
+fn notice_text(notice: Notice, lock: Signal<Option<Lock>>) -> Option<impl IntoView> {
+    match notice {
+        Notice::ModelUnavailable { lock: gone } => Some(view! {
+            <p class="banner warn" hidden=move || lock.get().as_ref() != Some(&gone)>
+                {words::model_unavailable(&gone.model)}
+            </p>
+        }),
+        Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! The header of a chat: its title, what its branch is locked to, and what can be done with it.
+
+use leptos::prelude::*;
+
+use crate::browser::dialog;
+use crate::domain::provider::Model;
+use crate::domain::{Branch, Chat};
+use crate::ui::chats::{Chats, leave_deleted};
+use crate::ui::kit::{Icon, Menu};
+use crate::ui::sidebar::SidebarButton;
+use crate::ui::words;
+
+/// The header.
+#[component]
+pub fn ChatHeader(
+    chat: Chat,
+    title: Signal<String>,
+    #[prop(into)] branch: Signal<Option<Branch>>,
+    models: Vec<Model>,
+) -> impl IntoView {
+    let chats = use_context::<Chats>();
+    let id = chat.id;
+    let leave = leave_deleted();
+    let shown = Signal::derive(move || {
+        let title = title.get();
+        if title.is_empty() { words::UNTITLED.to_owned() } else { title }
+    });
+    let rename = move |_| {
+        dialog::close_popovers();
+        if let Some(chats) = chats {
+            chats.renaming.set(Some((id, title.get_untracked())));
+        }
+    };
+    let delete = move |_| {
+        dialog::close_popovers();
+        if let Some(chats) = chats {
+            chats.delete(id, &shown.get_untracked());
+            leave(id);
+        }
+    };
+    let models = StoredValue::new(models);
+    let chip = move || {
+        branch.get().map(|branch| {
+            models.with_value(|models| view! { <BranchChip text=chip_text(&branch, models) id=branch.id.to_string()/> })
+        })
+    };
+    view! {
+        <header class="chat-head">
+            <SidebarButton/>
+            <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
+            {chip}
+            <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare needs-script">
+                <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::RENAME}</button>
+                <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::DELETE}</button>
+            </Menu>
+        </header>
+    }
+}
+
+/// Names branch, provider and model in the words of their menus, as far as they are still configured.
+fn chip_text(branch: &Branch, models: &[Model]) -> String {
+    match models.iter().find(|model| model.lock == branch.lock) {
+        Some(model) => words::branch_chip(branch, &model.provider_name, &model.name),
+        None => words::branch_chip(branch, &branch.lock.provider, &branch.lock.model),
+    }
+}
+
+#[component]
+fn BranchChip(text: String, id: String) -> impl IntoView {
+    view! {
+        <span class="chip branch-chip" data-branch-id=id title=words::WHY_LOCKED>
+            <Icon name="lock"/>
+            <bdi class="chip-text">{text}</bdi>
+        </span>
+    }
+}

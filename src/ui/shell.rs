@@ -1,0 +1,36 @@
+//! The document around the application: what the server writes before and after `<body>`.
+
+use leptos::config::LeptosOptions;
+use leptos::nonce::use_nonce;
+use leptos::prelude::*;
+use leptos_meta::MetaTags;
+
+use crate::ui::app::App;
+use crate::ui::preferences::Preferences;
+
+/// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.
+///
+/// The style sheet is a plain link and not `leptos_meta`'s, so that it comes first and blocks: a page is never seen
+/// without its style. `options.site_pkg_dir` carries the version of the assets.
+pub fn shell(options: LeptosOptions) -> impl IntoView {
+    let preferences = use_context::<Preferences>().unwrap_or_default();
+    let style = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
+    view! {
+        <!DOCTYPE html>
+        <html lang="en" data-theme=preferences.theme.as_str() data-sidebar=preferences.sidebar_word()>
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content"/>
+                <meta name="color-scheme" content="light dark"/>
+                <meta name="robots" content="noindex"/>
+                <link rel="stylesheet" href=style nonce=use_nonce()/>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <MetaTags/>
+                <HydrationScripts options/>
+            </head>
+            <body>
+                <App/>
+            </body>
+        </html>
+    }
+}

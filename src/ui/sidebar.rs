@@ -1,0 +1,104 @@
+//! The navigation "Chats": a column where there is room, a rail with a drawer where there is less, a drawer on a phone.
+//! The drawer is a popover, so it opens without script too.
+
+pub mod chat_list;
+pub mod rename_dialog;
+pub mod theme_menu;
+
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use crate::browser::dialog;
+use crate::ui::kit::Icon;
+use crate::ui::preferences::Preferences;
+use crate::ui::sidebar::chat_list::ChatList;
+use crate::ui::sidebar::rename_dialog::RenameDialog;
+use crate::ui::sidebar::theme_menu::ThemeMenu;
+use crate::ui::words;
+
+/// The id of the drawer; buttons name it in `popovertarget`.
+pub const DRAWER: &str = "chats";
+
+/// Shows or hides the column (Ctrl+B) and remembers it.
+pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
+    preferences.update(|chosen| chosen.is_sidebar_closed = !chosen.is_sidebar_closed);
+    preferences.get_untracked().apply();
+}
+
+/// The navigation and the dialogs that belong to it.
+#[component]
+pub fn Sidebar() -> impl IntoView {
+    view! {
+        <nav id="sidebar" class="sidebar no-print" aria-label=words::CHATS>
+            <div class="rail">
+                <button type="button" class="button bare only-rail" popovertarget=DRAWER>
+                    <Icon name="menu"/>
+                    <span class="quiet">{words::SHOW_CHATS}</span>
+                </button>
+                <span class="brand only-wide"><Icon name="leaf"/>{words::PRODUCT}</span>
+                <HideButton/>
+                <NewChatLink/>
+            </div>
+            <div id=DRAWER class="drawer" popover="auto">
+                <div class="drawer-head only-phone">
+                    <NewChatLink/>
+                    <button type="button" class="button bare" popovertarget=DRAWER popovertargetaction="hide">
+                        <Icon name="close"/>
+                        <span class="quiet">{words::HIDE_CHATS}</span>
+                    </button>
+                </div>
+                <ChatList/>
+                <div class="drawer-foot">
+                    <ThemeMenu/>
+                </div>
+            </div>
+        </nav>
+        <RenameDialog/>
+    }
+}
+
+/// Opens the drawer from a page's header, and the column again where it was hidden.
+#[component]
+pub fn SidebarButton() -> impl IntoView {
+    let preferences = expect_context::<RwSignal<Preferences>>();
+    let open = move |event: leptos::ev::MouseEvent| {
+        if crate::browser::media::is_wide() {
+            event.prevent_default();
+            if preferences.get_untracked().is_sidebar_closed {
+                toggle_sidebar(preferences);
+            }
+        }
+    };
+    view! {
+        <button type="button" class="button bare sidebar-button" popovertarget=DRAWER on:click=open>
+            <Icon name="menu"/>
+            <span class="quiet">{words::SHOW_CHATS}</span>
+        </button>
+    }
+}
+
+#[component]
+fn HideButton() -> impl IntoView {
+    let preferences = expect_context::<RwSignal<Preferences>>();
+    let hide = move |_| {
+        if !preferences.get_untracked().is_sidebar_closed {
+            toggle_sidebar(preferences);
+        }
+    };
+    view! {
+        <button type="button" class="button bare only-wide needs-script" on:click=hide title="Ctrl+B">
+            <Icon name="sidebar"/>
+            <span class="quiet">{words::HIDE_CHATS}</span>
+        </button>
+    }
+}
+
+#[component]
+fn NewChatLink() -> impl IntoView {
+    view! {
+        <A href="/" attr:class="button new-chat" on:click=move |_| dialog::close_popovers()>
+            <Icon name="plus"/>
+            <span class="rail-word">{words::NEW_CHAT}</span>
+        </A>
+    }
+}

@@ -1,0 +1,69 @@
+//! The dialog that changes a chat's title; opened from the list and from the chat's own header.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::domain::chat::check_title;
+use crate::domain::limits;
+use crate::ui::chats::Chats;
+use crate::ui::kit::Dialog;
+use crate::ui::words;
+
+/// Shown while `Chats::renaming` names a chat.
+#[component]
+pub fn RenameDialog() -> impl IntoView {
+    let chats = expect_context::<Chats>();
+    let open = RwSignal::new(false);
+    let field = NodeRef::<html::Input>::new();
+    let problem = RwSignal::new(None::<String>);
+    let title = RwSignal::new(String::new());
+    Effect::new(move |_| {
+        if let Some((_, old)) = chats.renaming.get() {
+            title.set(old);
+            problem.set(None);
+            open.set(true);
+            if let Some(field) = field.get_untracked() {
+                field.select();
+            }
+        }
+    });
+    Effect::new(move |_| {
+        if !open.get() {
+            chats.renaming.set(None);
+        }
+    });
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        match (check_title(&title.get_untracked()), chats.renaming.get_untracked()) {
+            (Ok(title), Some((id, _))) if !title.is_empty() => {
+                chats.rename(id, title);
+                open.set(false);
+            }
+            (Err(invalid), _) => problem.set(Some(invalid.reason)),
+            _ => open.set(false),
+        }
+    };
+    view! {
+        <Dialog id="rename-title" title=words::RENAME open>
+            <form class="dialog-form" on:submit=save>
+                <label for="rename-field">{words::TITLE}</label>
+                <input
+                    id="rename-field"
+                    class="field"
+                    node_ref=field
+                    dir="auto"
+                    autocomplete="off"
+                    maxlength=limits::TITLE_CHARS.to_string()
+                    aria-describedby="rename-problem"
+                    prop:value=move || title.get()
+                    on:input=move |event| title.set(event_target_value(&event))
+                />
+                <p id="rename-problem" class="problem">{move || problem.get()}</p>
+                <div class="dialog-actions">
+                    <button type="button" class="button" on:click=move |_| open.set(false)>{words::CANCEL}</button>
+                    <button type="submit" class="button primary">{words::SAVE}</button>
+                </div>
+            </form>
+        </Dialog>
+    }
+}

@@ -1,0 +1,274 @@
+//! Following a reply while it is written: its stream of frames, the batches they are applied in, and what is done when
+//! the stream breaks, falls silent or has a gap.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+
+use super::ChatState;
+use super::saying::{Said, Saying};
+use super::turn::Heard;
+use crate::browser::event_source::{self, News, Source};
+use crate::browser::{clock, document, focus};
+use crate::domain::frame::Frame;
+use crate::domain::{TurnId, limits};
+
+/// Names of the frames that are not events of the journal, as in `domain::frame::Signal`.
+const ASIDES: [&str; 3] = ["snapshot", "markup", "heartbeat"];
+/// Names of the journal's events, as `domain::Event::name` gives them.
+const EVENTS: [&str; 11] = [
+    "turn_status",
+    "generation_start",
+    "model_returned",
+    "attempt",
+    "block_start",
+    "block_delta",
+    "block_update",
+    "block_end",
+    "usage",
+    "error",
+    "turn_end",
+];
+
+/// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
+const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
+/// How long a stream may stay open after the reply's end, for the drawings that the server still sends.
+const AFTERMATH: Duration = Duration::from_secs(5);
+/// How long frames may wait where no animation frame comes, because nobody sees the page.
+const UNSEEN: Duration = Duration::from_millis(250);
+/// Pauses before a refused stream is opened again: doubling from the first to the last.
+const RETRY_FIRST: Duration = Duration::from_secs(1);
+const RETRY_LAST: Duration = Duration::from_secs(30);
+
+/// One reply that is followed. Dropping it closes its stream.
+pub(super) struct Follower {
+    stream: Option<Source>,
+    pending: Vec<Frame>,
+    is_scheduled: bool,
+    heard_ms: i64,
+    failures: u32,
+    retry: Option<TimeoutHandle>,
+    saying: Saying,
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        if let Some(retry) = self.retry.take() {
+            retry.clear();
+        }
+    }
+}
+
+impl ChatState {
+    /// Follows every reply on screen that is being written and not followed yet. Call it from an effect: it runs again
+    /// when the path or a turn's state changes.
+    pub fn follow_running(self) {
+        for turn in self.turns() {
+            if super::is_reply(turn.role()) && turn.is_running() {
+                self.follow(turn.id());
+            }
+        }
+    }
+
+    /// Follows a reply on screen until it is over. Nothing happens when it is followed already.
+    pub fn follow(self, id: TurnId) {
+        if self.followed.with_value(|followed| followed.contains_key(&id)) {
+            return;
+        }
+        let now = clock::now_ms();
+        let follower = Follower {
+            stream: None,
+            pending: Vec::new(),
+            is_scheduled: false,
+            heard_ms: now,
+            failures: 0,
+            retry: None,
+            saying: Saying::new(now),
+        };
+        self.followed.update_value(|followed| {
+            followed.insert(id, follower);
+        });
+        self.open(id);
+    }
+
+    /// Opens every broken stream now, without waiting for its turn.
+    pub fn try_now(self) {
+        let broken: Vec<TurnId> = self.followed.with_value(|followed| {
+            followed.iter().filter(|(_, follower)| follower.failures > 0).map(|(id, _)| *id).collect()
+        });
+        for id in broken {
+            self.open(id);
+        }
+    }
+
+    /// Opens the stream after what is known of the turn, in place of one that may be open.
+    fn open(self, id: TurnId) {
+        let Some(turn) = self.shown(id) else { return };
+        let (after, is_over) = turn.with_untracked(|view| (view.turn.last_event_seq, view.turn.status.is_terminal()));
+        if is_over {
+            return self.unfollow(id);
+        }
+        let url = format!("/api/turns/{id}/events?after={after}");
+        let names: Vec<&str> = EVENTS.into_iter().chain(ASIDES).collect();
+        let stream = event_source::open(&url, &names, move |news| self.hear(id, news));
+        self.change(id, |follower| {
+            follower.pending.clear();
+            follower.heard_ms = clock::now_ms();
+            follower.stream = stream;
+        });
+    }
+
+    fn hear(self, id: TurnId, news: News) {
+        match news {
+            News::Opened => {
+                self.change(id, |follower| {
+                    follower.failures = 0;
+                    follower.heard_ms = clock::now_ms();
+                });
+                if let Some(connection) = self.connection {
+                    connection.works();
+                }
+            }
+            News::Said(json) => {
+                let Ok(frame) = serde_json::from_str::<Frame>(&json) else { return };
+                let mut schedule = false;
+                self.change(id, |follower| {
+                    follower.heard_ms = clock::now_ms();
+                    follower.pending.push(frame);
+                    schedule = !std::mem::replace(&mut follower.is_scheduled, true);
+                });
+                if schedule {
+                    self.schedule(id);
+                }
+            }
+            News::Lost { is_final } => self.lost(id, is_final),
+        }
+    }
+
+    /// Applies what came once per animation frame, or by the clock where nobody looks.
+    fn schedule(self, id: TurnId) {
+        let apply = move || {
+            let mut frames = Vec::new();
+            self.change(id, |follower| {
+                follower.is_scheduled = false;
+                frames = std::mem::take(&mut follower.pending);
+            });
+            self.apply(id, frames);
+        };
+        if document::is_hidden() {
+            set_timeout(apply, UNSEEN);
+        } else {
+            request_animation_frame(apply);
+        }
+    }
+
+    fn apply(self, id: TurnId, frames: Vec<Frame>) {
+        let Some(turn) = self.shown(id) else { return };
+        let Heard { is_gap, server_time } = turn.apply(frames);
+        if let (Some(server), Some(here)) = (server_time, clock::now()) {
+            self.skew.set_value(server - here);
+        }
+        if is_gap {
+            self.reopen_later(id, RETRY_FIRST);
+            let _ = self.reload.try_run(id);
+            return;
+        }
+        self.tell(id);
+        if turn.with_untracked(|view| view.turn.status.is_terminal()) {
+            set_timeout(move || self.unfollow(id), AFTERMATH);
+        }
+    }
+
+    /// The stream broke. The browser opens one that merely broke again by itself; one that was refused is opened again
+    /// here.
+    fn lost(self, id: TurnId, is_final: bool) {
+        let is_over = self.shown(id).is_none_or(|turn| turn.with_untracked(|view| view.turn.status.is_terminal()));
+        let mut has_pending = false;
+        self.change(id, |follower| has_pending = !follower.pending.is_empty());
+        if is_over {
+            return self.unfollow(id);
+        }
+        if has_pending && !is_final {
+            // The end of the reply may be among them; the stream's own second try tells.
+            return;
+        }
+        if let Some(connection) = self.connection {
+            connection.lost();
+        }
+        let mut failures = 0;
+        self.change(id, |follower| {
+            follower.failures = follower.failures.saturating_add(1);
+            failures = follower.failures;
+        });
+        if is_final {
+            let pause = RETRY_FIRST.saturating_mul(1 << failures.min(8).saturating_sub(1)).min(RETRY_LAST);
+            // A refusal may mean that the reply is over or gone: ask what became of it.
+            let _ = self.reload.try_run(id);
+            self.reopen_later(id, pause);
+        }
+    }
+
+    /// Closes the stream and opens it again after a pause, from what is known by then.
+    fn reopen_later(self, id: TurnId, pause: Duration) {
+        let retry = set_timeout_with_handle(move || self.open(id), pause).ok();
+        self.change(id, |follower| {
+            follower.stream = None;
+            if let Some(old) = std::mem::replace(&mut follower.retry, retry) {
+                old.clear();
+            }
+        });
+    }
+
+    fn unfollow(self, id: TurnId) {
+        drop(self.followed.try_update_value(|followed| followed.remove(&id)));
+    }
+
+    /// Once a second: opens streams that fell silent, and says that a reply goes on.
+    pub(super) fn look_after_followed(self) {
+        let now = clock::now_ms();
+        let (silent, all): (Vec<TurnId>, Vec<TurnId>) = self.followed.with_value(|followed| {
+            let silent = followed
+                .iter()
+                .filter(|(_, follower)| follower.stream.is_some() && now - follower.heard_ms > SILENCE_MS)
+                .map(|(id, _)| *id)
+                .collect();
+            (silent, followed.keys().copied().collect())
+        });
+        for id in silent {
+            if let Some(connection) = self.connection {
+                connection.lost();
+            }
+            self.change(id, |follower| follower.failures = follower.failures.saturating_add(1));
+            self.open(id);
+        }
+        for id in all {
+            self.tell(id);
+        }
+    }
+
+    /// Tells a screen reader what there is to tell of a reply.
+    fn tell(self, id: TurnId) {
+        let Some(announcer) = self.announcer else { return };
+        let Some(turn) = self.shown(id) else { return };
+        let mut said = None;
+        let is_at_composer = focus::is_in_text();
+        self.change(id, |follower| {
+            said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), is_at_composer));
+        });
+        match said {
+            Some(Said::Politely(text)) => announcer.say(text),
+            Some(Said::AtOnce(text)) => announcer.alert(&text),
+            None => {}
+        }
+    }
+
+    fn change(self, id: TurnId, change: impl FnOnce(&mut Follower)) {
+        // The page may be gone by the time a stream or a timer speaks.
+        let _ = self.followed.try_update_value(|followed| {
+            if let Some(follower) = followed.get_mut(&id) {
+                change(follower);
+            }
+        });
+    }
+}

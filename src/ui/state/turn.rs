@@ -1,0 +1,206 @@
+//! One turn on screen. Two kinds of change reach those who draw it: its shape (a block more, another state, another
+//! ending) and the growth of one block. A delta is growth, so it draws its block again and nothing else.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use leptos::prelude::*;
+
+use crate::api::view::{BlockMarkup, TurnView};
+use crate::domain::fold::{self, Applied};
+use crate::domain::frame::Frame;
+use crate::domain::frame::Signal as Aside;
+use crate::domain::segment::{Item, segments};
+use crate::domain::{Block, BlockId, Content, Event, Role, Turn, TurnId};
+
+/// A turn and who watches it. Cloning gives another handle on the same turn.
+#[derive(Clone)]
+pub struct TurnState {
+    id: TurnId,
+    role: Role,
+    /// Notified of changes of shape only.
+    view: ArcRwSignal<TurnView>,
+    growth: Arc<Mutex<HashMap<BlockId, ArcTrigger>>>,
+}
+
+/// What a batch of frames said beside what it changed.
+#[derive(Debug, Default, PartialEq)]
+pub struct Heard {
+    /// Events before one of the batch are missing: the turn must be loaded anew.
+    pub is_gap: bool,
+    /// The newest time of the server.
+    pub server_time: Option<chrono::DateTime<chrono::Utc>>,
+}
+
+/// What one frame changed.
+enum Change {
+    Nothing,
+    Shape(Option<BlockId>),
+    Growth(BlockId),
+    All,
+}
+
+impl TurnState {
+    pub fn new(view: TurnView) -> Self {
+        Self { id: view.turn.id, role: view.turn.role, view: ArcRwSignal::new(view), growth: Arc::default() }
+    }
+
+    pub fn id(&self) -> TurnId {
+        self.id
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Reads the turn, and again whenever its shape changes.
+    pub fn with<T>(&self, read: impl FnOnce(&TurnView) -> T) -> T {
+        self.view.with(read)
+    }
+
+    /// Reads the turn as it is now.
+    pub fn with_untracked<T>(&self, read: impl FnOnce(&TurnView) -> T) -> T {
+        self.view.with_untracked(read)
+    }
+
+    /// Reads one block, and again whenever it changes; the rest of the turn may change unseen.
+    pub fn with_block<T>(&self, id: BlockId, read: impl FnOnce(&Block, Option<&BlockMarkup>) -> T) -> Option<T> {
+        self.trigger(id).track();
+        self.view.with_untracked(|view| {
+            let block = view.turn.blocks.iter().find(|block| block.id == id)?;
+            Some(read(block, view.markup.iter().find(|markup| markup.block_id == id)))
+        })
+    }
+
+    /// Whether the reply is still being written.
+    pub fn is_running(&self) -> bool {
+        self.with(|view| !view.turn.status.is_terminal())
+    }
+
+    /// What is drawn of the turn, by the rule of `domain::segment`.
+    pub fn items(&self) -> Vec<Item> {
+        self.with(|view| segments(&view.turn.blocks, view.is_thinking_mode))
+    }
+
+    /// Takes the server's newer view of the turn. An older one only brings the versions.
+    pub fn replace(&self, view: TurnView) {
+        let is_older = self.with_untracked(|known| {
+            view.turn.last_event_seq < known.turn.last_event_seq
+                || (known.turn.status.is_terminal() && !view.turn.status.is_terminal())
+        });
+        if self.with_untracked(|known| *known == view) {
+            return;
+        }
+        if is_older {
+            return self.view.update(|known| known.siblings = view.siblings);
+        }
+        self.view.set(view);
+        self.notify_all_blocks();
+    }
+
+    /// Applies frames in their order and tells those who watch what changed, once.
+    pub fn apply(&self, frames: Vec<Frame>) -> Heard {
+        let mut heard = Heard::default();
+        let mut shape = false;
+        let mut all = false;
+        let mut grown: Vec<BlockId> = Vec::new();
+        self.view.update_untracked(|view| {
+            for frame in frames {
+                match take(view, frame, &mut heard) {
+                    Change::Nothing => {}
+                    Change::All => (shape, all) = (true, true),
+                    Change::Shape(block) => {
+                        shape = true;
+                        grown.extend(block);
+                    }
+                    Change::Growth(block) => grown.push(block),
+                }
+                if heard.is_gap {
+                    break;
+                }
+            }
+        });
+        if shape {
+            self.view.notify();
+        }
+        if all {
+            self.notify_all_blocks();
+        } else {
+            grown.dedup();
+            for block in grown {
+                self.trigger(block).notify();
+            }
+        }
+        heard
+    }
+
+    fn trigger(&self, block: BlockId) -> ArcTrigger {
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner).entry(block).or_default().clone()
+    }
+
+    fn notify_all_blocks(&self) {
+        let triggers: Vec<_> = self.growth.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        for trigger in triggers {
+            trigger.notify();
+        }
+    }
+}
+
+/// Applies one frame.
+fn take(view: &mut TurnView, frame: Frame, heard: &mut Heard) -> Change {
+    match frame {
+        Frame::Event { turn_id, seq, event } if turn_id == view.turn.id => {
+            let was_blank = grows(&event).is_some_and(|id| is_blank(&view.turn, id));
+            match fold::apply(&mut view.turn, seq, &event) {
+                Applied::Gap => {
+                    heard.is_gap = true;
+                    return Change::Nothing;
+                }
+                Applied::Already | Applied::Impossible(_) => return Change::Nothing,
+                Applied::Yes => {}
+            }
+            match event {
+                // The first visible letter makes a segment of a block that had none.
+                Event::BlockDelta { block_id, .. } if was_blank && !is_blank(&view.turn, block_id) => {
+                    Change::Shape(Some(block_id))
+                }
+                Event::BlockDelta { block_id, .. } => Change::Growth(block_id),
+                Event::BlockUpdate { block_id, .. } | Event::BlockEnd { block_id, .. } => Change::Shape(Some(block_id)),
+                Event::BlockStart { block } => Change::Shape(Some(block.id)),
+                Event::Usage { .. } | Event::Unknown(_) => Change::Nothing,
+                _ => Change::Shape(None),
+            }
+        }
+        Frame::Event { .. } => Change::Nothing,
+        Frame::Other(Aside::Snapshot { turn }) if turn.id == view.turn.id => {
+            view.turn = *turn;
+            Change::All
+        }
+        Frame::Other(Aside::Snapshot { .. }) => Change::Nothing,
+        Frame::Other(Aside::Markup { block_id, parts }) => {
+            view.markup.retain(|markup| markup.block_id != block_id);
+            view.markup.push(BlockMarkup { block_id, parts });
+            Change::Growth(block_id)
+        }
+        Frame::Other(Aside::Heartbeat { now }) => {
+            heard.server_time = Some(now);
+            Change::Nothing
+        }
+    }
+}
+
+fn grows(event: &Event) -> Option<BlockId> {
+    match event {
+        Event::BlockDelta { block_id, .. } => Some(*block_id),
+        _ => None,
+    }
+}
+
+/// Whether a block shows nothing yet. Stops at the first letter.
+fn is_blank(turn: &Turn, id: BlockId) -> bool {
+    turn.blocks.iter().rev().find(|block| block.id == id).is_some_and(|block| match &block.content {
+        Content::Text { text, .. } => text.chars().all(char::is_whitespace),
+        Content::Thinking { thinking, .. } => thinking.chars().all(char::is_whitespace),
+        _ => false,
+    })
+}

@@ -1,0 +1,145 @@
+//! The transcript: the turns of a path, one below the other, as they are and as they grow. What is drawn as reasoning,
+//! as a tool or as text is decided by `domain::segment` alone.
+
+use std::time::Duration;
+
+use leptos::ev::{KeyboardEvent, MouseEvent};
+use leptos::prelude::*;
+
+use crate::browser::{clipboard, dialog, focus, scroll};
+use crate::domain::{Role, TurnId};
+use crate::ui::connection::Connection;
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::transcript as words;
+
+mod assistant_turn;
+mod copy_button;
+mod error_reply;
+mod jump_to_latest;
+mod other_block;
+mod reasoning_panel;
+mod segment_view;
+mod status_line;
+mod text_block;
+mod tool_card;
+mod turn_actions;
+mod turn_heading;
+mod user_turn;
+mod versions;
+
+use assistant_turn::AssistantTurn;
+pub use copy_button::CopyButton;
+use jump_to_latest::JumpToLatest;
+use turn_heading::{article_id, heading_id};
+use user_turn::UserTurn;
+
+/// The list's id: what the scroll controller watches.
+pub const LIST_ID: &str = "transcript";
+/// The newest turn's id: where the skip link and the forms of a page without script lead.
+pub const LATEST_ID: &str = "latest";
+
+/// The turns of the path on screen. Follows the replies that are being written, and the reader.
+#[component]
+pub fn Transcript(
+    state: ChatState,
+    /// Stops a reply; what it has said is kept.
+    on_stop: Callback<TurnId>,
+    /// Asks for another reply to the same message.
+    on_retry: Callback<TurnId>,
+    /// The turn that the address asks to see.
+    #[prop(optional_no_strip)]
+    at: Option<TurnId>,
+) -> impl IntoView {
+    let place = RwSignal::new(scroll::Place { is_following: true, is_far: false });
+    follow_replies(state);
+    Effect::new(move |_| {
+        scroll::start(LIST_ID, move |now| {
+            let _ = place.try_set(now);
+        });
+        on_cleanup(scroll::stop);
+        open_at(state, at);
+    });
+    let on_keydown = move |event: KeyboardEvent| {
+        // Esc once, when the focus is among the turns (ux.md 8).
+        if event.key() == "Escape" && !event.default_prevented() && !focus::is_in_text() && !dialog::is_any_open() {
+            if let Some(running) = untrack(move || state.running()) {
+                event.prevent_default();
+                on_stop.run(running);
+            }
+        }
+    };
+    // Drawn markdown has no listeners of its own.
+    let on_click = move |event: MouseEvent| {
+        if let Some(code) = clipboard::code_asked_for(&event) {
+            clipboard::copy(code, move |copied| {
+                state.say(if copied { crate::ui::words::COPIED } else { words::COPY_FAILED });
+            });
+        }
+    };
+    view! {
+        <section class="transcript" on:keydown=on_keydown on:click=on_click>
+            <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
+                <For each=move || state.turns() key=|turn| turn.id() let(turn)>
+                    <TurnRow state turn on_retry/>
+                </For>
+            </ol>
+            <JumpToLatest state place/>
+        </section>
+    }
+}
+
+/// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
+pub fn show_sent(user_turn: TurnId) {
+    scroll::to_sent(&article_id(user_turn));
+}
+
+/// Opens the page where the address says, or where the reader left it, or at its end.
+fn open_at(state: ChatState, at: Option<TurnId>) {
+    let turns = untrack(move || state.turns());
+    let (Some(first), Some(leaf)) = (turns.first(), turns.last()) else { return };
+    match at.filter(|at| *at != leaf.id() && turns.iter().any(|turn| turn.id() == *at)) {
+        Some(at) => scroll::to_element(&article_id(at), Some(&heading_id(at))),
+        None => scroll::open(LIST_ID, &format!("place:{}", first.with_untracked(|view| view.turn.chat_id))),
+    }
+}
+
+/// A turn in its place of the list.
+#[component]
+fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
+    let id = turn.id();
+    let is_leaf = Memo::new(move |_| state.leaf().is_some_and(|leaf| leaf.id() == id));
+    let article = match turn.role() {
+        Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
+        Role::User | Role::System => view! { <UserTurn state turn/> }.into_any(),
+    };
+    view! {
+        <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>
+            {article}
+        </li>
+    }
+}
+
+/// Follows what is being written, ticks while it is, and tries again when the reader or the network asks.
+fn follow_replies(state: ChatState) {
+    Effect::new(move |_| state.follow_running());
+    let is_running = Memo::new(move |_| state.running().is_some());
+    Effect::new(move |_| {
+        if !is_running.get() {
+            return;
+        }
+        state.tick();
+        if let Ok(ticking) = set_interval_with_handle(move || state.tick(), Duration::from_secs(1)) {
+            on_cleanup(move || ticking.clear());
+        }
+    });
+    if let Some(connection) = use_context::<Connection>() {
+        let wanted = connection.wanted();
+        Effect::new(move |before: Option<u32>| {
+            let wanted = wanted.get();
+            if before.is_some_and(|before| before != wanted) {
+                state.try_now();
+            }
+            wanted
+        });
+    }
+}

@@ -1,0 +1,57 @@
+//! A reply: what it thought, called and said, in order, and how it goes or ended.
+
+use leptos::prelude::*;
+
+use super::error_reply::ErrorReply;
+use super::segment_view::Items;
+use super::status_line::{RefreshLink, StatusLine, StoppedLine};
+use super::turn_actions::ReplyActions;
+use super::turn_heading::{TurnHeading, article_id, heading_id};
+use crate::domain::{Role, TurnId, TurnStatus};
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::transcript as words;
+
+/// An assistant's turn, while it is written and afterwards.
+#[component]
+pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
+    let id = turn.id();
+    let at = turn.with_untracked(|view| view.turn.created_at);
+    let status = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.status)
+    });
+    let who = Memo::new({
+        let turn = turn.clone();
+        move |_| {
+            let model = turn.with(|view| view.turn.model_used.clone());
+            let parts = [Some(words::ASSISTANT.to_owned()), model, words::ending(status.get()).map(str::to_owned)];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+    });
+    let is_empty = Memo::new({
+        let turn = turn.clone();
+        move |_| status.get() == TurnStatus::Complete && turn.items().is_empty()
+    });
+    view! {
+        <article
+            id=article_id(id)
+            class="turn assistant-turn"
+            data-turn-id=id.to_string()
+            data-role=Role::Assistant.as_str()
+            data-status=move || status.get().as_str()
+            aria-labelledby=heading_id(id)
+            aria-busy=move || (!status.get().is_terminal()).then_some("true")
+        >
+            <TurnHeading id=heading_id(id) who at/>
+            <div class="reply">
+                <Items state turn=turn.clone()/>
+                {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::EMPTY_REPLY}</p> })}
+                <StatusLine state turn=turn.clone()/>
+                <StoppedLine turn=turn.clone()/>
+                <ErrorReply turn=turn.clone() on_retry/>
+                <RefreshLink turn=turn.clone()/>
+            </div>
+            <ReplyActions state turn on_retry/>
+        </article>
+    }
+}

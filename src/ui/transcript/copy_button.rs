@@ -1,0 +1,59 @@
+//! A button that copies something and says so.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use crate::browser::clipboard;
+use crate::ui::announce::Announcer;
+use crate::ui::kit::Icon;
+use crate::ui::words;
+
+/// How long the button shows that it worked.
+const SHOWN: Duration = Duration::from_millis(1_500);
+
+/// Copies text. Needs script: without it the button is not there, because a click could do nothing.
+#[component]
+pub fn CopyButton(
+    /// What the button is called.
+    name: &'static str,
+    /// What it copies, asked for at the click.
+    text: impl Fn() -> String + Send + Sync + 'static,
+    /// Whether the name is visible beside the icon.
+    #[prop(optional)]
+    is_wordy: bool,
+) -> impl IntoView {
+    let announcer = use_context::<Announcer>();
+    let is_done = RwSignal::new(false);
+    let say = move |text: &'static str| {
+        if let Some(announcer) = announcer {
+            announcer.say(text);
+        }
+    };
+    let on_click = move |_| {
+        clipboard::copy(text(), move |copied| {
+            say(if copied { words::COPIED } else { words::transcript::COPY_FAILED });
+            let _ = is_done.try_set(copied);
+            set_timeout(
+                move || {
+                    let _ = is_done.try_set(false);
+                },
+                SHOWN,
+            );
+        });
+    };
+    let icon = move || {
+        if is_done.get() {
+            view! { <Icon name="check"/> }
+        } else {
+            view! { <Icon name="copy"/> }
+        }
+    };
+    let label = (!is_wordy).then_some(name);
+    view! {
+        <button type="button" class="button bare needs-script" aria-label=label title=label on:click=on_click>
+            {icon}
+            {is_wordy.then_some(name)}
+        </button>
+    }
+}

@@ -1,0 +1,70 @@
+//! Why a reply failed, and what can be done about it (ux.md 8). By the turn's error, never by its text.
+
+use leptos::prelude::*;
+
+use super::copy_button::CopyButton;
+use super::turn_actions::RetryForm;
+use crate::browser::scroll;
+use crate::domain::{Failure, TurnId, TurnStatus};
+use crate::ui::kit::Icon;
+use crate::ui::state::TurnState;
+use crate::ui::words::transcript as words;
+
+/// The panel below what had come; nothing for a reply that did not fail.
+#[component]
+pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
+    let id = turn.id();
+    let failure = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.error.clone().filter(|_| view.turn.status == TurnStatus::Error))
+    });
+    let model = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.model_used.clone())
+    });
+    move || {
+        let failure = failure.get()?;
+        let title_id = format!("turn-{id}-error");
+        let labelled_by = title_id.clone();
+        let summary_id = format!("turn-{id}-error-details");
+        let held = summary_id.clone();
+        let facts = facts(&failure, id, model.get());
+        let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
+        Some(view! {
+            <div class="error-reply" role="group" data-error=failure.kind.as_str() aria-labelledby=labelled_by>
+                <p id=title_id class="error-title">
+                    <Icon name="alert"/>
+                    <span dir="auto">{failure.message.clone()}</span>
+                </p>
+                {words::next_step(failure.kind).map(|step| view! { <p class="error-step">{step}</p> })}
+                <div class="error-actions">
+                    <RetryForm turn=turn.clone() on_retry is_wordy=true/>
+                    <CopyButton name=words::COPY_DETAILS text=move || copied.clone() is_wordy=true/>
+                </div>
+                <details class="error-details">
+                    <summary id=summary_id role="button" on:click=move |_| scroll::hold(&held)>
+                        {words::DETAILS}
+                        <Icon name="chevron-right"/>
+                    </summary>
+                    <dl>
+                        {facts.into_iter().map(|(what, value)| view! {
+                            <div>
+                                <dt>{what}</dt>
+                                <dd dir="auto">{value}</dd>
+                            </div>
+                        }).collect_view()}
+                    </dl>
+                </details>
+            </div>
+        })
+    }
+}
+
+/// What somebody who helps would ask for.
+fn facts(failure: &Failure, turn: TurnId, model: Option<String>) -> Vec<(&'static str, String)> {
+    let mut facts = vec![(words::CODE, failure.kind.as_str().to_owned())];
+    facts.extend(model.map(|model| (words::REQUESTED_MODEL, model)));
+    facts.extend(failure.detail.clone().map(|detail| (words::PROVIDER_SAID, detail)));
+    facts.push((words::TURN, turn.to_string()));
+    facts
+}

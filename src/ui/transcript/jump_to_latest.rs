@@ -1,0 +1,29 @@
+//! The way back to the bottom for a reader who scrolled up (ux.md S7).
+
+use leptos::prelude::*;
+
+use crate::browser::scroll;
+use crate::ui::kit::Icon;
+use crate::ui::state::ChatState;
+use crate::ui::words::transcript as words;
+
+/// The button; there only when the bottom is far.
+#[component]
+pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::Place>) -> impl IntoView {
+    let is_far = Memo::new(move |_| place.get().is_far);
+    let is_running = Memo::new(move |_| state.running().is_some());
+    let name = move || if is_running.get() { words::TO_LATEST_RUNNING } else { words::TO_LATEST };
+    let text = move || if is_running.get() { words::NEW_TEXT } else { words::LATEST };
+    move || {
+        is_far.get().then(|| {
+            view! {
+                <div class="jump">
+                    <button type="button" class="button jump-button" aria-label=name on:click=move |_| scroll::to_latest()>
+                        <Icon name="arrow-down"/>
+                        {text}
+                    </button>
+                </div>
+            }
+        })
+    }
+}

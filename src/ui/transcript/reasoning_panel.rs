@@ -1,0 +1,258 @@
+//! A reasoning block: what the model thought and called before it spoke, behind its label (ux.md 6).
+
+use std::time::Duration;
+
+use leptos::ev::Event;
+use leptos::prelude::*;
+
+use super::copy_button::CopyButton;
+use super::segment_view::SegmentBody;
+use crate::browser::{disclosure, scroll};
+use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
+use crate::domain::{BlockId, FailureKind, TurnStatus};
+use crate::ui::kit::Icon;
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::transcript::{self as words, CutOff};
+
+/// How long a finished block stays open before it closes by itself.
+const CLOSES_AFTER: Duration = Duration::from_millis(600);
+
+/// A native disclosure, so that it opens without script.
+#[component]
+pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> impl IntoView {
+    let key = block.with_untracked(|block| block.key);
+    let is_streaming = Memo::new({
+        let turn = turn.clone();
+        move |_| block.with(|block| block.is_open) && turn.is_running()
+    });
+    let label = Memo::new({
+        let turn = turn.clone();
+        move |_| block.with(|block| words::reasoning(block, is_streaming.get(), cut_off(block, &turn)))
+    });
+    let is_hidden =
+        Memo::new(move |_| !is_streaming.get() && block.with(|block| !block.has_text && block.tool_calls == 0));
+    move || {
+        let turn = turn.clone();
+        if is_hidden.get() {
+            view! { <HiddenReasoning turn block label/> }.into_any()
+        } else {
+            view! { <Panel state turn block is_streaming label key/> }.into_any()
+        }
+    }
+}
+
+/// Reasoning without words: there is nothing to open.
+#[component]
+fn HiddenReasoning(turn: TurnState, block: Memo<ReasoningBlock>, label: Memo<String>) -> impl IntoView {
+    view! {
+        <div class="reasoning hidden-reasoning" data-segment="reasoning">
+            <p class="reasoning-label">
+                <Icon name="thought"/>
+                <span>{label}</span>
+            </p>
+            <p class="reasoning-note">{words::HIDDEN_REASONING}</p>
+            <For each=move || thinking_blocks(&turn, &block.get()) key=|id| *id let(id)>
+                <span hidden data-block-id=id.to_string() data-block-type="thinking"></span>
+            </For>
+        </div>
+    }
+}
+
+#[component]
+fn Panel(
+    state: ChatState,
+    turn: TurnState,
+    block: Memo<ReasoningBlock>,
+    is_streaming: Memo<bool>,
+    label: Memo<String>,
+    key: BlockId,
+) -> impl IntoView {
+    let panel_id = format!("reasoning-{key}");
+    let label_id = format!("reasoning-{key}-label");
+    let body_id = format!("reasoning-{key}-body");
+    let open = RwSignal::new(is_streaming.get_untracked());
+    open_and_close(state, key, panel_id.clone(), open, is_streaming);
+    keep_end_in_view(turn.clone(), block, is_streaming, body_id.clone());
+    let on_toggle = {
+        let panel_id = panel_id.clone();
+        // A click, a key or the search of the browser: whoever changed it, it is the reader's will.
+        move |_: Event| {
+            let is_open = disclosure::is_open(&panel_id);
+            if is_open != open.get_untracked() {
+                open.set(is_open);
+                state.remember_toggle(key, is_open);
+            }
+        }
+    };
+    let held = label_id.clone();
+    let timer = {
+        let turn = turn.clone();
+        move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(words::seconds)
+    };
+    let of_copy = turn.clone();
+    let copy = move || {
+        let turn = of_copy.clone();
+        let text = move || reasoning_text(&turn, &block.get_untracked());
+        (!is_streaming.get()).then(|| view! { <CopyButton name=words::COPY_REASONING text/> })
+    };
+    let members = {
+        let turn = turn.clone();
+        move || block.with(|block| block.members.iter().flat_map(|member| split(&turn, member)).collect::<Vec<_>>())
+    };
+    view! {
+        <details
+            id=panel_id
+            class="reasoning"
+            class:streaming=is_streaming
+            data-segment="reasoning"
+            open=open
+            on:toggle=on_toggle
+        >
+            <summary
+                id=label_id.clone()
+                class="reasoning-label"
+                role="button"
+                aria-expanded=move || if open.get() { "true" } else { "false" }
+                aria-controls=body_id.clone()
+                on:click=move |_| scroll::hold(&held)
+            >
+                <Icon name="thought"/>
+                <span class="label-words" dir="auto">{label}</span>
+                <span class="timer" aria-hidden="true">{timer}</span>
+                <Icon name="chevron-right"/>
+            </summary>
+            <div
+                id=body_id
+                class="reasoning-body"
+                role="group"
+                aria-labelledby=label_id
+                tabindex=move || is_streaming.get().then_some("0")
+            >
+                <For each=members key=Segment::key let(segment)>
+                    <SegmentBody state turn=turn.clone() segment is_compact=true/>
+                </For>
+                {copy}
+            </div>
+        </details>
+    }
+}
+
+/// One segment a block: a block that joins the reasoning before it must not have that drawn again.
+fn split(turn: &TurnState, segment: &Segment) -> Vec<Segment> {
+    match segment {
+        Segment::Think { blocks, .. } => {
+            blocks.iter().filter_map(|&at| Some(Segment::Think { key: id_at(turn, at)?, blocks: vec![at] })).collect()
+        }
+        _ => vec![segment.clone()],
+    }
+}
+
+/// Opens the panel while it grows and closes it a moment after; the reader's own choice, once made, stays.
+fn open_and_close(state: ChatState, key: BlockId, panel_id: String, open: RwSignal<bool>, is_streaming: Memo<bool>) {
+    let close = {
+        let panel_id = panel_id.clone();
+        move || {
+            let is_untouched = is_streaming.try_get_untracked() == Some(false) && state.toggled(key).is_none();
+            if is_untouched && scroll::is_following() && !disclosure::is_in_use(&panel_id) {
+                let _ = open.try_set(false);
+            }
+        }
+    };
+    Effect::new(move |before: Option<bool>| {
+        let is = is_streaming.get();
+        match before {
+            None => {
+                let is_open = disclosure::is_open(&panel_id);
+                if let Some(chosen) = state.toggled(key) {
+                    open.set(chosen);
+                } else if is_open != open.get_untracked() {
+                    // It was clicked before the page was hydrated.
+                    open.set(is_open);
+                    state.remember_toggle(key, is_open);
+                }
+            }
+            Some(true) if !is => set_timeout(close.clone(), CLOSES_AFTER),
+            Some(false) if is && state.toggled(key).is_none() => open.set(true),
+            Some(_) => {}
+        }
+        is
+    });
+}
+
+/// While it grows, the window on the reasoning stays at its end.
+fn keep_end_in_view(turn: TurnState, block: Memo<ReasoningBlock>, is_streaming: Memo<bool>, body_id: String) {
+    Effect::new(move |_| {
+        if !is_streaming.get() {
+            return;
+        }
+        let newest = block.with(newest_block).and_then(|at| id_at(&turn, at));
+        if let Some(newest) = newest {
+            turn.with_block(newest, |_, _| ());
+            scroll::keep_end(&body_id);
+        }
+    });
+}
+
+/// Whole seconds that the block has taken: what was measured, and what is being taken now.
+fn elapsed(state: ChatState, turn: &TurnState, block: Memo<ReasoningBlock>) -> Option<u64> {
+    let now = state.now()?;
+    block.with(|block| {
+        let newest = newest_block(block)?;
+        let since = turn.with_untracked(|view| view.turn.blocks.get(newest).map(|block| block.created_at))?;
+        let running = u64::try_from((now - since).num_milliseconds()).unwrap_or(0);
+        Some((block.duration_ms.unwrap_or(0) + running) / 1000)
+    })
+}
+
+fn newest_block(block: &ReasoningBlock) -> Option<usize> {
+    match block.members.last()? {
+        Segment::Think { blocks, .. } => blocks.last().copied(),
+        Segment::Tool { call, .. } => Some(*call),
+        Segment::Text { block, .. } => Some(*block),
+    }
+}
+
+fn id_at(turn: &TurnState, at: usize) -> Option<BlockId> {
+    turn.with_untracked(|view| view.turn.blocks.get(at).map(|block| block.id))
+}
+
+/// The ids of the thinking blocks in it.
+fn thinking_blocks(turn: &TurnState, block: &ReasoningBlock) -> Vec<BlockId> {
+    let places = block.members.iter().flat_map(|member| match member {
+        Segment::Think { blocks, .. } => blocks.clone(),
+        _ => Vec::new(),
+    });
+    places.filter_map(|at| id_at(turn, at)).collect()
+}
+
+/// All the reasoning in it, for copying.
+fn reasoning_text(turn: &TurnState, block: &ReasoningBlock) -> String {
+    turn.with_untracked(|view| {
+        let texts: Vec<String> = block
+            .members
+            .iter()
+            .filter_map(|member| match member {
+                Segment::Think { blocks, .. } => Some(thinking_text(&view.turn.blocks, blocks)),
+                _ => None,
+            })
+            .filter(|text| !text.is_empty())
+            .collect();
+        texts.join("\n\n")
+    })
+}
+
+/// Why the block ended early, from how its turn ended.
+fn cut_off(block: &ReasoningBlock, turn: &TurnState) -> Option<CutOff> {
+    if !block.was_cut_off {
+        return None;
+    }
+    turn.with(|view| match (view.turn.status, view.turn.error.as_ref().map(|error| error.kind)) {
+        (TurnStatus::Error, Some(FailureKind::ServerRestarted)) => Some(CutOff::ServerRestarted),
+        (
+            TurnStatus::Error,
+            Some(FailureKind::ProviderTruncated | FailureKind::ProviderStalled | FailureKind::ProviderUnreachable),
+        ) => Some(CutOff::ConnectionLost),
+        (TurnStatus::Error, _) => Some(CutOff::Failed),
+        _ => Some(CutOff::Stopped),
+    })
+}

@@ -1,0 +1,60 @@
+//! Text of the model as markdown. An open block draws again only what a delta can have changed.
+
+use leptos::prelude::*;
+
+use crate::api::view::BlockMarkup;
+use crate::domain::{Block, BlockId, BlockState, Content};
+use crate::ui::markdown::view::MarkdownText;
+use crate::ui::markdown::{self, Part, Streaming};
+use crate::ui::state::TurnState;
+
+/// A block of text or of reasoning, whole or growing.
+#[component]
+pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
+    let streaming = StoredValue::new(None::<Streaming>);
+    let of_state = turn.clone();
+    let kind = turn.with_untracked(|view| {
+        view.turn.blocks.iter().find(|b| b.id == block).map(|b| b.content.block_type().to_owned())
+    });
+    let parts = Memo::new(move |_| {
+        let draw = |block: &Block, markup: Option<&BlockMarkup>| {
+            streaming.try_update_value(|streaming| draw(block, markup, streaming)).unwrap_or_default()
+        };
+        turn.with_block(block, draw).unwrap_or_default()
+    });
+    let is_open =
+        Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
+    view! {
+        <div
+            class="text"
+            class:growing=is_open
+            data-block-id=block.to_string()
+            data-block-type=kind
+        >
+            <MarkdownText parts/>
+        </div>
+    }
+}
+
+/// The parts of a block as it is now.
+fn draw(block: &Block, markup: Option<&BlockMarkup>, streaming: &mut Option<Streaming>) -> Vec<Part> {
+    let text = match &block.content {
+        Content::Text { text, .. } => text,
+        Content::Thinking { thinking, .. } => thinking,
+        _ => return Vec::new(),
+    };
+    if block.state != BlockState::Open {
+        *streaming = None;
+        return match markup {
+            Some(markup) => markup.parts.iter().cloned().map(Part::received).collect(),
+            None => markdown::render(text),
+        };
+    }
+    let grown = streaming.take().filter(|grown| text.starts_with(grown.text()));
+    let mut grown = grown.unwrap_or_default();
+    let known = grown.text().len();
+    grown.push(&text[known..]);
+    let parts = grown.parts().to_vec();
+    *streaming = Some(grown);
+    parts
+}

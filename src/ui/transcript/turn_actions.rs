@@ -1,0 +1,129 @@
+//! What can be done with a turn. The actions are always in the page; the style only quietens them.
+
+use chrono::{DateTime, Utc};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use super::copy_button::CopyButton;
+use super::turn_heading::TurnTime;
+use super::versions::Versions;
+use crate::domain::{TurnId, TurnStatus};
+use crate::ui::kit::Icon;
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words;
+use crate::ui::words::transcript as said;
+
+/// The actions of a user's turn.
+#[component]
+pub fn UserActions(state: ChatState, turn: TurnState, at: DateTime<Utc>) -> impl IntoView {
+    let of_text = turn.clone();
+    view! {
+        <div class="actions">
+            <Versions state turn/>
+            <CopyButton name=said::COPY_MESSAGE text=move || of_text.with_untracked(|view| view.turn.content_text())/>
+            <span class="meta"><TurnTime at/></span>
+        </div>
+    }
+}
+
+/// The actions of a reply, and what it took. A failed reply offers "Try again" in its error instead.
+#[component]
+pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
+    let status = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.status)
+    });
+    let has_text = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| !view.turn.content_text().trim().is_empty())
+    });
+    let of_text = turn.clone();
+    let of_copy = move || {
+        let turn = of_text.clone();
+        let text = move || turn.with_untracked(|view| view.turn.content_text());
+        has_text.get().then(|| view! { <CopyButton name=said::COPY_REPLY text/> })
+    };
+    let of_retry = turn.clone();
+    let retry = move || {
+        matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)
+            .then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=false/> })
+    };
+    view! {
+        <div class="actions">
+            <Versions state turn=turn.clone()/>
+            {of_copy}
+            {retry}
+            <ReplyMeta turn/>
+        </div>
+    }
+}
+
+/// "Try again": a form, so it works without script; with script, a callback.
+#[component]
+pub fn RetryForm(
+    turn: TurnState,
+    on_retry: Callback<TurnId>,
+    /// Whether the name is visible, and the button a strong one.
+    is_wordy: bool,
+) -> impl IntoView {
+    let id = turn.id();
+    let is_sent = RwSignal::new(false);
+    let on_submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        // The second of two clicks is not another version.
+        if !is_sent.get_untracked() {
+            is_sent.set(true);
+            set_timeout(
+                move || {
+                    let _ = is_sent.try_set(false);
+                },
+                std::time::Duration::from_secs(1),
+            );
+            on_retry.run(id);
+        }
+    };
+    // The same press of the same button makes the same version, however often it arrives.
+    let request_id = move || turn.with(|view| format!("retry-{id}-{}", view.siblings.len()));
+    let label = (!is_wordy).then_some(words::RETRY);
+    view! {
+        <form method="post" action="/forms/retry" class="inline-form" on:submit=on_submit>
+            <input type="hidden" name="turn_id" value=id.to_string()/>
+            <input type="hidden" name="client_request_id" value=request_id/>
+            <button type="submit" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
+                <Icon name="retry"/>
+                {is_wordy.then_some(words::RETRY)}
+            </button>
+        </form>
+    }
+}
+
+/// Model, tokens and time of a reply that is over, where they are known.
+#[component]
+fn ReplyMeta(turn: TurnState) -> impl IntoView {
+    let meta = Memo::new(move |_| {
+        turn.with(|view| {
+            let turn = &view.turn;
+            if !turn.status.is_terminal() {
+                return None;
+            }
+            let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
+                (Some(start), Some(end)) => u64::try_from((end - start).num_milliseconds()).ok(),
+                _ => None,
+            };
+            Some((turn.model_used.clone(), turn.usage, took, turn.created_at))
+        })
+    });
+    move || {
+        let (model, usage, took, at) = meta.get()?;
+        let tokens = usage.output_tokens.map(said::tokens);
+        let all = usage.is_known().then(|| said::usage(&usage));
+        Some(view! {
+            <span class="meta">
+                {model.map(|model| view! { <bdi class="meta-model">{model}</bdi> })}
+                {tokens.map(|tokens| view! { <span class="meta-part" title=all>{tokens}</span> })}
+                {took.map(|ms| view! { <span class="meta-part">{said::took(ms)}</span> })}
+                <span class="meta-part"><TurnTime at/></span>
+            </span>
+        })
+    }
+}

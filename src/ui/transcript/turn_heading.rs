@@ -1,0 +1,48 @@
+//! A turn's heading: whose turn it is, for those who listen or jump from heading to heading.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use crate::browser::clock;
+
+/// The hidden heading of a turn. Everything in it is told by the article's name too.
+#[component]
+pub fn TurnHeading(
+    /// The element's id; the article is labelled by it.
+    id: String,
+    /// "You", or "Assistant, claude-…, stopped".
+    #[prop(into)]
+    who: Signal<String>,
+    at: DateTime<Utc>,
+) -> impl IntoView {
+    view! {
+        <h3 id=id class="quiet" tabindex="-1">
+            <bdi>{who}</bdi>
+            ", "
+            <TurnTime at/>
+        </h3>
+    }
+}
+
+/// A moment: in UTC as the server writes it, in the reader's own place and language once the page is hydrated.
+#[component]
+pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
+    let words = RwSignal::new(at.format("%Y-%m-%d %H:%M UTC").to_string());
+    Effect::new(move |_| {
+        if let Some(local) = clock::local(at) {
+            words.set(local);
+        }
+    });
+    let machine = at.format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    view! { <time datetime=machine>{words}</time> }
+}
+
+/// The id of a turn's article.
+pub fn article_id(turn: crate::domain::TurnId) -> String {
+    format!("turn-{turn}")
+}
+
+/// The id of a turn's heading.
+pub fn heading_id(turn: crate::domain::TurnId) -> String {
+    format!("turn-{turn}-heading")
+}

@@ -1,0 +1,50 @@
+//! What the user said: as it was written, letter for letter; markdown is the model's.
+
+use leptos::prelude::*;
+
+use super::other_block::OtherBlock;
+use super::turn_actions::UserActions;
+use super::turn_heading::{TurnHeading, article_id, heading_id};
+use crate::domain::{Block, Content, Role};
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::transcript as words;
+
+/// A user's turn, or a system's: complete when it exists.
+#[component]
+pub fn UserTurn(state: ChatState, turn: TurnState) -> impl IntoView {
+    let (id, role) = (turn.id(), turn.role());
+    let who = if role == Role::System { words::SYSTEM } else { words::YOU };
+    let at = turn.with_untracked(|view| view.turn.created_at);
+    let of_status = turn.clone();
+    let of_blocks = turn.clone();
+    let blocks = move || of_blocks.with(|view| view.turn.blocks.clone());
+    view! {
+        <article
+            id=article_id(id)
+            class="turn user-turn"
+            data-turn-id=id.to_string()
+            data-role=role.as_str()
+            data-status=move || of_status.with(|view| view.turn.status.as_str())
+            aria-labelledby=heading_id(id)
+        >
+            <TurnHeading id=heading_id(id) who=who.to_owned() at/>
+            <div class="bubble">
+                <For each=blocks key=|block| block.id let(block)>
+                    <SaidBlock block/>
+                </For>
+            </div>
+            <UserActions state turn at/>
+        </article>
+    }
+}
+
+#[component]
+fn SaidBlock(block: Block) -> impl IntoView {
+    match block.content {
+        Content::Text { text, .. } => view! {
+            <div class="said" dir="auto" data-block-id=block.id.to_string() data-block-type="text">{text}</div>
+        }
+        .into_any(),
+        _ => view! { <OtherBlock block/> }.into_any(),
+    }
+}

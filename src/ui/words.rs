@@ -1,0 +1,166 @@
+//! What the page says, in English. Sentences are whole, so that another language can order them differently.
+
+pub mod transcript;
+
+use crate::domain::{Branch, Thinking};
+use crate::ui::preferences::Theme;
+
+pub const PRODUCT: &str = "Turnleaf";
+pub const CLOSE: &str = "Close";
+pub const DISMISS: &str = "Dismiss";
+pub const CANCEL: &str = "Cancel";
+pub const SAVE: &str = "Save";
+pub const UNDO: &str = "Undo";
+pub const RETRY: &str = "Try again";
+
+// The frame.
+pub const SKIP_TO_MESSAGE: &str = "Skip to the message box";
+pub const SKIP_TO_LATEST: &str = "Skip to the latest reply";
+pub const CHATS: &str = "Chats";
+pub const NEW_CHAT: &str = "New chat";
+pub const SHOW_CHATS: &str = "Show chats";
+pub const HIDE_CHATS: &str = "Hide chats";
+pub const NO_CHATS: &str = "Your chats will be listed here.";
+pub const CHATS_FAILED: &str = "Could not load your chats.";
+pub const LOADING_CHATS: &str = "Loading chats…";
+pub const LOADING_CHAT: &str = "Loading chat…";
+pub const UNTITLED: &str = "New chat";
+pub const DRAFT: &str = "Draft";
+pub const ANSWERING: &str = "answering";
+pub const CHAT_MENU: &str = "More for this chat";
+pub const RENAME: &str = "Rename";
+pub const DELETE: &str = "Delete";
+pub const TITLE: &str = "Title";
+pub const DELETED: &str = "Deleted. Undo available.";
+pub const RESTORED: &str = "Chat restored.";
+pub const RENAMED: &str = "Renamed.";
+pub const THEME: &str = "Theme";
+pub const BASIC_MODE: &str = "Running in basic mode: this page works with forms and links only.";
+pub const REFRESH: &str = "Refresh";
+
+// The composer.
+pub const MESSAGE: &str = "Message";
+pub const SEND: &str = "Send";
+pub const SENDING: &str = "Sending…";
+pub const STOP_REPLY: &str = "Stop reply";
+pub const STOPPING: &str = "Stopping…";
+pub const SENT: &str = "Sent.";
+pub const STOPPED: &str = "Stopped.";
+pub const MODEL: &str = "Model";
+pub const THINKING: &str = "Thinking";
+pub const LOCKED: &str = "locked";
+pub const WHY_LOCKED: &str = "Kept the same on this branch so that the model's own reasoning can be reused. Start a new chat to use another model.";
+pub const WRITE_FIRST: &str = "Write something first.";
+pub const STOP_FIRST: &str = "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.";
+pub const STILL_SENDING: &str = "Your last message is still being sent.";
+pub const TOO_LONG: &str = "This message is too long to send. Shorten it.";
+pub const DRAFT_UNSAVED: &str = "Not saved on the server yet; kept in this browser.";
+
+// Missing pages.
+pub const NOT_FOUND_TITLE: &str = "Not found";
+pub const NOT_FOUND_PAGE: &str = "There is nothing at this address.";
+pub const NOT_FOUND_CHAT: &str = "This chat does not exist or is not yours.";
+pub const PAGE_FAILED: &str = "This page could not be loaded";
+
+// The empty chat.
+pub const GREETING: &str = "What would you like to talk about?";
+pub const CONNECT_FIRST: &str = "Connect a model to start.";
+pub const CONNECT_HOW: &str = "Start the server with one of these settings, then reload this page.";
+pub const CONNECT_FILE_BEFORE: &str = "The same settings can be kept in the configuration file ";
+pub const CONNECT_FILE_AFTER: &str = ". Keys stay on the server and are never shown here.";
+pub const RECENT: &str = "Recent chats";
+pub const TRY_DEMO: &str = "Try the demo";
+pub const TRY_DEMO_WHAT: &str = "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.";
+/// The first message of somebody who presses "Try the demo".
+pub const DEMO_MESSAGE: &str = "Show me what you can do.";
+pub const COPY: &str = "Copy";
+pub const COPIED: &str = "Copied.";
+
+// Connection.
+pub const RECONNECTING: &str = "Reconnecting… the reply goes on at the server.";
+pub const OFFLINE: &str = "Offline. What you write is kept.";
+pub const CONNECTED: &str = "Connected.";
+pub const CONNECTION_LOST: &str = "Connection lost, trying again.";
+pub const TRY_NOW: &str = "Try now";
+
+// Shortcuts.
+pub const SHORTCUTS: &str = "Keyboard shortcuts";
+/// Keys and what they do, in the order of the list.
+pub const KEYS: &[(&[&str], &str)] = &[
+    (&["Ctrl", "Shift", "O"], "New chat"),
+    (&["Ctrl", "B"], "Show or hide the list of chats"),
+    (&["Ctrl", "/"], "This list"),
+    (&["/"], "To the message box"),
+    (&["F6"], "Next part of the page; with Shift, the part before"),
+    (&["Enter"], "Send"),
+    (&["Shift", "Enter"], "New line"),
+    (&["Ctrl", "Shift", "Enter"], "Stop the reply and send"),
+    (&["Esc", "Esc"], "Stop the reply"),
+    (&["Ctrl", "Shift", "Backspace"], "Stop the reply"),
+    (&["Ctrl", "Z"], "Undo a deletion while its note is shown"),
+];
+
+/// The document's title on a chat's page.
+pub fn document_title(title: &str, running: bool) -> String {
+    let title = if title.is_empty() { UNTITLED } else { title };
+    if running { format!("● {title} · {PRODUCT}") } else { format!("{title} · {PRODUCT}") }
+}
+
+/// The chip that says what a branch is locked to.
+pub fn branch_chip(branch: &Branch, provider_name: &str, model_name: &str) -> String {
+    format!("{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
+}
+
+/// Why a form that was sent without script did not do its deed, from the code in the address.
+pub fn form_problem(code: &str) -> Option<&'static str> {
+    match code {
+        "invalid" => Some("This could not be sent as it is. Your text is kept."),
+        "conflict" => Some("The chat has changed since this page was loaded. Your text is kept; send it again."),
+        "too_many" => Some("Too many requests at once. Your text is kept; try again in a moment."),
+        "too_large" => Some("This message is too long to send. Go back and shorten it."),
+        "not_found" => Some("What this belongs to does not exist any more. Your text is kept."),
+        "unauthenticated" => Some("Sign in first. Your text is kept."),
+        "unavailable" | "internal" => Some("The server could not do this at the moment. Your text is kept; try again."),
+        _ => None,
+    }
+}
+
+/// A level in the menu of thinking levels.
+pub fn thinking_level(level: Thinking) -> &'static str {
+    match level {
+        Thinking::Off => "No thinking",
+        Thinking::Low => "Think a little",
+        Thinking::Medium => "Think",
+        Thinking::High => "Think hard",
+        Thinking::Budget(_) => "Thinking budget",
+    }
+}
+
+/// A theme in the menu of themes.
+pub fn theme(theme: Theme) -> &'static str {
+    match theme {
+        Theme::System => "As the system",
+        Theme::Light => "Light",
+        Theme::Dark => "Dark",
+    }
+}
+
+/// The button that opens what can be done with a chat of the list.
+pub fn chat_menu(title: &str) -> String {
+    format!("More for {title}")
+}
+
+/// A local server that answers and needs no key.
+pub fn found_locally(name: &str, address: &str) -> String {
+    format!("{name} answers at {address}. Its models can be chosen below; no key is needed.")
+}
+
+/// A branch whose model is gone.
+pub fn model_unavailable(model: &str) -> String {
+    format!("{model} is not available any more. This chat can be read; start a new one to use another model.")
+}
+
+/// The note about a deleted chat.
+pub fn deleted(title: &str) -> String {
+    format!("Deleted “{title}”.")
+}

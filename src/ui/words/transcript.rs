@@ -1,0 +1,240 @@
+//! The words of the transcript, in English. Whole sentences with their numbers in them, so that another language can
+//! put them in its own order and use its own plurals.
+
+use crate::domain::segment::ReasoningBlock;
+use crate::domain::usage::Usage;
+use crate::domain::{FailureKind, TurnStatus};
+
+mod tool;
+
+pub use tool::{tool_gist, tool_state};
+
+pub const YOU: &str = "You";
+pub const ASSISTANT: &str = "Assistant";
+pub const SYSTEM: &str = "System";
+pub const TRANSCRIPT: &str = "Messages";
+pub const EMPTY_REPLY: &str = "The reply is empty.";
+pub const STOPPED_BY_YOU: &str = "Stopped by you";
+pub const COPY_REPLY: &str = "Copy reply";
+pub const COPY_MESSAGE: &str = "Copy message";
+pub const COPY_REASONING: &str = "Copy reasoning";
+pub const COPY_FAILED: &str = "Could not copy. Select the text and copy it with the keyboard.";
+pub const VERSIONS: &str = "Versions";
+pub const PREVIOUS_VERSION: &str = "Previous version";
+pub const NEXT_VERSION: &str = "Next version";
+pub const LATEST: &str = "Latest";
+pub const NEW_TEXT: &str = "New text";
+pub const TO_LATEST: &str = "Go to latest";
+pub const TO_LATEST_RUNNING: &str = "Go to latest, reply in progress";
+pub const HIDDEN_REASONING: &str = "The provider keeps the words of this reasoning to itself.";
+pub const THINKING_STATUS: &str = "Thinking…";
+pub const CAN_LEAVE: &str = "You can leave; it will go on.";
+pub const WAITING_FOR_FIRST: &str = "connected, waiting for the first words";
+pub const DETAILS: &str = "Details";
+pub const COPY_DETAILS: &str = "Copy details";
+pub const CODE: &str = "Code";
+pub const PROVIDER_SAID: &str = "The provider said";
+pub const REQUESTED_MODEL: &str = "Model";
+pub const TURN: &str = "Turn";
+pub const ARGUMENTS: &str = "Arguments";
+pub const RESULT: &str = "Result";
+pub const TOOL_ERROR: &str = "Error, sent to the model as an error";
+pub const ARGUMENTS_AND_RESULT: &str = "Arguments and result";
+pub const NO_RESULT: &str = "There is no result.";
+pub const OPEN_FULL: &str = "Open in full";
+pub const IMAGE: &str = "Image";
+pub const REFERENCE: &str = "Reference";
+
+/// How a reply ended, for its heading; nothing for one that is as it should be.
+pub fn ending(status: TurnStatus) -> Option<&'static str> {
+    match status {
+        TurnStatus::Cancelled => Some("stopped"),
+        TurnStatus::Error => Some("failed"),
+        TurnStatus::Pending | TurnStatus::Streaming | TurnStatus::WaitingSubagents => Some("in progress"),
+        TurnStatus::Complete => None,
+    }
+}
+
+/// Whole seconds the way people say them: "12 s", "1 min 5 s", "2 h 3 min".
+pub fn seconds(seconds: u64) -> String {
+    let (minutes, rest) = (seconds / 60, seconds % 60);
+    match (minutes / 60, minutes % 60, rest) {
+        (0, 0, rest) => format!("{rest} s"),
+        (0, minutes, 0) => format!("{minutes} min"),
+        (0, minutes, rest) => format!("{minutes} min {rest} s"),
+        (hours, 0, _) => format!("{hours} h"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// A measured time: tenths below ten seconds, whole seconds above.
+pub fn took(ms: u64) -> String {
+    if ms < 9_950 { format!("{}.{} s", (ms + 50) / 1000, (ms + 50) % 1000 / 100) } else { seconds((ms + 500) / 1000) }
+}
+
+/// "1 tool call", "3 tool calls, 1 failed".
+pub fn tool_calls(calls: usize, failed: usize) -> String {
+    let calls = if calls == 1 { "1 tool call".to_owned() } else { format!("{calls} tool calls") };
+    if failed == 0 { calls } else { format!("{calls}, {failed} failed") }
+}
+
+/// Why a reasoning block ended before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CutOff {
+    Stopped,
+    ConnectionLost,
+    ServerRestarted,
+    Failed,
+}
+
+/// What a reasoning block is called: "Thinking: checking the offsets" while it grows, "Thought for 12 s · 3 tool calls"
+/// afterwards.
+pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<CutOff>) -> String {
+    if is_streaming {
+        return match &block.title {
+            Some(title) => format!("Thinking: {title}"),
+            None => THINKING_STATUS.to_owned(),
+        };
+    }
+    let mut label = match block.duration_ms {
+        None => "Thought".to_owned(),
+        Some(ms) if ms < 1_000 => "Thought briefly".to_owned(),
+        Some(ms) => format!("Thought for {}", seconds((ms + 500) / 1000)),
+    };
+    let mut also = |words: &str| {
+        label.push_str(" · ");
+        label.push_str(words);
+    };
+    if block.tool_calls > 0 {
+        also(&tool_calls(block.tool_calls, block.failed_tool_calls));
+    }
+    if !block.has_text && cut_off.is_none() {
+        also("hidden by the provider");
+    }
+    match cut_off {
+        Some(CutOff::Stopped) => also("stopped"),
+        Some(CutOff::ConnectionLost) => also("connection lost"),
+        Some(CutOff::ServerRestarted) => also("server restarted"),
+        Some(CutOff::Failed) => also("failed"),
+        None => {}
+    }
+    label
+}
+
+/// A number with its thousands apart: "1 204", with a narrow space that does not break.
+pub fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut spaced = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            spaced.push('\u{202f}');
+        }
+        spaced.push(digit);
+    }
+    spaced
+}
+
+/// "1 204 tokens": what the reply itself took.
+pub fn tokens(count: u64) -> String {
+    if count == 1 { "1 token".to_owned() } else { format!("{} tokens", number(count)) }
+}
+
+/// All that the provider said of a reply's tokens, in one line.
+pub fn usage(usage: &Usage) -> String {
+    let part = |name: &str, count: Option<u64>| count.map(|count| format!("{name} {}", number(count)));
+    [
+        part("input", usage.input_tokens),
+        part("read from cache", usage.cache_read_tokens),
+        part("written to cache", usage.cache_write_tokens),
+        part("output", usage.output_tokens),
+        part("of it reasoning", usage.reasoning_tokens),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" · ")
+}
+
+/// "2/3".
+pub fn version_of(number: usize, count: usize) -> String {
+    format!("{number}/{count}")
+}
+
+/// "Attempt 2 of 3".
+pub fn attempt(number: u32, of: u32) -> String {
+    format!("Attempt {number} of {of}")
+}
+
+/// When a waiting retry goes on.
+pub fn next_try(wait_ms: u64) -> String {
+    format!("Next try in {}.", took(wait_ms))
+}
+
+/// "cut at 64 KB".
+pub fn cut_at(bytes: usize) -> String {
+    format!("Cut at {} KB.", bytes >> 10)
+}
+
+/// What the person can do about a failure, if there is something.
+pub fn next_step(kind: FailureKind) -> Option<&'static str> {
+    use FailureKind as Kind;
+    Some(match kind {
+        Kind::ProviderUnreachable => "Check the network and the provider's address, then try again.",
+        Kind::ProviderAuth => "Replace the key on the server, then try again.",
+        Kind::ProviderQuota => "Add credit at the provider, or use another one.",
+        Kind::ProviderRateLimited | Kind::ProviderOverloaded => "Wait a moment, then try again.",
+        Kind::ModelNotFound => "Start a chat with another model.",
+        Kind::ContextTooLong => "Start a new chat, or go on from an earlier message.",
+        Kind::ContentFiltered => "Say it differently.",
+        Kind::ProviderTruncated | Kind::ProviderStalled | Kind::ServerRestarted => {
+            "What had come is kept. Try again for a new version."
+        }
+        Kind::LimitEvent | Kind::LimitOutput | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
+            "What had come is kept."
+        }
+        Kind::StorageFull => "Free some space on the server's disk, then try again.",
+        Kind::ProviderError
+        | Kind::ProviderRefusedRequest
+        | Kind::ProviderProtocol
+        | Kind::Internal
+        | Kind::Unknown => return None,
+    })
+}
+
+/// Announcements (ux.md 12).
+pub mod say {
+    pub const THINKING: &str = "Assistant is thinking.";
+    pub const ANSWERING: &str = "Assistant is answering.";
+
+    pub fn still(is_thinking: bool, seconds: u64) -> String {
+        let what = if is_thinking { "thinking" } else { "answering" };
+        format!("Still {what}, {seconds} seconds.")
+    }
+
+    pub fn using(tool: &str) -> String {
+        format!("Using {tool}.")
+    }
+
+    pub fn asks_permission(tool: &str) -> String {
+        format!("{tool} asks for permission. Press F6 to review.")
+    }
+
+    pub fn reply(text: &str) -> String {
+        format!("Reply: {text}")
+    }
+
+    pub fn complete(words: usize) -> String {
+        if words == 1 { "Reply complete, 1 word.".to_owned() } else { format!("Reply complete, {words} words.") }
+    }
+
+    pub fn failed(title: &str) -> String {
+        format!("Reply failed: {title}")
+    }
+
+    pub fn version(number: usize, of: usize) -> String {
+        format!("Version {number} of {of}.")
+    }
+}
+
+#[cfg(test)]
+mod tests;

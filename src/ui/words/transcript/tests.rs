@@ -1,0 +1,63 @@
+use super::*;
+use crate::domain::segment::{Item, segments};
+use crate::domain::{Content, sample};
+
+fn block(contents: Vec<Content>) -> ReasoningBlock {
+    match segments(&sample::blocks(1, contents), true).remove(0) {
+        Item::Reasoning(block) => block,
+        Item::Reply(_) => panic!("not reasoning"),
+    }
+}
+
+fn thought(ms: Option<u64>, text: &str) -> Content {
+    Content::Thinking {
+        thinking: text.into(),
+        signature: None,
+        redacted: None,
+        title: Some("checking".into()),
+        duration_ms: ms,
+    }
+}
+
+#[test]
+fn times_are_said_the_way_people_say_them() {
+    for (s, words) in [(0, "0 s"), (12, "12 s"), (60, "1 min"), (65, "1 min 5 s"), (3_600, "1 h"), (3_725, "1 h 2 min")]
+    {
+        assert_eq!(seconds(s), words);
+    }
+    for (ms, words) in
+        [(0, "0.0 s"), (849, "0.8 s"), (850, "0.9 s"), (9_949, "9.9 s"), (9_950, "10 s"), (60_000, "1 min")]
+    {
+        assert_eq!(took(ms), words, "{ms}");
+    }
+}
+
+#[test]
+fn a_finished_reasoning_block_is_called_by_its_time_and_its_tools() {
+    assert_eq!(reasoning(&block(vec![thought(Some(12_400), "x")]), false, None), "Thought for 12 s");
+    assert_eq!(reasoning(&block(vec![thought(Some(400), "x")]), false, None), "Thought briefly");
+    assert_eq!(reasoning(&block(vec![thought(None, "x")]), false, None), "Thought");
+    assert_eq!(
+        reasoning(&block(vec![thought(Some(3_000), "")]), false, None),
+        "Thought for 3 s · hidden by the provider"
+    );
+    assert_eq!(
+        reasoning(&block(vec![thought(Some(7_000), "x")]), false, Some(CutOff::Stopped)),
+        "Thought for 7 s · stopped"
+    );
+}
+
+#[test]
+fn a_growing_reasoning_block_is_called_by_its_title() {
+    assert_eq!(reasoning(&block(vec![thought(None, "x")]), true, None), "Thinking: checking");
+    assert_eq!(reasoning(&block(vec![Content::thinking("x")]), true, None), "Thinking…");
+}
+
+#[test]
+fn one_is_singular_and_thousands_stand_apart() {
+    assert_eq!(tool_calls(1, 0), "1 tool call");
+    assert_eq!(tool_calls(3, 1), "3 tool calls, 1 failed");
+    assert_eq!(tokens(1), "1 token");
+    assert_eq!(tokens(1_204), "1\u{202f}204 tokens");
+    assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
+}

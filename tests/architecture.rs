@@ -1,0 +1,212 @@
+//! Holds the code to its map: which room may use which, where `cfg` may stand, how long a file may be. Reads the sources
+//! as text with `std` alone, so that it runs in milliseconds and before anything else. `docs/ARCHITECTURE.md` shows the
+//! same table; this file fails when the two differ.
+
+#[path = "architecture/doors.rs"]
+mod doors;
+#[path = "architecture/source.rs"]
+mod source;
+
+use std::fs;
+use std::path::Path;
+
+use doors::{CRATES, DOORS, room_of};
+use source::{Source, dependencies, load, root};
+
+/// Production lines of one file; what tests it lies beside it.
+const FILE_LINES: usize = 300;
+
+/// The only places that may ask which side is being built.
+const CFG_PLACES: &[&str] = &["src/lib.rs", "src/main.rs", "src/browser/"];
+
+/// The only files that may put markup into the page as a string.
+const INNER_HTML: &[&str] = &[
+    // Takes nothing but `Markup`, which only the renderer can make, and which is escaped by construction.
+    "src/ui/markdown/view.rs",
+    // A draft, escaped there because leptos does not escape the children of a textarea, and a constant for `noscript`.
+    "src/ui/escape.rs",
+];
+
+/// Words that say nothing about a thing.
+const EMPTY_WORDS: &[&str] =
+    &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info", "handler", "handlers"];
+
+/// Names that the public contract gave: `--data-dir`.
+const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir"];
+
+fn fail_on(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n  {}\n", found.join("\n  "));
+}
+
+/// Every file of the product, of its tests and of its own commands.
+fn everything() -> Vec<Source> {
+    ["src", "tests", "xtask/src"].iter().flat_map(|dir| load(dir)).collect()
+}
+
+#[test]
+fn a_room_uses_only_the_rooms_its_doors_lead_to() {
+    let mut found = Vec::new();
+    for file in load("src") {
+        let Some(room) = room_of(&file.path) else { continue };
+        if file.is_test() {
+            continue;
+        }
+        for used in file.rooms_used() {
+            let open = DOORS.iter().any(|(name, doors)| *name == room && doors.contains(&used.as_str()));
+            if used != room && !open {
+                found.push(format!("{}: `{room}` has no door to `{used}`", file.path));
+            }
+        }
+        found.extend(file.leaving_by_super(room).map(|path| format!("{}: `{path}` leaves the room", file.path)));
+    }
+    fail_on("doors that are not there", &found);
+}
+
+#[test]
+fn the_doors_have_no_circle() {
+    fn visit<'a>(room: &'a str, seen: &mut Vec<&'a str>) -> Option<String> {
+        if seen.contains(&room) {
+            return Some(format!("{} -> {room}", seen.join(" -> ")));
+        }
+        seen.push(room);
+        let doors = DOORS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, doors)| doors);
+        let circle = doors.iter().find_map(|door| visit(door, seen));
+        seen.pop();
+        circle
+    }
+    let found: Vec<_> = DOORS.iter().filter_map(|(room, _)| visit(room, &mut Vec::new())).collect();
+    fail_on("rooms that use each other", &found);
+}
+
+#[test]
+fn a_foreign_crate_is_used_only_in_the_rooms_that_own_it() {
+    let known = dependencies();
+    let mut found = Vec::new();
+    for file in load("src") {
+        let Some(room) = room_of(&file.path) else { continue };
+        if file.is_test() {
+            continue;
+        }
+        for name in known.iter().filter(|name| file.uses_crate(name)) {
+            let owners = CRATES.iter().find(|(crate_name, _)| crate_name == name).map(|(_, rooms)| *rooms);
+            if !owners.is_some_and(|rooms| rooms.contains(&room)) {
+                found.push(format!("{}: `{name}` is not for `{room}` (tests/architecture/doors.rs)", file.path));
+            }
+        }
+    }
+    fail_on("crates outside their rooms", &found);
+}
+
+#[test]
+fn every_file_lies_in_a_room() {
+    let found: Vec<_> = load("src").into_iter().filter(|f| room_of(&f.path).is_none()).map(|f| f.path).collect();
+    fail_on("files outside every room", &found);
+}
+
+#[test]
+fn only_the_edges_ask_which_side_is_built() {
+    let found: Vec<_> = load("src")
+        .into_iter()
+        .filter(|f| !CFG_PLACES.iter().any(|place| f.path.starts_with(place)))
+        .filter(|f| f.code.split(['(', ' ', ',', '\n']).any(|word| word == "feature"))
+        .map(|f| f.path)
+        .collect();
+    fail_on("`cfg(feature …)` outside lib.rs, main.rs and browser/", &found);
+}
+
+#[test]
+fn a_file_is_short_and_says_first_what_it_is_for() {
+    let mut found = Vec::new();
+    for file in everything() {
+        if !file.text.starts_with("//! ") {
+            found.push(format!("{}: does not begin with `//!`", file.path));
+        }
+        if file.path.ends_with("/mod.rs") {
+            found.push(format!("{}: `foo.rs` beside `foo/`, not `foo/mod.rs`", file.path));
+        }
+        let lines = file.production_lines();
+        if !file.is_test() && lines > FILE_LINES {
+            found.push(format!("{}: {lines} lines, {FILE_LINES} are allowed", file.path));
+        }
+    }
+    fail_on("files that are hard to read", &found);
+}
+
+#[test]
+fn names_say_something() {
+    let mut found = Vec::new();
+    for file in everything() {
+        let stem = Path::new(&file.path).file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+        let is_empty = |words: &[String]| words.iter().any(|word| EMPTY_WORDS.contains(&word.as_str()));
+        let words: Vec<String> = stem.split('_').map(String::from).collect();
+        if (stem.starts_with("impl_") || is_empty(&words)) && !CONTRACT_NAMES.contains(&stem) {
+            found.push(format!("{}: the file's name", file.path));
+        }
+        for name in file.type_names() {
+            if is_empty(&source::words_of(&name)) && !CONTRACT_NAMES.contains(&name.as_str()) {
+                found.push(format!("{}: `{name}`", file.path));
+            }
+        }
+    }
+    fail_on("names with an empty word in them", &found);
+}
+
+#[test]
+fn markup_enters_the_page_in_one_place() {
+    let found: Vec<_> = load("src")
+        .into_iter()
+        .filter(|f| !f.is_test() && f.has_word("inner_html"))
+        .filter(|f| !INNER_HTML.iter().any(|place| f.path.starts_with(place)))
+        .map(|f| f.path)
+        .collect();
+    fail_on("`inner_html` outside its place", &found);
+}
+
+#[test]
+fn nothing_is_switched_off_or_left_for_later() {
+    let mut found = Vec::new();
+    for file in everything() {
+        for mark in ["#[ignore", "#[allow(", "#![allow(", "todo!(", "unimplemented!(", "dbg!("] {
+            if file.code.contains(mark) {
+                found.push(format!("{}: `{mark}`", file.path));
+            }
+        }
+    }
+    fail_on("switched-off tests, silenced lints (`#[expect(…, reason)]` is the way), unfinished code", &found);
+}
+
+#[test]
+fn lock_files_name_no_address_but_the_registry() {
+    let cargo = fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
+    let strange = cargo
+        .lines()
+        .filter(|l| l.starts_with("source = "))
+        .filter(|l| *l != "source = \"registry+https://github.com/rust-lang/crates.io-index\"");
+    let npm = fs::read_to_string(root().join("end2end/package-lock.json")).expect("end2end/package-lock.json");
+    let resolved = npm.lines().filter(|l| l.contains("\"resolved\"")).map(str::trim);
+    fail_on("addresses in lock files", &strange.chain(resolved).map(String::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn both_databases_have_the_same_migrations() {
+    let names = |dir: &str| {
+        let mut names: Vec<String> = fs::read_dir(root().join("migrations").join(dir))
+            .map(|entries| entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
+            .unwrap_or_default();
+        names.sort();
+        names
+    };
+    assert_eq!(names("sqlite"), names("postgres"), "migrations/sqlite and migrations/postgres");
+}
+
+#[test]
+fn the_document_shows_the_same_doors() {
+    let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
+    let shown = text
+        .split_once("<!-- doors -->\n")
+        .and_then(|(_, rest)| rest.split_once("<!-- /doors -->"))
+        .map(|(table, _)| table)
+        .expect("the marks `<!-- doors -->` and `<!-- /doors -->`");
+    let table = doors::table();
+    assert!(shown == table, "docs/ARCHITECTURE.md shows other doors; between the marks must stand:\n\n{table}");
+}

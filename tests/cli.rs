@@ -1,0 +1,274 @@
+//! The program as people run it: exit codes, what goes where, the lock, refused addresses, and an orderly end.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The program with an environment of its own: only what the test sets.
+fn turnleaf(data_dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnleaf"));
+    command.env_clear().env("TURNLEAF_DATA_DIR", data_dir).env("XDG_CONFIG_HOME", data_dir);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(data_dir: &Path, arguments: &[&str]) -> Output {
+    turnleaf(data_dir).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A running server. Killed when the test ends, however it ends.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    /// Starts on a free port and waits until it says that it listens.
+    fn start(data_dir: &Path) -> Self {
+        let mut child = turnleaf(data_dir).args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").expect("says where it listens").to_owned();
+        Self { child, address }
+    }
+
+    /// Sends one request and reads the whole answer.
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn version_says_which() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = run(dir.path(), &["version"]);
+    assert_eq!(text(&plain.stdout), format!("turnleaf {}\n", env!("CARGO_PKG_VERSION")));
+    let json: Value = serde_json::from_slice(&run(dir.path(), &["version", "--json"]).stdout).unwrap();
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn wrong_use_ends_with_2_and_help_with_0() {
+    let dir = tempfile::tempdir().unwrap();
+    for arguments in [&["nonsense"] as &[&str], &["--nonsense"], &["backup"], &["config"], &["replay", "x"]] {
+        let output = run(dir.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+    }
+    for command in ["serve", "migrate", "fsck", "replay", "backup", "config", "doctor", "version"] {
+        let output = run(dir.path(), &[command, "--help"]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(text(&output.stdout).contains("Usage:"), "{command}");
+    }
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused_with_78() {
+    // S-AU-08
+    let dir = tempfile::tempdir().unwrap();
+    for address in ["0.0.0.0:0", "[::]:0", "::", "[::ffff:0.0.0.0]:0", "192.0.2.1:0"] {
+        for command in [
+            &["serve", "--listen", address] as &[&str],
+            &["--listen", address],
+            &["config", "check", "--listen", address],
+        ] {
+            let output = run(dir.path(), command);
+            assert_eq!(output.status.code(), Some(78), "{command:?}");
+            assert!(output.stdout.is_empty(), "{command:?}");
+            let message = text(&output.stderr);
+            assert!(message.contains(address.trim_end_matches(":0")) && message.contains("--listen"), "{message}");
+        }
+    }
+    let by_environment = turnleaf(dir.path()).env("HOST", "0.0.0.0").output().unwrap();
+    assert_eq!(by_environment.status.code(), Some(78));
+    assert!(text(&by_environment.stderr).contains("set by HOST"));
+}
+
+#[test]
+fn a_wrong_configuration_ends_with_78() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, "listen = 'x'\n").unwrap();
+    let output = run(dir.path(), &["--config", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(78));
+    assert!(text(&output.stderr).contains("listen"));
+    // Commands that need no configuration do not mind.
+    assert_eq!(run(dir.path(), &["version", "--config", file.to_str().unwrap()]).status.code(), Some(0));
+}
+
+#[test]
+fn the_configuration_is_printed_without_its_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    let print = |arguments: &[&str]| {
+        let command = &mut turnleaf(dir.path());
+        text(
+            &command.args(["config", "print"]).args(arguments).env("OPENAI_API_KEY", "canary").output().unwrap().stdout,
+        )
+    };
+    let json: Value = serde_json::from_str(&print(&["--json"])).unwrap();
+    assert_eq!(json["providers"][0]["api_key"], "********");
+    assert_eq!(json["data_dir"]["source"], "TURNLEAF_DATA_DIR");
+    let plain = print(&[]);
+    assert!(plain.contains("port = 3000  # the default") && !plain.contains("canary"), "{plain}");
+    assert_eq!(run(dir.path(), &["config", "check"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_second_server_on_the_same_directory_ends_with_75() {
+    // F58
+    let dir = tempfile::tempdir().unwrap();
+    let first = Server::start(dir.path());
+    for command in [&["serve", "--listen", "127.0.0.1:0"] as &[&str], &["migrate"]] {
+        let second = run(dir.path(), command);
+        assert_eq!(second.status.code(), Some(75), "{command:?}");
+        let message = text(&second.stderr);
+        assert!(message.contains(&format!("process {}", first.child.id())), "{message}");
+        assert!(message.contains("--data-dir"), "{message}");
+    }
+    assert!(first.get("/healthz").starts_with("HTTP/1.1 200"));
+    assert_eq!(run(dir.path(), &["fsck"]).status.code(), Some(0), "checking beside a server is allowed");
+    let copy = dir.path().join("copy.db");
+    assert_eq!(run(dir.path(), &["backup", copy.to_str().unwrap()]).status.code(), Some(0));
+    assert!(copy.exists());
+    assert_eq!(
+        run(dir.path(), &["backup", copy.to_str().unwrap()]).status.code(),
+        Some(1),
+        "a copy is never overwritten"
+    );
+    drop(first);
+    Server::start(dir.path());
+}
+
+#[test]
+fn a_server_answers_and_ends_in_order_when_it_is_told() {
+    // F56
+    let dir = tempfile::tempdir().unwrap();
+    for signal in ["TERM", "INT"] {
+        let mut server = Server::start(dir.path());
+        assert!(server.get("/healthz").starts_with("HTTP/1.1 200"));
+        assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
+        assert!(server.get("/api/none").contains("application/problem+json"));
+        server.signal(signal);
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+    let mode = std::fs::metadata(dir.path().join("turnleaf.lock")).unwrap();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.permissions()) & 0o777, 0o600);
+}
+
+#[test]
+fn an_idle_connection_does_not_hold_up_the_end_and_a_huge_head_is_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path());
+    let mut idle = TcpStream::connect(&server.address).unwrap();
+    write!(idle, "GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).unwrap();
+    let mut first = [0; 12];
+    idle.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+
+    let mut huge = TcpStream::connect(&server.address).unwrap();
+    let line = format!("X-Huge: {}\r\n", "a".repeat(1 << 20));
+    let _ = write!(huge, "GET / HTTP/1.1\r\nHost: {}\r\n{line}\r\n", server.address);
+    let mut answer = Vec::new();
+    let _ = huge.read_to_end(&mut answer);
+    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 431"), "{}", String::from_utf8_lossy(&answer));
+
+    server.signal("TERM");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_port_in_use_is_said_plainly() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let first = Server::start(one.path());
+    let second = run(other.path(), &["serve", "--listen", &first.address]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(text(&second.stderr).contains(&first.address));
+}
+
+#[test]
+fn migrating_can_be_tried_before_it_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let dry = run(dir.path(), &["migrate", "--dry-run", "--json"]);
+    assert_eq!(serde_json::from_slice::<Value>(&dry.stdout).unwrap()["pending"], true);
+    assert!(!dir.path().join("turnleaf.db").exists(), "a dry run makes no file");
+    assert_eq!(run(dir.path(), &["fsck"]).status.code(), Some(1), "there is nothing to check yet");
+    assert!(!dir.path().join("turnleaf.db").exists(), "checking makes no file");
+    assert_eq!(run(dir.path(), &["migrate"]).status.code(), Some(0));
+    let again = run(dir.path(), &["migrate", "--dry-run", "--json"]);
+    assert_eq!(serde_json::from_slice::<Value>(&again.stdout).unwrap()["pending"], false);
+    let fsck = run(dir.path(), &["fsck", "--json"]);
+    assert_eq!((fsck.status.code(), text(&fsck.stdout).trim()), (Some(0), "[]"));
+}
+
+#[test]
+fn a_file_that_is_no_database_ends_with_74() {
+    // F63
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(
+        dir.path().join("turnleaf.db"),
+        "this is not a database, and longer than a header of one is: ".repeat(200),
+    )
+    .unwrap();
+    for command in [&["serve", "--listen", "127.0.0.1:0"] as &[&str], &["fsck"], &["migrate"]] {
+        let output = run(dir.path(), command);
+        assert_eq!(output.status.code(), Some(74), "{command:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn doctor_looks_without_touching() {
+    let dir = tempfile::tempdir().unwrap();
+    let absent = dir.path().join("absent");
+    let output = run(&absent, &["doctor", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len() >= 5);
+    assert!(!absent.exists());
+    let wrong = run(&absent, &["doctor", "--listen", "0.0.0.0:3000"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(text(&wrong.stdout).contains("WRONG address"));
+}
+
+#[test]
+fn replay_reads_a_reply_from_standard_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let mut child = turnleaf(dir.path())
+        .args(["replay", "--api", "openai_chat", "--chunk", "1", "-"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(body.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["complete"], true);
+    assert_eq!(shown["blocks"][0]["text"], "Hi", "{shown}");
+
+    let unknown = run(dir.path(), &["replay", "--api", "telepathy", "-"]);
+    assert_eq!(unknown.status.code(), Some(2));
+}

@@ -1,0 +1,370 @@
+//! The configuration: which source wins, secrets in files, which addresses may be served, and what is never shown.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use secrecy::ExposeSecret;
+use turnleaf::server::platform::config::environment::Environment;
+use turnleaf::server::platform::config::setting::Source;
+use turnleaf::server::platform::config::{Config, Flags, binding, masked};
+use turnleaf::server::platform::endpoint::Endpoint;
+
+/// A directory for the files of one test, which stands in for the home directory too.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn load(&self, flags: &Flags, variables: &[(&str, &str)]) -> Result<Config, String> {
+        let home = self.0.path().to_str().unwrap();
+        let own = [("XDG_CONFIG_HOME", home), ("XDG_DATA_HOME", home)];
+        let environment: Environment = own.into_iter().chain(variables.iter().copied()).collect();
+        Config::load(flags, &environment).map_err(|error| error.to_string())
+    }
+}
+
+fn load(variables: &[(&str, &str)]) -> Result<Config, String> {
+    Place::new().load(&Flags::default(), variables)
+}
+
+fn load_file(text: &str) -> Result<Config, String> {
+    let place = Place::new();
+    let config = place.file("any.toml", text);
+    place.load(&Flags { config: Some(config), ..Flags::default() }, &[])
+}
+
+fn endpoint<'a>(config: &'a Config, id: &str) -> &'a Endpoint {
+    config.providers.endpoints.iter().find(|endpoint| endpoint.id == id).unwrap()
+}
+
+#[test]
+fn nothing_set_means_loopback_and_a_sqlite_file_of_ones_own() {
+    let place = Place::new();
+    let config = place.load(&Flags::default(), &[]).unwrap();
+    assert_eq!(config.listen.text(), "127.0.0.1:3000");
+    assert_eq!(config.data_dir.value, place.0.path().join("turnleaf"));
+    let database = place.0.path().join("turnleaf/turnleaf.db");
+    assert_eq!(config.database.value.expose(), format!("sqlite://{}", database.display()));
+    assert_eq!(config.database.value.sqlite_path().as_deref(), Some(database.as_path()));
+    assert!(config.store_raw.value && config.file.is_none());
+    assert!(config.providers.endpoints.is_empty() && config.providers.notices.is_empty());
+}
+
+#[test]
+fn a_flag_beats_the_environment_and_that_beats_the_file() {
+    let place = Place::new();
+    let file = place.file(
+        "turnleaf/config.toml",
+        "listen = '127.0.0.3:3003'\ndata_dir = '/from/file'\ndatabase_url = 'sqlite:///from/file.db'\nlog = 'error'\n\
+         store_raw = false\n",
+    );
+    let config = place.load(&Flags::default(), &[]).unwrap();
+    assert_eq!(config.file.as_deref(), Some(file.as_path()));
+    assert_eq!(config.listen.text(), "127.0.0.3:3003");
+    assert_eq!(config.data_dir.value, Path::new("/from/file"));
+    assert_eq!(
+        (config.database.value.expose(), config.database.source),
+        ("sqlite:///from/file.db", Source::File("database_url"))
+    );
+    assert!(!config.store_raw.value);
+
+    let variables = [
+        ("LEPTOS_SITE_ADDR", "127.0.0.4:3004"),
+        ("PORT", "3002"),
+        ("TURNLEAF_DATA_DIR", "/from/environment"),
+        ("DATABASE_URL", "postgres://localhost/turnleaf"),
+        ("RUST_LOG", "debug"),
+        ("TURNLEAF_STORE_RAW", "yes"),
+    ];
+    let config = place.load(&Flags::default(), &variables).unwrap();
+    assert_eq!(config.listen.text(), "127.0.0.4:3002");
+    assert_eq!(config.data_dir.value, Path::new("/from/environment"));
+    assert_eq!(config.database.source, Source::Environment("DATABASE_URL"));
+    assert_eq!(config.logging.filter.value, "debug");
+    assert!(config.store_raw.value);
+
+    let flags = Flags {
+        listen: Some("127.0.0.1:3001".into()),
+        database: Some("sqlite:///from/flag.db".into()),
+        data_dir: Some("/from/flag".into()),
+        config: None,
+    };
+    let config = place.load(&flags, &variables).unwrap();
+    assert_eq!(config.listen.text(), "127.0.0.1:3001");
+    assert_eq!(config.data_dir.value, Path::new("/from/flag"));
+    assert_eq!(
+        (config.database.value.expose(), config.database.source),
+        ("sqlite:///from/flag.db", Source::Flag("--database"))
+    );
+}
+
+#[test]
+fn host_and_port_are_read_one_by_one() {
+    for (variables, text) in [
+        (vec![("PORT", "80")], "127.0.0.1:80"),
+        (vec![("HOST", "localhost")], "localhost:3000"),
+        (vec![("HOST", "::1"), ("PORT", "0")], "[::1]:0"),
+        (vec![("HOST", "[::1]")], "[::1]:3000"),
+        (vec![("LEPTOS_SITE_ADDR", "[::1]:8080")], "[::1]:8080"),
+        (vec![("HOST", " "), ("PORT", "")], "127.0.0.1:3000"),
+    ] {
+        assert_eq!(load(&variables).unwrap().listen.text(), text, "{variables:?}");
+    }
+    for (variables, named) in [
+        (vec![("PORT", "70000")], "PORT"),
+        (vec![("PORT", "x")], "PORT"),
+        (vec![("LEPTOS_SITE_ADDR", "a:b")], "LEPTOS_SITE_ADDR"),
+        (vec![("LEPTOS_SITE_ADDR", ":3000")], "LEPTOS_SITE_ADDR"),
+        (vec![("LEPTOS_SITE_ADDR", "[::1]3000")], "LEPTOS_SITE_ADDR"),
+    ] {
+        assert!(load(&variables).unwrap_err().contains(named), "{variables:?}");
+    }
+}
+
+#[test]
+fn a_key_of_the_file_that_does_not_exist_is_named_with_its_line() {
+    for (text, named, line) in [
+        ("listen = '127.0.0.1:1'\nlisten_on = 'x'\n", "listen_on", "line 2"),
+        ("[[providers]]\nid = 'a'\nbase_url = 'http://a'\napikey = 'sk-canary'\n", "apikey", "line 4"),
+        ("store_raw = 'sk-canary'\n", "boolean", "line 1"),
+        ("listen = \n", "", "line 1"),
+    ] {
+        let error = load_file(text).unwrap_err();
+        assert!(error.contains(named) && error.contains(line) && error.contains("any.toml"), "{error}");
+    }
+    let error = load_file("[[providers]]\nid = 'a'\napikey = 'sk-canary'\n").unwrap_err();
+    assert!(!error.contains("sk-canary"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_named_must_exist() {
+    let error = load(&[("TURNLEAF_CONFIG", "/no/such/config.toml")]).unwrap_err();
+    assert!(error.contains("/no/such/config.toml"), "{error}");
+}
+
+#[test]
+fn every_secret_may_lie_in_a_file() {
+    let place = Place::new();
+    let key = place.file("key", "sk-from-file\n");
+    let url = place.file("url", "postgres://u:p@db/turnleaf\n");
+    let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
+    for name in
+        ["OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY"]
+    {
+        let config = place.load(&Flags::default(), &[(&format!("{name}_FILE"), &path(&key))]).unwrap();
+        let id = name.split('_').next().unwrap().to_lowercase();
+        assert_eq!(endpoint(&config, &id).api_key.as_ref().unwrap().expose_secret(), "sk-from-file", "{name}");
+        assert!(config.providers.from_environment.contains(&id));
+    }
+    let config = place
+        .load(&Flags::default(), &[("TURNLEAF_SECRET_KEY_FILE", &path(&key)), ("DATABASE_URL_FILE", &path(&url))])
+        .unwrap();
+    assert_eq!(config.security.secret_key.unwrap().expose_secret(), "sk-from-file");
+    assert_eq!(config.database.value.expose(), "postgres://u:p@db/turnleaf");
+
+    let both = load(&[("XAI_API_KEY", "a"), ("XAI_API_KEY_FILE", "b")]).unwrap_err();
+    assert!(both.contains("XAI_API_KEY") && both.contains("XAI_API_KEY_FILE"), "{both}");
+    let missing = load(&[("XAI_API_KEY_FILE", "/no/such/key")]).unwrap_err();
+    assert!(missing.contains("XAI_API_KEY_FILE") && missing.contains("/no/such/key"), "{missing}");
+    let empty = place.file("empty", " \n");
+    assert!(place.load(&Flags::default(), &[("XAI_API_KEY_FILE", &path(&empty))]).unwrap_err().contains("empty"));
+}
+
+#[test]
+fn the_usual_variables_configure_providers() {
+    for (variables, id, name, dialect, base_url) in [
+        (vec![("OPENAI_API_KEY", "k")], "openai", "OpenAI", "openai", "https://api.openai.com/v1"),
+        (
+            vec![("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1/")],
+            "openai",
+            "127.0.0.1:8080",
+            "",
+            "http://127.0.0.1:8080/v1",
+        ),
+        (vec![("OPENAI_API_BASE", "http://box/v1")], "openai", "box", "", "http://box/v1"),
+        (vec![("OPENROUTER_API_KEY", "k")], "openrouter", "OpenRouter", "openrouter", "https://openrouter.ai/api/v1"),
+        (vec![("DEEPSEEK_API_KEY", "k")], "deepseek", "DeepSeek", "deepseek", "https://api.deepseek.com/v1"),
+        (vec![("OLLAMA_HOST", "127.0.0.1")], "ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1"),
+        (vec![("OLLAMA_HOST", "0.0.0.0:9000")], "ollama", "Ollama", "ollama", "http://127.0.0.1:9000/v1"),
+        (vec![("OLLAMA_HOST", "::1")], "ollama", "Ollama", "ollama", "http://[::1]:11434/v1"),
+        (vec![("OLLAMA_HOST", "https://gpu.lan/")], "ollama", "Ollama", "ollama", "https://gpu.lan:443/v1"),
+        (
+            vec![("OLLAMA_HOST", "http://gpu.lan:11434/ollama/v1")],
+            "ollama",
+            "Ollama",
+            "ollama",
+            "http://gpu.lan:11434/ollama/v1",
+        ),
+    ] {
+        let config = load(&variables).unwrap();
+        let endpoint = endpoint(&config, id);
+        let found = (endpoint.name.as_str(), endpoint.dialect.as_str(), endpoint.base_url.as_str());
+        assert_eq!(found, (name, dialect, base_url), "{variables:?}");
+    }
+    let keyless = load(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]).unwrap();
+    assert!(endpoint(&keyless, "openai").api_key.is_none());
+    for bad in ["ftp://a/v1", "http://user:pw@a/v1", "a b", "http://a/v1?key=1", "/v1", "http://a/v1#x"] {
+        let error = load(&[("OPENAI_BASE_URL", bad)]).unwrap_err();
+        assert!(error.contains("OPENAI_BASE_URL") && !error.contains("pw"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_yet_is_said_and_not_used() {
+    let config = load(&[("ANTHROPIC_API_KEY", "sk-canary"), ("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap();
+    assert!(config.providers.endpoints.is_empty());
+    assert_eq!(config.providers.notices.len(), 2);
+    assert!(config.providers.notices[0].contains("ANTHROPIC_API_KEY"));
+    assert!(config.providers.notices.iter().all(|notice| !notice.contains("sk-canary")));
+}
+
+#[test]
+fn the_file_configures_providers_too_and_a_key_stays_with_its_address() {
+    let text = "[[providers]]\nid = 'lab'\nname = 'Lab'\nbase_url = 'http://lab:8000/v1'\ndialect = 'vllm'\n\
+                models = ['a', 'b']\ndefault_model = 'b'\napi_key_env = 'LAB_KEY'\n\n\
+                [[providers]]\nid = 'openai'\napi_key = 'sk-file'\nmodels = ['m']\n";
+    let place = Place::new();
+    let flags = Flags { config: Some(place.file("c.toml", text)), ..Flags::default() };
+    let config = place.load(&flags, &[("LAB_KEY", "sk-lab")]).unwrap();
+    let lab = endpoint(&config, "lab");
+    assert_eq!((lab.name.as_str(), lab.dialect.as_str(), lab.base_url.as_str()), ("Lab", "vllm", "http://lab:8000/v1"));
+    assert_eq!(lab.api_key.as_ref().unwrap().expose_secret(), "sk-lab");
+    assert_eq!((lab.models.len(), lab.default_model.as_deref()), (2, Some("b")));
+    let openai = endpoint(&config, "openai");
+    assert_eq!((openai.name.as_str(), openai.base_url.as_str()), ("OpenAI", "https://api.openai.com/v1"));
+
+    let config = place.load(&flags, &[("OPENAI_BASE_URL", "http://elsewhere/v1")]).unwrap();
+    let openai = endpoint(&config, "openai");
+    assert_eq!(openai.base_url, "http://elsewhere/v1");
+    assert!(openai.api_key.is_none(), "the file's key belongs to the file's address");
+    assert_eq!(openai.models, ["m"]);
+}
+
+#[test]
+fn a_provider_of_the_file_must_make_sense() {
+    for (text, named) in [
+        ("id = 'A b'\nbase_url = 'http://a'", "A b"),
+        ("id = ''\nbase_url = 'http://a'", "id"),
+        ("id = 'demo'\nbase_url = 'http://a'", "demo"),
+        ("id = 'lab'", "base_url"),
+        ("id = 'lab'\nbase_url = 'lab:8000'", "lab"),
+        ("id = 'lab'\nbase_url = 'http://a'\napi_key = 'sk-canary'\napi_key_env = 'B'", "api_key_env"),
+        ("id = 'lab'\nbase_url = 'http://a'\n[[providers]]\nid = 'lab'\nbase_url = 'http://b'", "lab"),
+    ] {
+        let error = load_file(&format!("[[providers]]\n{text}\n")).map(|_| ()).unwrap_err();
+        assert!(error.contains(named) && !error.contains("sk-canary"), "{error}");
+    }
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused_by_name() {
+    for (name, value) in [
+        ("DATABASE_URL", "mysql://x"),
+        ("DATABASE_URL", "/some/file.db"),
+        ("TURNLEAF_AUTH", "maybe"),
+        ("TURNLEAF_AUTH", "password"),
+        ("TURNLEAF_PUBLIC_URL", "chat.example"),
+        ("TURNLEAF_PUBLIC_URL", "https://chat.example/sub"),
+        ("TURNLEAF_PUBLIC_URL", "https://user@chat.example"),
+        ("TURNLEAF_ALLOWED_HOSTS", "a, user@b"),
+        ("TURNLEAF_ALLOWED_HOSTS", "*"),
+        ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/33"),
+        ("TURNLEAF_TRUSTED_PROXIES", "proxy"),
+        ("TURNLEAF_STORE_RAW", "perhaps"),
+    ] {
+        let error = load(&[(name, value)]).unwrap_err();
+        assert!(error.contains(name), "{name}={value}: {error}");
+    }
+    let config = load(&[
+        ("TURNLEAF_PUBLIC_URL", "https://Chat.Example:443/"),
+        ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
+        ("TURNLEAF_ALLOWED_HOSTS", "Desk.lan"),
+    ])
+    .unwrap();
+    let url = config.security.public_url.unwrap();
+    assert_eq!((url.origin(), url.host(), url.is_https()), ("https://chat.example", "chat.example", true));
+    assert_eq!(config.security.trusted_proxies.value.len(), 2);
+    assert_eq!(config.security.allowed_hosts.value, ["desk.lan"]);
+}
+
+#[test]
+fn without_sign_in_only_this_machine_may_be_served() {
+    // S-AU-08, security.md 2.5
+    let check = |host: &str, addresses: &[&str]| {
+        let config = load(&[("HOST", host)]).unwrap();
+        let addresses: Vec<SocketAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        binding::check(&config.listen, &addresses, config.security.auth.value).map_err(|error| error.to_string())
+    };
+    for (host, address) in [
+        ("127.0.0.1", "127.0.0.1:3000"),
+        ("127.8.8.8", "127.8.8.8:3000"),
+        ("::1", "[::1]:3000"),
+        ("::ffff:127.0.0.1", "[::ffff:127.0.0.1]:3000"),
+        ("localhost", "127.0.0.1:3000"),
+    ] {
+        check(host, &[address]).unwrap();
+    }
+    for (host, address) in [
+        ("0.0.0.0", "0.0.0.0:3000"),
+        ("::", "[::]:3000"),
+        ("::ffff:0.0.0.0", "[::ffff:0.0.0.0]:3000"),
+        ("::ffff:192.168.1.5", "[::ffff:192.168.1.5]:3000"),
+        ("192.168.1.5", "192.168.1.5:3000"),
+        ("fe80::1", "[fe80::1]:3000"),
+        ("desk.lan", "192.168.1.5:3000"),
+        ("localhost", "10.0.0.7:3000"),
+    ] {
+        let refusal = check(host, &[address]).unwrap_err();
+        assert!(refusal.contains(host) && refusal.contains("HOST") && refusal.contains(address), "{refusal}");
+        assert!(refusal.contains("1. ") && refusal.contains("2. ") && refusal.contains("3. "), "{refusal}");
+    }
+    let mixed = check("localhost", &["127.0.0.1:3000", "192.168.1.5:3000"]).unwrap_err();
+    assert!(mixed.contains("192.168.1.5:3000"), "{mixed}");
+}
+
+#[test]
+fn an_address_stands_for_itself_and_a_name_for_what_the_system_says() {
+    let config = load(&[("HOST", "::"), ("PORT", "1")]).unwrap();
+    assert_eq!(config.listen.resolve().unwrap(), ["[::]:1".parse().unwrap()]);
+    let config = load(&[("HOST", "localhost")]).unwrap();
+    assert!(config.listen.resolve().unwrap().iter().all(|address| binding::is_loopback(address.ip())));
+    let config = load(&[("HOST", "no-such-host.invalid")]).unwrap();
+    assert!(config.listen.resolve().unwrap_err().to_string().contains("no-such-host.invalid"));
+}
+
+#[test]
+fn what_is_shown_has_no_secret_in_it() {
+    let place = Place::new();
+    let file = place.file("c.toml", "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi_key = 'canary-1'\n");
+    let flags = Flags { config: Some(file), ..Flags::default() };
+    let config = place
+        .load(
+            &flags,
+            &[
+                ("OPENAI_API_KEY", "canary-2"),
+                ("TURNLEAF_SECRET_KEY", "canary-3"),
+                ("DATABASE_URL", "postgres://me:canary-4@db:5432/turnleaf?password=canary-5"),
+            ],
+        )
+        .unwrap();
+    let shown = masked::show(&config);
+    for text in [shown.to_string(), format!("{config:?}")] {
+        assert!(!text.contains("canary"), "{text}");
+    }
+    assert_eq!(shown["secret_key"], masked::MASK);
+    assert_eq!(shown["database_url"]["value"], "postgres://me:********@db:5432/turnleaf");
+    assert_eq!(shown["database_url"]["source"], "DATABASE_URL");
+    assert_eq!(shown["providers"][0]["source"], "environment");
+    assert_eq!(shown["providers"][1]["source"], "file");
+}

@@ -1,0 +1,636 @@
+//! The shell around every route, on a router of toy routes: headers, names, cross-site requests, bodies and errors.
+//! The ids in the names of tables are those of the bad inputs that they hold up (S-HD, S-SZ, S-ID).
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use axum::response::Html;
+use axum::routing::{get, post};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+use turnleaf::domain::id::TurnId;
+use turnleaf::domain::limits;
+use turnleaf::server::http::assets::{self, Site};
+use turnleaf::server::http::headers::{self, Transport};
+use turnleaf::server::http::health::{self, Readiness};
+use turnleaf::server::http::host::AllowedHosts;
+use turnleaf::server::http::json::Json;
+use turnleaf::server::http::path_id::{PathId, PathIds};
+use turnleaf::server::http::query::Query;
+use turnleaf::server::http::router::{self, HttpConfig};
+use turnleaf::server::platform::config::environment::Environment;
+use turnleaf::server::platform::config::{Config, Flags};
+
+const OWN: &str = "127.0.0.1:3000";
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Toy {
+    text: String,
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    params: Option<ToyParams>,
+    #[serde(default)]
+    free: Option<Value>,
+    #[serde(default)]
+    turn_id: Option<TurnId>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToyParams {
+    temperature: Option<f32>,
+    max_tokens: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToyPage {
+    limit: Option<u32>,
+}
+
+async fn boom() -> Html<&'static str> {
+    panic!("secret words")
+}
+
+fn routes() -> Router {
+    Router::new()
+        .route("/", get(|| async { Html("<p>page</p>") }))
+        .route("/boom", get(boom))
+        .route("/forms/send", post(|body: String| async move { body }))
+        .route("/api/echo", post(|Json(toy): Json<Toy>| async move { Json(toy) }))
+        .route("/api/maybe", post(|toy: Option<Json<Toy>>| async move { Json(toy.map(|Json(toy)| toy)) }))
+        .route("/api/nothing", post(|| async { StatusCode::NO_CONTENT }))
+        .route("/api/turns/{id}", get(|PathId(id): PathId<TurnId>| async move { id.to_string() }))
+        .route("/api/paths/{a}/{b}", get(|PathIds(a, b): PathIds<TurnId, TurnId>| async move { format!("{a} {b}") }))
+        .route("/api/page", get(|Query(page): Query<ToyPage>| async move { Json(page.limit) }))
+        .route(
+            "/api/fail",
+            get(|| async { turnleaf::server::http::problem::Problem::internal("driver said: password") }),
+        )
+}
+
+fn site() -> (tempfile::TempDir, Arc<Site>) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("pkg/snippets")).unwrap();
+    std::fs::write(dir.path().join("pkg/turnleaf.js"), "let plain;").unwrap();
+    std::fs::write(dir.path().join("pkg/turnleaf.js.br"), "brotli").unwrap();
+    std::fs::write(dir.path().join("pkg/turnleaf.js.gz"), "gzip").unwrap();
+    std::fs::write(dir.path().join("pkg/turnleaf_bg.wasm"), "wasm").unwrap();
+    std::fs::write(dir.path().join("pkg/snippets/one.js"), "1").unwrap();
+    std::fs::write(dir.path().join("favicon.svg"), "<svg/>").unwrap();
+    let site = Arc::new(Site::open(Some(dir.path())));
+    (dir, site)
+}
+
+struct Shell {
+    router: Router,
+    site: Arc<Site>,
+    draining: CancellationToken,
+    _dir: tempfile::TempDir,
+}
+
+fn shell_with(variables: &[(&str, &str)]) -> Shell {
+    let environment: Environment = variables.iter().copied().chain([("TURNLEAF_DATA_DIR", "/nowhere")]).collect();
+    let security = Config::load(&Flags::default(), &environment).unwrap().security;
+    let (dir, site) = site();
+    let draining = CancellationToken::new();
+    let readiness = Readiness::new(draining.clone(), Arc::new(|| Box::pin(async { Ok(()) })));
+    let router = routes().merge(assets::routes(&site)).merge(health::routes(readiness, site.build().to_owned()));
+    let public_url = security.public_url.as_ref();
+    let config = HttpConfig {
+        hosts: AllowedHosts::new(&security, [[127, 0, 0, 1].into()]),
+        transport: Transport { is_https: public_url.is_some_and(|url| url.is_https()) },
+        public_origin: public_url.map(|url| url.origin().to_owned()),
+    };
+    Shell { router: router::layers(router::fallbacks(router), &config), site, draining, _dir: dir }
+}
+
+fn shell() -> Shell {
+    shell_with(&[])
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The problem's code, after checking that it is a whole problem.
+    fn problem(&self) -> String {
+        assert_eq!(self.header("content-type"), "application/problem+json", "{}", String::from_utf8_lossy(&self.body));
+        let problem = self.json();
+        assert_eq!(problem["status"], self.status.as_u16());
+        assert_eq!(problem["request_id"], self.header("x-request-id"));
+        assert!(problem["title"].is_string() && problem["detail"].is_string() && problem["type"].is_string());
+        problem["code"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Shell {
+    async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        Answer { status: parts.status, headers: parts.headers, body: to_bytes(body, usize::MAX).await.unwrap().into() }
+    }
+
+    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(request(Method::GET, path, headers, "")).await
+    }
+
+    async fn post_json(&self, path: &str, body: impl Into<Body>) -> Answer {
+        self.send(request(Method::POST, path, &[("content-type", "application/json")], body)).await
+    }
+}
+
+/// A request to our own name, unless the headers name another; an empty name sends no `Host`.
+fn request(method: Method, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path).body(body.into()).unwrap();
+    let given = request.headers_mut();
+    given.insert(header::HOST, OWN.parse().unwrap());
+    for (name, value) in headers {
+        let name: header::HeaderName = name.parse().unwrap();
+        if name == header::HOST {
+            given.remove(&name);
+        }
+        if !value.is_empty() {
+            given.append(name, value.parse().unwrap());
+        }
+    }
+    request
+}
+
+/// One path for each kind of response, with its status.
+fn every_kind(site: &Site) -> Vec<(Method, String, StatusCode)> {
+    let pkg = site.package_dir();
+    vec![
+        (Method::GET, "/".into(), StatusCode::OK),
+        (Method::GET, "/healthz".into(), StatusCode::OK),
+        (Method::GET, "/version".into(), StatusCode::OK),
+        (Method::GET, "/api/page".into(), StatusCode::OK),
+        (Method::GET, "/favicon.svg".into(), StatusCode::OK),
+        (Method::GET, format!("/{pkg}/turnleaf.js"), StatusCode::OK),
+        (Method::GET, "/pkg/0000/turnleaf.js".into(), StatusCode::NOT_FOUND),
+        (Method::GET, "/no/such/page".into(), StatusCode::NOT_FOUND),
+        (Method::GET, "/api/none".into(), StatusCode::NOT_FOUND),
+        (Method::GET, "/api/turns/1".into(), StatusCode::NOT_FOUND),
+        (Method::POST, "/".into(), StatusCode::METHOD_NOT_ALLOWED),
+        (Method::DELETE, "/api/echo".into(), StatusCode::METHOD_NOT_ALLOWED),
+        (Method::POST, "/api/echo".into(), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (Method::GET, "/boom".into(), StatusCode::INTERNAL_SERVER_ERROR),
+        (Method::GET, "/api/fail".into(), StatusCode::INTERNAL_SERVER_ERROR),
+    ]
+}
+
+#[tokio::test]
+async fn every_kind_of_response_carries_the_headers() {
+    let shell = shell();
+    for (method, path, status) in every_kind(&shell.site) {
+        let answer = shell.send(request(method.clone(), &path, &[], "")).await;
+        assert_eq!(answer.status, status, "{method} {path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin", "{path}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin", "{path}");
+        assert!(answer.header("permissions-policy").contains("camera=()"), "{path}");
+        assert!(!answer.header("x-request-id").is_empty(), "{path}");
+        assert!(answer.header("strict-transport-security").is_empty(), "{path}");
+        let policy = answer.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe-inline"), "{path}: {policy}");
+        if answer.header("content-type").starts_with("text/html") {
+            assert!(policy.contains("script-src 'none'") && policy.contains("form-action 'self'"), "{path}: {policy}");
+        } else {
+            assert_eq!(policy, "default-src 'none'; frame-ancestors 'none'", "{path}");
+        }
+        let is_asset = status == StatusCode::OK && (path.starts_with("/pkg") || path.starts_with("/favicon"));
+        assert_eq!(answer.header("cache-control") == "no-store", !is_asset, "{path}");
+        assert!(answer.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_carries_the_nonce_of_its_own_rendering() {
+    use leptos::nonce::use_nonce;
+    use leptos::prelude::*;
+
+    // Also starts the executor that rendering needs.
+    leptos_axum::generate_route_list(|| ());
+    let page = || {
+        leptos_axum::render_app_async_with_context(
+            || headers::allow_nonce(Transport::default()),
+            || view! { <html><body><script nonce=use_nonce()>"0"</script></body></html> },
+        )
+    };
+    let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
+    let config = HttpConfig { hosts: AllowedHosts::new(&security, []), ..HttpConfig::default() };
+    let router = router::layers(Router::new().route("/", get(page())), &config);
+    let mut nonces = Vec::new();
+    for _ in 0..2 {
+        let response = router.clone().oneshot(request(Method::GET, "/", &[], "")).await.unwrap();
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        let html = String::from_utf8(to_bytes(response.into_body(), usize::MAX).await.unwrap().into()).unwrap();
+        let nonce = html.split("nonce=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        assert!(nonce.len() >= 20, "{html}");
+        let script = format!("script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval';");
+        assert!(policy.contains(&script), "{policy}");
+        assert!(policy.contains(&format!("style-src 'self' 'nonce-{nonce}';")), "{policy}");
+        nonces.push(nonce);
+    }
+    assert_ne!(nonces[0], nonces[1], "a nonce is never used twice");
+}
+
+#[tokio::test]
+async fn behind_tls_the_browser_is_told_to_stay_there() {
+    let shell = shell_with(&[("TURNLEAF_PUBLIC_URL", "https://chat.example")]);
+    let answer = shell.get("/", &[("host", "chat.example")]).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(answer.header("strict-transport-security").starts_with("max-age="));
+    assert!(answer.header("content-security-policy").ends_with("upgrade-insecure-requests"));
+}
+
+#[tokio::test]
+async fn other_names_are_turned_away_on_every_route() {
+    // S-HD-02
+    let shell = shell();
+    for (method, path, _) in every_kind(&shell.site) {
+        let answer = shell.send(request(method, &path, &[("host", "evil.example")], "")).await;
+        assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST, "{path}");
+        assert_eq!(answer.problem(), "unknown_host");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
+}
+
+#[tokio::test]
+async fn only_our_own_names_are_answered() {
+    let shell = shell_with(&[
+        ("TURNLEAF_ALLOWED_HOSTS", "Desk.lan, box.example:8443"),
+        ("TURNLEAF_PUBLIC_URL", "https://chat.example"),
+    ]);
+    let own =
+        ["localhost", "localhost:3000", "LOCALHOST:3000", "127.0.0.1:3000", "127.0.0.1:41234", "[::1]:3000", "[::1]"];
+    for host in own.into_iter().chain(["desk.lan", "desk.lan:3000", "box.example:8443", "chat.example"]) {
+        assert_eq!(shell.get("/", &[("host", host)]).await.status, StatusCode::OK, "{host}");
+    }
+    for host in [
+        "evil.example",
+        "evil.example:3000",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.",
+        "localhost@evil.example",
+        "evil@localhost",
+        "box.example",
+        "box.example:1",
+        "0.0.0.0:3000",
+        "127.0.0.2",
+        "[::]:3000",
+        "::1",
+        "2130706433",
+        "localhost:",
+        "localhost:x",
+        "localhost:99999",
+        "localhost, evil.example",
+        "",
+    ] {
+        assert_eq!(shell.get("/", &[("host", host)]).await.status, StatusCode::MISDIRECTED_REQUEST, "{host}");
+    }
+    let twice = shell.get("/", &[("host", "localhost"), ("Host", "")]).await;
+    assert_eq!(twice.status, StatusCode::MISDIRECTED_REQUEST);
+    let whole = shell.get("http://evil.example/", &[]).await;
+    assert_eq!(whole.status, StatusCode::MISDIRECTED_REQUEST);
+}
+
+#[tokio::test]
+async fn two_host_headers_are_one_too_many() {
+    let shell = shell();
+    let mut request = request(Method::GET, "/", &[], "");
+    request.headers_mut().append(header::HOST, "evil.example".parse().unwrap());
+    assert_eq!(shell.send(request).await.status, StatusCode::MISDIRECTED_REQUEST);
+}
+
+#[tokio::test]
+async fn what_changes_something_must_come_from_our_own_page_or_from_no_browser() {
+    // S-HD-03
+    let refused: &[&[(&str, &str)]] = &[
+        &[("origin", "https://evil.example")],
+        &[("origin", "null")],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site")],
+        &[("origin", "null"), ("sec-fetch-site", "cross-site")],
+        &[("origin", "http://127.0.0.1:3000"), ("sec-fetch-site", "cross-site")],
+        &[("origin", "http://127.0.0.1:4000")],
+        &[("origin", "http://127.0.0.1:3000.evil.example")],
+        &[("origin", "not an origin")],
+    ];
+    let accepted: &[&[(&str, &str)]] = &[
+        &[],
+        &[("origin", "http://127.0.0.1:3000")],
+        &[("sec-fetch-site", "same-origin")],
+        &[("sec-fetch-site", "none")],
+        // How a browser sends a plain form of a page that hides its origin.
+        &[("sec-fetch-site", "same-origin"), ("origin", "null")],
+    ];
+    let shell = shell();
+    for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+        for path in ["/forms/send", "/api/nothing", "/api/none"] {
+            for headers in refused {
+                let answer = shell.send(request(method.clone(), path, headers, "")).await;
+                assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path} {headers:?}");
+                assert_eq!(answer.problem(), "cross_site");
+            }
+            for headers in accepted {
+                let answer = shell.send(request(method.clone(), path, headers, "")).await;
+                assert_ne!(answer.status, StatusCode::FORBIDDEN, "{method} {path} {headers:?}");
+            }
+        }
+    }
+    for headers in refused {
+        assert_eq!(shell.get("/", headers).await.status, StatusCode::OK, "reading is no change: {headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_public_address_is_an_own_page_too() {
+    let shell = shell_with(&[("TURNLEAF_PUBLIC_URL", "https://chat.example")]);
+    for (origin, status) in [
+        ("https://chat.example", StatusCode::NO_CONTENT),
+        ("http://chat.example", StatusCode::FORBIDDEN),
+        ("https://chat.example:8443", StatusCode::FORBIDDEN),
+    ] {
+        let answer = shell.send(request(Method::POST, "/api/nothing", &[("origin", origin)], "")).await;
+        assert_eq!(answer.status, status, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn a_preflight_is_granted_nothing() {
+    // S-HD-08
+    let headers = [
+        ("origin", "https://evil.example"),
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "content-type, x-anything"),
+    ];
+    for path in ["/", "/api/echo", "/api/none", "/forms/send"] {
+        let answer = shell().send(request(Method::OPTIONS, path, &headers, "")).await;
+        assert!(answer.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{path}");
+        assert!(answer.status.is_client_error(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_body_is_refused_on_every_route() {
+    // S-SZ-02
+    let shell = shell();
+    let large = vec![b' '; 3 << 20];
+    for path in ["/api/echo", "/api/nothing", "/forms/send", "/api/maybe"] {
+        let length = large.len().to_string();
+        let headers = [("content-type", "application/json"), ("content-length", length.as_str())];
+        let answer = shell.send(request(Method::POST, path, &headers, large.clone())).await;
+        assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE, "{path}");
+        assert_eq!(answer.problem(), "too_large");
+        assert_eq!(answer.json()["limit"], limits::BODY_BYTES);
+    }
+    let without_length = shell.post_json("/api/echo", large).await;
+    assert_eq!(without_length.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(without_length.problem(), "too_large");
+}
+
+#[tokio::test]
+async fn a_body_of_the_wrong_shape_is_refused_with_its_field() {
+    // S-SZ-03 to S-SZ-06, S-SZ-08, S-UN-03, S-UN-06, S-ID-01, S-ID-03
+    let nested = format!(r#"{{"text":"a","free":{}1{}}}"#, "[".repeat(64), "]".repeat(64));
+    let rows: &[(&str, &str)] = &[
+        (&nested, ""),
+        (&"[".repeat(10_000), ""),
+        (r#"{"role":"user","role":"assistant","text":"a"}"#, "role"),
+        (r#"{"text":"a","free":{"x":1,"x":2}}"#, "x"),
+        (r#"{"text":"a","user_id":"b"}"#, "user_id"),
+        (r#"{"text":"a","status":"complete"}"#, "status"),
+        (r#"{"text":"a","is_admin":true}"#, "is_admin"),
+        (r#"{"text":"a","params":{"created_at":1}}"#, "params.created_at"),
+        (r#"{"text":123}"#, "text"),
+        ("null", ""),
+        ("[]", ""),
+        ("", ""),
+        ("{}", "text"),
+        (r#"{"text":"#, ""),
+        (r#"{"text":"a"} x"#, ""),
+        (r#"{"text":"a","params":{"temperature":"0.5"}}"#, "params.temperature"),
+        (r#"{"text":"a","params":{"temperature":1e400}}"#, ""),
+        (r#"{"text":"a","params":{"temperature":NaN}}"#, ""),
+        (r#"{"text":"a","params":{"max_tokens":-1}}"#, "params.max_tokens"),
+        (r#"{"text":"a","params":{"max_tokens":1.5}}"#, "params.max_tokens"),
+        (r#"{"text":"a","params":{"max_tokens":9007199254740993}}"#, "params.max_tokens"),
+        (r#"{"text":"\ud800"}"#, ""),
+        (r#"{"text":"a","turn_id":"1"}"#, "turn_id"),
+        (r#"{"text":"a","turn_id":"0190B5B4-7C1E-7ABC-8DEF-0123456789AB"}"#, "turn_id"),
+    ];
+    let shell = shell();
+    for (body, field) in rows {
+        let answer = shell.post_json("/api/echo", body.to_string()).await;
+        let shown: String = body.chars().take(60).collect();
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{shown}");
+        assert_eq!(answer.problem(), "invalid", "{shown}");
+        // Where the text is no JSON there is no field to name.
+        assert_eq!(answer.json().get("field").and_then(Value::as_str).unwrap_or_default(), *field, "{shown}");
+        assert!(answer.body.len() < 1000, "{shown}");
+    }
+    let not_utf8 = shell.post_json("/api/echo", vec![0x7b, 0x22, 0x74, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d]).await;
+    assert_eq!((not_utf8.status, not_utf8.problem().as_str()), (StatusCode::BAD_REQUEST, "invalid_utf8"));
+}
+
+#[tokio::test]
+async fn a_body_of_another_type_or_encoding_is_refused() {
+    // S-SZ-07, S-SZ-12
+    let shell = shell();
+    let good = r#"{"text":"a"}"#;
+    for headers in [
+        &[] as &[(&str, &str)],
+        &[("content-type", "text/plain")],
+        &[("content-type", "application/x-www-form-urlencoded")],
+        &[("content-type", "application/jsonp")],
+        &[("content-type", "application/json; charset=latin1")],
+        &[("content-type", "application/json"), ("content-encoding", "gzip")],
+        &[("content-type", "application/json"), ("content-encoding", "identity, br")],
+    ] {
+        for path in ["/api/echo", "/api/maybe"] {
+            let answer = shell.send(request(Method::POST, path, headers, good)).await;
+            assert_eq!(answer.status, StatusCode::UNSUPPORTED_MEDIA_TYPE, "{path} {headers:?}");
+            assert_eq!(answer.problem(), "unsupported_media_type");
+        }
+    }
+    for kind in ["application/json", "application/json; charset=utf-8", "Application/JSON;Charset=\"UTF-8\""] {
+        let answer = shell.send(request(Method::POST, "/api/echo", &[("content-type", kind)], good)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{kind}");
+        assert_eq!(answer.json()["text"], "a");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_may_be_absent_may_be_absent_but_not_wrong() {
+    let shell = shell();
+    let none = shell.send(request(Method::POST, "/api/maybe", &[], "")).await;
+    assert_eq!((none.status, none.body.as_slice()), (StatusCode::OK, b"null".as_slice()));
+    assert_eq!(shell.post_json("/api/maybe", r#"{"text":"a"}"#).await.json()["text"], "a");
+    assert_eq!(shell.post_json("/api/maybe", "").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_large_header_is_refused() {
+    // S-SZ-10
+    let shell = shell();
+    let long = "a".repeat(64 << 10);
+    let cookie = format!("a={}", "b".repeat(16 << 10));
+    for headers in [[("x-long", long.as_str())], [("cookie", cookie.as_str())]] {
+        let answer = shell.get("/", &headers).await;
+        assert_eq!(answer.status, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+        assert_eq!(answer.problem(), "header_too_large");
+    }
+    // S-HD-07: a long wish for a language is only a wish.
+    let language = "a".repeat(16 << 10);
+    assert_eq!(shell.get("/", &[("accept-language", &language)]).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_path_takes_ids_in_one_spelling_only() {
+    // S-ID-01, S-ID-03
+    let shell = shell();
+    let good = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    assert_eq!(shell.get(&format!("/api/turns/{good}"), &[]).await.body, good.as_bytes());
+    assert_eq!(shell.get(&format!("/api/paths/{good}/{good}"), &[]).await.status, StatusCode::OK);
+    for bad in [
+        "1",
+        "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "%ff",
+        "0190b5b4-7c1e-7abc-8def-0123456789a",
+        "0190b5b4-7c1e-7abc-8def-0123456789abc",
+        "0190b5b4-7c1e-7abc-8def-0123456789ag",
+        "0190B5B4-7C1E-7ABC-8DEF-0123456789AB",
+        "%7B0190b5b4-7c1e-7abc-8def-0123456789ab%7D",
+        "urn:uuid:0190b5b4-7c1e-7abc-8def-0123456789ab",
+        "0190b5b47c1e7abc8def0123456789ab",
+    ] {
+        for path in
+            [format!("/api/turns/{bad}"), format!("/api/paths/{good}/{bad}"), format!("/api/paths/{bad}/{good}")]
+        {
+            let answer = shell.get(&path, &[]).await;
+            assert_eq!((answer.status, answer.problem().as_str()), (StatusCode::NOT_FOUND, "not_found"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_query_is_read_as_strictly_as_a_body() {
+    // S-PG-01 to S-PG-03
+    let shell = shell();
+    assert_eq!(shell.get("/api/page?limit=5", &[]).await.body, b"5");
+    for (query, field) in [
+        ("limit=-1", "limit"),
+        ("limit=abc", "limit"),
+        ("limit=", "limit"),
+        ("limit=1&limit=2", "limit"),
+        ("other=1", "other"),
+    ] {
+        let answer = shell.get(&format!("/api/page?{query}"), &[]).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (StatusCode::BAD_REQUEST, "invalid"), "{query}");
+        assert_eq!(answer.json().get("field").and_then(Value::as_str).unwrap_or_default(), field, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn errors_never_repeat_what_went_wrong_inside() {
+    let shell = shell();
+    for path in ["/boom", "/api/fail"] {
+        let answer = shell.get(path, &[("x-request-id", "from-outside")]).await;
+        assert_eq!(answer.problem(), "internal");
+        assert_eq!(answer.json()["request_id"], "from-outside");
+        let text = String::from_utf8(answer.body).unwrap();
+        assert!(!text.contains("secret") && !text.contains("password"), "{text}");
+    }
+    assert_eq!(shell.get("/", &[]).await.status, StatusCode::OK, "the server lives on");
+}
+
+#[tokio::test]
+async fn only_a_plain_request_id_is_taken_over() {
+    let shell = shell();
+    assert_eq!(shell.get("/", &[("x-request-id", "a-b_c.1")]).await.header("x-request-id"), "a-b_c.1");
+    let long = "a".repeat(65);
+    for odd in ["a b", "a;b", "<script>", long.as_str()] {
+        let answer = shell.get("/", &[("x-request-id", odd)]).await;
+        assert_eq!(answer.header("x-request-id").len(), 36, "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_a_problem_in_the_api_and_a_page_elsewhere() {
+    let shell = shell();
+    assert_eq!(shell.get("/api/none", &[]).await.problem(), "not_found");
+    assert_eq!(shell.get("/api", &[]).await.problem(), "not_found");
+    assert!(shell.get("/apis", &[]).await.header("content-type").starts_with("text/html"));
+    let wrong_method = shell.send(request(Method::PUT, "/api/echo", &[], "")).await;
+    assert_eq!(wrong_method.problem(), "method_not_allowed");
+    assert_eq!(wrong_method.header("allow"), "POST");
+}
+
+#[tokio::test]
+async fn assets_are_immutable_under_their_build_and_compressed_as_prepared() {
+    let shell = shell();
+    let path = format!("/{}/turnleaf.js", shell.site.package_dir());
+    for (accepted, encoding, body) in
+        [("gzip, br", "br", "brotli"), ("gzip", "gzip", "gzip"), ("", "", "let plain;"), ("br;q=0", "", "let plain;")]
+    {
+        let answer = shell.get(&path, &[("accept-encoding", accepted)]).await;
+        assert_eq!(answer.header("content-encoding"), encoding);
+        assert_eq!(answer.body, body.as_bytes());
+        assert_eq!(answer.header("content-type"), "text/javascript; charset=utf-8");
+        assert_eq!(answer.header("cache-control"), "public, max-age=31536000, immutable");
+        assert_eq!(answer.header("vary"), "accept-encoding");
+    }
+    let wasm = shell.get(&format!("/{}/turnleaf_bg.wasm", shell.site.package_dir()), &[]).await;
+    assert_eq!(wasm.header("content-type"), "application/wasm");
+    assert_eq!(shell.get(&format!("/{}/snippets/one.js", shell.site.package_dir()), &[]).await.status, StatusCode::OK);
+    let outside = shell.get(&format!("/{}/%2e%2e/favicon.svg", shell.site.package_dir()), &[]).await;
+    assert_eq!(outside.status, StatusCode::NOT_FOUND);
+
+    let icon = shell.get("/favicon.svg", &[]).await;
+    assert_eq!(icon.header("cache-control"), "no-cache");
+    let again = shell.get("/favicon.svg", &[("if-none-match", icon.header("etag"))]).await;
+    assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+}
+
+#[test]
+fn the_name_of_a_build_follows_its_files() {
+    let (dir, site) = site();
+    assert_eq!(Site::open(Some(dir.path())).build(), site.build());
+    std::fs::write(dir.path().join("pkg/turnleaf.js"), "let other;").unwrap();
+    assert_ne!(Site::open(Some(dir.path())).build(), site.build());
+}
+
+#[tokio::test]
+async fn a_draining_server_is_alive_but_not_ready() {
+    let shell = shell();
+    assert_eq!(shell.get("/readyz", &[]).await.json()["status"], "ready");
+    shell.draining.cancel();
+    let answer = shell.get("/readyz", &[]).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (StatusCode::SERVICE_UNAVAILABLE, "unavailable"));
+    assert_eq!(answer.header("retry-after"), "5");
+    assert_eq!(shell.get("/healthz", &[]).await.status, StatusCode::OK);
+    assert_eq!(shell.get("/version", &[]).await.json()["version"], env!("CARGO_PKG_VERSION"));
+}

@@ -1,0 +1,391 @@
+//! Replies from the first byte to the ending, with a scripted provider: stored as shown, stopped, tried again, broken,
+//! resumed. Every test ends with the checker.
+
+#[path = "support/house.rs"]
+mod house;
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::join_all;
+use house::{House, answer, delta, finish, message, text, thinking};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::{Author, BlockState, Content, Event, Failure, FailureKind, Role, TurnStatus};
+use turnleaf::server::outbound::provider::{Refused, ToolOutcome};
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf::server::run::{Cursor, Followed};
+use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::StartTurn;
+use turnleaf::server::store::generations::{self, raw};
+use turnleaf::server::store::turn_events;
+
+fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
+    Scripted::new("scripted", answers)
+}
+
+#[tokio::test]
+async fn a_reply_is_stored_as_it_was_streamed() {
+    let house = House::new(provider([answer([thinking("hm, "), thinking("yes"), text("Hel"), text("lo")])])).await;
+    let started = house.send("hi").await;
+    assert_eq!(started.chat.title, "hi");
+    assert_eq!(started.assistant_turn.status, TurnStatus::Pending);
+    let turn = house.ended(started.assistant_turn.id).await;
+    assert_eq!(turn.status, TurnStatus::Complete);
+    assert_eq!(turn.content_text(), "Hello");
+    assert!(
+        matches!(&turn.blocks[0].content, Content::Thinking { thinking, duration_ms: Some(_), .. } if thinking == "hm, yes")
+    );
+    assert_eq!(turn.model_used.as_deref(), Some("model-a-0001"));
+    assert_eq!(turn.usage.input_tokens, Some(7));
+    let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let raw = raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap();
+    assert!(raw.starts_with(b"data: ") && raw.ends_with(b"data: [DONE]\n\n"));
+    assert!(generations[0].raw_complete);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn followers_get_every_number_once_wherever_they_begin() {
+    let gate = Arc::new(Notify::new());
+    let steps = [text("one "), Step::Until(gate.clone()), text("two "), text("three")];
+    let house = House::new(provider([answer(steps)])).await;
+    let id = house.send("count").await.assistant_turn.id;
+    let early = house.follow(id, 0);
+    let open = async {
+        // Opens the gate once somebody has seen the first word.
+        let mut first = std::pin::pin!(
+            house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap()
+        );
+        while let Some(Ok(Followed::Line(line))) = first.next().await {
+            if line.name() == "block_delta" {
+                break;
+            }
+        }
+        gate.notify_one();
+    };
+    let (early, ()) = tokio::join!(early, open);
+    let late = house.follow(id, 0).await;
+    assert_eq!(early, late, "live and replayed are the same");
+    let numbers: Vec<u64> = early.iter().map(|(seq, _)| *seq).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert!(matches!(early.last(), Some((_, Event::TurnEnd { status: TurnStatus::Complete, .. }))));
+    for after in 0..numbers.len() as u64 {
+        assert_eq!(house.follow(id, after).await, late[after as usize..], "after {after}");
+    }
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_cursor_that_means_nothing_gets_a_snapshot() {
+    let house = House::new(provider([answer([text("x")])])).await;
+    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    for cursor in [Cursor::Unknown, Cursor::After(turn.last_event_seq + 1), Cursor::After(u64::MAX)] {
+        let followed = house.service.supervisor().follow(house.owner, turn.id, cursor).await.unwrap().unwrap();
+        let all: Vec<_> = followed.map(Result::unwrap).collect().await;
+        assert!(matches!(&all[..], [Followed::Snapshot(snapshot)] if **snapshot == turn), "{cursor:?}");
+    }
+}
+
+#[tokio::test]
+async fn stop_keeps_what_was_shown_and_closes_the_connection() {
+    let provider = provider([Answer::Stream(vec![thinking("so"), text("partial"), Step::Hang])]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let id = house.send("go on").await.assistant_turn.id;
+    let mut followed =
+        std::pin::pin!(house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap());
+    let mut said = String::new();
+    while !said.ends_with("partial") {
+        if let Some(Ok(Followed::Line(line))) = followed.next().await
+            && let Ok(Event::BlockDelta { text, .. }) = serde_json::from_str(&line.json)
+        {
+            said.push_str(&text);
+        }
+    }
+    let turn = house.service.stop_turn(house.owner, id).await.unwrap();
+    assert_eq!(turn.status, TurnStatus::Cancelled);
+    assert_eq!(turn.content_text(), "partial");
+    assert!(turn.error.is_none());
+    log.until_let_go(1).await;
+    let generations = generations::list(&house.db, house.owner, id).await.unwrap();
+    assert!(!generations[0].raw_complete);
+    assert!(raw::find(&house.db, house.owner, generations[0].id).await.unwrap().is_some());
+    assert_eq!(house.service.stop_turn(house.owner, id).await.unwrap(), turn, "stopping again changes nothing");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn stop_before_anything_came_is_a_stop() {
+    let house = House::new(provider([Answer::Silence])).await;
+    let id = house.send("hello?").await.assistant_turn.id;
+    let turn = house.service.stop_turn(house.owner, id).await.unwrap();
+    assert_eq!(turn.status, TurnStatus::Cancelled);
+    assert!(turn.blocks.is_empty());
+    house.check().await;
+}
+
+#[tokio::test]
+async fn many_stops_race_the_end_and_one_ending_is_stored() {
+    let answers = (0..40).map(|_| answer([text("short")]));
+    let house = House::new(provider(answers)).await;
+    for _ in 0..40 {
+        let id = house.send("race").await.assistant_turn.id;
+        let stops = join_all((0..4).map(|_| house.service.stop_turn(house.owner, id))).await;
+        let first = stops[0].as_ref().unwrap();
+        assert!(first.status.is_terminal());
+        assert!(stops.iter().all(|stop| stop.as_ref().unwrap() == first));
+        let ends = house.follow(id, 0).await.iter().filter(|(_, e)| matches!(e, Event::TurnEnd { .. })).count();
+        assert_eq!(ends, 1);
+    }
+    house.check().await;
+}
+
+#[tokio::test]
+async fn the_same_request_fifty_times_is_one_exchange() {
+    let provider = provider([answer([text("once")]), answer([text("twice")])]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let request = || StartTurn { client_request_id: Some("key-1".into()), ..message("only once") };
+    let all = join_all((0..50).map(|_| house.service.start_turn(house.owner, request()))).await;
+    let first = all[0].as_ref().unwrap();
+    assert!(all.iter().all(|one| one.as_ref().unwrap().assistant_turn.id == first.assistant_turn.id));
+    assert_eq!(all.iter().filter(|one| one.as_ref().unwrap().is_new).count(), 1);
+    house.ended(first.assistant_turn.id).await;
+    assert_eq!(log.requests().len(), 1);
+    let other = StartTurn { client_request_id: Some("key-1".into()), ..message("something else") };
+    let refused = house.service.start_turn(house.owner, other).await;
+    assert!(matches!(refused, Err(ServiceError::Conflict { code: "idempotency_mismatch", .. })));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn failures_before_content_are_tried_again_where_all_can_see() {
+    let busy = || Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderError, "scripted")));
+    let provider = provider([busy(), busy(), answer([text("at last")])]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let id = house.send("try").await.assistant_turn.id;
+    tokio::time::pause();
+    let events = house.follow(id, 0).await;
+    let attempts: Vec<u32> = events
+        .iter()
+        .filter_map(|(_, event)| match event {
+            Event::Attempt(attempt) => Some(attempt.number),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(attempts, [2, 3]);
+    assert_eq!(log.requests().len(), 3);
+    assert_eq!(house.ended(id).await.content_text(), "at last");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn what_cannot_work_is_asked_once_and_said() {
+    let refused = Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "scripted"));
+    let provider = provider([Answer::Refuse(refused)]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let turn = house.ended(house.send("key?").await.assistant_turn.id).await;
+    assert_eq!(turn.status, TurnStatus::Error);
+    assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderAuth);
+    assert!(matches!(&turn.blocks[..], [block] if matches!(block.content, Content::Text { is_error: true, .. })));
+    assert_eq!(log.requests().len(), 1);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_reply_that_breaks_off_keeps_its_text_and_says_so_last() {
+    let broken = Failure::new(FailureKind::ProviderTruncated, "scripted");
+    for steps in [vec![text("half"), Step::Fail(broken.clone())], vec![text("half")]] {
+        let house = House::new(provider([Answer::Stream(steps)])).await;
+        let turn = house.ended(house.send("tell").await.assistant_turn.id).await;
+        assert_eq!(turn.status, TurnStatus::Error);
+        assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderTruncated);
+        assert_eq!(turn.content_text(), "half");
+        assert_eq!(turn.blocks[0].state, BlockState::Aborted);
+        assert!(matches!(turn.blocks.last().unwrap().content, Content::Text { is_error: true, .. }));
+        house.check().await;
+    }
+}
+
+#[tokio::test]
+async fn an_empty_success_is_a_failure() {
+    let house = House::new(provider([Answer::Stream(finish("stop"))])).await;
+    let turn = house.ended(house.send("?").await.assistant_turn.id).await;
+    assert_eq!(turn.status, TurnStatus::Error);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn silence_ends_the_turn() {
+    let house = House::new(provider([Answer::Stream(vec![text("then nothing"), Step::Hang])])).await;
+    let id = house.send("?").await.assistant_turn.id;
+    tokio::time::pause();
+    let turn = house.ended(id).await;
+    assert_eq!(turn.error.unwrap().kind, FailureKind::ProviderStalled);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn tools_run_side_by_side_and_the_model_goes_on() {
+    let call = |index: u64, id: &str| {
+        let function = json!({ "name": "double", "arguments": format!("{{\"n\":{index}}}") });
+        json!({ "index": index, "id": id, "function": function })
+    };
+    let asks = [thinking("two at once"), delta(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
+    let provider = provider([
+        Answer::Stream(asks.into_iter().chain(finish("tool_calls")).collect()),
+        answer([thinking("so it is"), text("0 and 2")]),
+    ])
+    .with_tools(
+        vec![ToolSpec { name: "double".into(), description: String::new(), parameters: json!({ "type": "object" }) }],
+        |_, arguments| Some(ToolOutcome { result: json!(arguments["n"].as_i64().unwrap() * 2), is_error: false }),
+    );
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let turn = house.ended(house.send("double").await.assistant_turn.id).await;
+    assert_eq!(turn.status, TurnStatus::Complete);
+    let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
+    assert_eq!(kinds, ["thinking", "tool_use", "tool_use", "tool_result", "tool_result", "thinking", "text"]);
+    let results: Vec<&Value> = turn
+        .blocks
+        .iter()
+        .filter(|block| block.author == Author::Tool)
+        .map(|block| match &block.content {
+            Content::ToolResult { result, .. } => result,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(results, [&json!(0), &json!(2)]);
+    assert_eq!(turn.usage.output_tokens, Some(10), "the sum of both calls");
+    let second: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
+    let roles: Vec<&str> = second["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "tool"]);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn the_next_message_carries_what_was_said() {
+    let provider = provider([answer([thinking("secret"), text("I am A.")]), answer([text("Still A.")])]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("who?").await;
+    house.ended(first.assistant_turn.id).await;
+    let next = StartTurn { chat_id: Some(first.chat.id), ..message("sure?") };
+    let second = house.service.start_turn(house.owner, next).await.unwrap();
+    assert_eq!(second.user_turn.prev_turn_id, Some(first.assistant_turn.id));
+    assert_eq!(second.branch.id, first.branch.id);
+    house.ended(second.assistant_turn.id).await;
+    let body: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
+    assert_eq!(body["messages"][1]["content"], "I am A.");
+    assert_eq!(body["messages"][2]["content"], "sure?");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_branch_keeps_its_model_and_says_how_to_fork() {
+    let house = House::new(provider([answer([text("a")])])).await;
+    let first = house.send("hi").await;
+    house.ended(first.assistant_turn.id).await;
+    let place = Wanted { model: Some("model-b".into()), ..Wanted::default() };
+    let other = StartTurn { chat_id: Some(first.chat.id), place, ..message("switch") };
+    match house.service.start_turn(house.owner, other).await {
+        Err(ServiceError::Conflict { code: "branch_locked", extra, .. }) => {
+            assert_eq!(extra["fork"]["model"], "model-b");
+            assert_eq!(extra["fork"]["from_turn_id"], json!(first.assistant_turn.id));
+        }
+        other => panic!("{other:?}"),
+    }
+    house.check().await;
+}
+
+#[tokio::test]
+async fn trying_again_makes_a_version_beside_the_old_one() {
+    let house = House::new(provider([answer([text("first")]), answer([text("second")])])).await;
+    let first = house.send("hi").await;
+    house.ended(first.assistant_turn.id).await;
+    let retry =
+        house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
+    let second = retry.await.unwrap();
+    assert_eq!(second.user_turn.id, first.user_turn.id);
+    assert_ne!(second.branch.id, first.branch.id);
+    assert_eq!(second.branch.lock, first.branch.lock);
+    house.ended(second.assistant_turn.id).await;
+    let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
+    assert_eq!(path.turns.last().unwrap().content_text(), "second");
+    let versions = &path.siblings[&second.assistant_turn.id];
+    assert_eq!(versions, &[first.assistant_turn.id, second.assistant_turn.id]);
+    let old = house.service.path(house.owner, first.chat.id, Some(first.assistant_turn.id), 50).await.unwrap();
+    assert_eq!(old.turns.last().unwrap().content_text(), "first");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn nothing_follows_a_running_reply() {
+    let house = House::new(provider([Answer::Silence])).await;
+    let first = house.send("hi").await;
+    let next = StartTurn { chat_id: Some(first.chat.id), ..message("and?") };
+    let refused = house.service.start_turn(house.owner, next).await;
+    assert!(matches!(refused, Err(ServiceError::Conflict { code: "turn_running", .. })), "{refused:?}");
+    house.service.stop_turn(house.owner, first.assistant_turn.id).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_new_process_ends_what_the_old_one_left_and_keeps_its_text() {
+    let asks = delta(
+        json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }),
+    );
+    let house = House::new(provider([Answer::Stream(vec![thinking("I see"), text("words"), asks, Step::Hang])])).await;
+    let id = house.send("hi").await.assistant_turn.id;
+    // The start of the call is committed with everything before it.
+    let mut followed =
+        std::pin::pin!(house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap());
+    loop {
+        if let Some(Ok(Followed::Line(line))) = followed.next().await
+            && line.json.contains("tool_use")
+        {
+            break;
+        }
+    }
+    let stored = turn_events::last_seq(&house.db, id).await.unwrap();
+    assert!(stored > 4);
+    // The old process does nothing more: its runs hang, and a new one takes the directory.
+    let House { dir, .. } = house;
+    let house = House::open(dir, provider([])).await;
+    assert_eq!(house.service.supervisor().sweep().await.unwrap(), 1);
+    let turn = house.service.turn(house.owner, id).await.unwrap();
+    assert_eq!(turn.status, TurnStatus::Error);
+    assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ServerRestarted);
+    assert_eq!(turn.content_text(), "words");
+    assert!(turn.blocks.iter().any(|block| matches!(block.content, Content::ToolResult { is_error: true, .. })));
+    house.service.supervisor().tidy().await.unwrap();
+    let generations = generations::list(&house.db, house.owner, id).await.unwrap();
+    assert!(raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap().starts_with(b"data: "));
+    // Whoever saw growth that was never stored is given everything anew.
+    let followed = house.service.supervisor().follow(house.owner, id, Cursor::After(3)).await.unwrap().unwrap();
+    let all: Vec<_> = followed.map(Result::unwrap).collect().await;
+    assert!(matches!(&all[..], [Followed::Snapshot(_)]));
+    assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0, "nothing is left to do");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_stranger_finds_nothing() {
+    let house = House::new(provider([answer([text("mine")])])).await;
+    let started = house.send("private").await;
+    let id = started.assistant_turn.id;
+    house.ended(id).await;
+    let stranger = turnleaf::server::platform::ids::mint();
+    let service = &house.service;
+    assert!(matches!(service.turn(stranger, id).await, Err(ServiceError::NotFound)));
+    assert!(matches!(service.stop_turn(stranger, id).await, Err(ServiceError::NotFound)));
+    assert!(matches!(service.chat(stranger, started.chat.id).await, Err(ServiceError::NotFound)));
+    assert!(service.supervisor().follow(stranger, id, Cursor::After(0)).await.unwrap().is_none());
+    let into = StartTurn { chat_id: Some(started.chat.id), ..message("hello") };
+    assert!(matches!(service.start_turn(stranger, into).await, Err(ServiceError::NotFound)));
+    assert_eq!(house.service.turn(house.owner, id).await.unwrap().role, Role::Assistant);
+}

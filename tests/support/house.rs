@@ -1,0 +1,101 @@
+//! A server without HTTP for tests: a database in a temporary file, a scripted provider, runs and service over them.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use turnleaf::domain::{Event, Turn, TurnId, UserId};
+use turnleaf::server::outbound::registry::Registry;
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::ids;
+use turnleaf::server::run::{Cursor, Followed, Supervisor};
+use turnleaf::server::service::Service;
+use turnleaf::server::service::messages::MessageBlock;
+use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf::server::store::{Db, fsck, users};
+
+pub struct House {
+    pub dir: tempfile::TempDir,
+    pub db: Db,
+    pub service: Service,
+    pub owner: UserId,
+}
+
+impl House {
+    /// A fresh database, answered by this provider.
+    pub async fn new(provider: Scripted) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        Self::open(dir, provider).await
+    }
+
+    /// The same data directory after the process has gone.
+    pub async fn open(dir: tempfile::TempDir, provider: Scripted) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
+        db.migrate(None, clock.now()).await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
+        tx.commit().await.unwrap();
+        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
+        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true);
+        Self { dir, db, service: Service::new(supervisor, owner), owner }
+    }
+
+    /// Sends a message into a new chat.
+    pub async fn send(&self, text: &str) -> Started {
+        self.service.start_turn(self.owner, message(text)).await.unwrap()
+    }
+
+    /// Everything that a follower from this event on is given, until the turn ends.
+    pub async fn follow(&self, id: TurnId, after: u64) -> Vec<(u64, Event)> {
+        let followed = self.service.supervisor().follow(self.owner, id, Cursor::After(after)).await.unwrap().unwrap();
+        followed
+            .map(|followed| match followed.unwrap() {
+                Followed::Line(line) => (line.seq, serde_json::from_str(&line.json).unwrap()),
+                Followed::Snapshot(turn) => panic!("a snapshot: {turn:?}"),
+            })
+            .collect()
+            .await
+    }
+
+    /// The turn once it is over, as the database has it.
+    pub async fn ended(&self, id: TurnId) -> Turn {
+        self.follow(id, 0).await;
+        self.service.turn(self.owner, id).await.unwrap()
+    }
+
+    /// Every invariant holds.
+    pub async fn check(&self) {
+        let findings = fsck::check(&self.db, true).await.unwrap();
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+}
+
+pub fn message(text: &str) -> StartTurn {
+    StartTurn { content: vec![MessageBlock::Text { text: text.into() }], ..StartTurn::default() }
+}
+
+/// One chunk of a chat completion stream.
+pub fn delta(delta: Value) -> Step {
+    Step::event(&json!({ "id": "c", "model": "model-a-0001", "choices": [{ "index": 0, "delta": delta }] }))
+}
+
+pub fn text(text: &str) -> Step {
+    delta(json!({ "content": text }))
+}
+
+pub fn thinking(text: &str) -> Step {
+    delta(json!({ "reasoning_content": text }))
+}
+
+pub fn finish(reason: &str) -> Vec<Step> {
+    let choice = json!({ "index": 0, "delta": {}, "finish_reason": reason });
+    let usage = json!({ "prompt_tokens": 7, "completion_tokens": 5 });
+    vec![Step::event(&json!({ "choices": [choice], "usage": usage })), Step::Bytes("data: [DONE]\n\n".into())]
+}
+
+/// A whole streamed answer of these steps.
+pub fn answer(steps: impl IntoIterator<Item = Step>) -> Answer {
+    Answer::Stream(steps.into_iter().chain(finish("stop")).collect())
+}

@@ -1,0 +1,335 @@
+//! The frame as the server draws it: the names that people, scripts and tests find things by (docs of the page's
+//! contract), and that no text of a person or a model can become markup.
+
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_router::components::Router;
+use turnleaf::api::view::{ChatItem, ChatPage, DraftView, Notice, TurnView};
+use turnleaf::domain::provider::{Model, Reasoning};
+use turnleaf::domain::{
+    Block, BlockId, BlockState, Branch, BranchId, Chat, ChatId, Content, ExchangeId, Lock, Origin, Role, Turn, TurnId,
+    TurnStatus, Usage, UserId,
+};
+use turnleaf::ui::announce::provide_announcer;
+use turnleaf::ui::connection::provide_connection;
+use turnleaf::ui::kit::provide_toasts;
+use turnleaf::ui::page::chat::ChatScreen;
+use turnleaf::ui::page::home::Home;
+use turnleaf::ui::page::not_found::NotFoundPage;
+use turnleaf::ui::preferences::{Preferences, Theme};
+use turnleaf::ui::shell::shell;
+use turnleaf::ui::sidebar::chat_list::Items;
+
+const HOSTILE: [&str; 4] = [
+    "</title><script>alert(1)</script>",
+    "</textarea><script>alert(1)</script>",
+    "\"><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+];
+
+/// A page drawn the way the server draws pages, with the contexts of the application around `view`.
+async fn drawn<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> String {
+    let document = move || {
+        let view = view.clone();
+        view! {
+            <html>
+                <head><MetaTags/></head>
+                <body>{framed(view)}</body>
+            </html>
+        }
+    };
+    answer(|| (), document).await
+}
+
+fn framed<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> impl IntoView {
+    provide_meta_context();
+    provide_context(RwSignal::new(Preferences::default()));
+    provide_announcer();
+    provide_connection();
+    provide_toasts();
+    view! { <Router><main>{view()}</main></Router> }
+}
+
+async fn answer<V: IntoView + 'static>(
+    contexts: impl Fn() + Clone + Send + Sync + 'static,
+    document: impl Fn() -> V + Clone + Send + Sync + 'static,
+) -> String {
+    let render = leptos_axum::render_app_async_with_context(contexts, document);
+    let request = Request::builder().uri("/nowhere").body(Body::empty()).unwrap();
+    let body = tokio::task::LocalSet::new().run_until(render(request)).await.into_body();
+    String::from_utf8(to_bytes(body, usize::MAX).await.unwrap().to_vec()).unwrap()
+}
+
+fn options() -> LeptosOptions {
+    LeptosOptions::builder().output_name("turnleaf").site_pkg_dir("pkg/abc123").build()
+}
+
+async fn document(preferences: Preferences) -> String {
+    answer(move || provide_context(preferences), || shell(options())).await
+}
+
+fn id<T: From<uuid::Uuid>>(number: u128) -> T {
+    uuid::Uuid::from_u128(number).into()
+}
+
+fn noon() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_800_000_000, 0).unwrap()
+}
+
+fn model(provider: &str, model: &str, is_demo: bool) -> Model {
+    Model {
+        lock: Lock::new(provider, model),
+        provider_name: if is_demo { "Demo (offline, scripted)".into() } else { "Example AI".into() },
+        name: format!("{model} by name"),
+        description: None,
+        reasoning: Reasoning::Optional,
+        is_demo,
+        is_default: is_demo,
+    }
+}
+
+fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
+    let author = match role {
+        Role::User => turnleaf::domain::Author::User,
+        Role::Assistant | Role::System => turnleaf::domain::Author::Assistant,
+    };
+    let block = Block {
+        id: id::<BlockId>(1000 + number),
+        seq: 0,
+        chat_seq: 0,
+        author,
+        state: BlockState::Done,
+        content: Content::text(text),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: serde_json::Value::Null,
+        created_at: noon(),
+    };
+    let turn = Turn {
+        id: id::<TurnId>(number),
+        chat_id: id(1),
+        ord: number as i64,
+        depth: number as i64,
+        branch_id: id(2),
+        exchange_id: id::<ExchangeId>(3),
+        prev_turn_id: None,
+        role,
+        status,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        error: None,
+        last_event_seq: 0,
+        created_at: noon(),
+        started_at: None,
+        completed_at: None,
+        blocks: vec![block],
+        attempt: None,
+    };
+    TurnView { turn, is_thinking_mode: true, siblings: vec![id(number)], markup: Vec::new() }
+}
+
+fn empty_page() -> ChatPage {
+    ChatPage {
+        chat: None,
+        branch: None,
+        turns: Vec::new(),
+        has_more_before: false,
+        draft: DraftView::default(),
+        models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
+        notices: Vec::new(),
+        form_request_id: "11111111-1111-4111-8111-111111111111".into(),
+    }
+}
+
+fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
+    let chat = Chat {
+        id: id::<ChatId>(1),
+        owner_id: id::<UserId>(9),
+        title: words.into(),
+        system_prompt: String::new(),
+        settings: Default::default(),
+        default_branch_id: None,
+        last_viewed_turn_id: None,
+        rev: 1,
+        created_at: noon(),
+        updated_at: noon(),
+    };
+    let branch = Branch {
+        id: id::<BranchId>(2),
+        chat_id: id(1),
+        name: "main".into(),
+        lock: Lock::new("example", "vendor/large"),
+        parent_branch_id: None,
+        fork_turn_id: None,
+        head_turn_id: None,
+        origin: Origin::Root,
+        label: None,
+        pinned: false,
+        created_at: noon(),
+    };
+    ChatPage {
+        chat: Some(chat),
+        branch: Some(branch),
+        turns: vec![turn(11, Role::User, TurnStatus::Complete, words), turn(12, Role::Assistant, status, words)],
+        draft: DraftView { text: words.into(), ..DraftView::default() },
+        ..empty_page()
+    }
+}
+
+#[tokio::test]
+async fn the_document_has_its_frame_before_any_script_runs() {
+    let html = document(Preferences { theme: Theme::Dark, is_sidebar_closed: true }).await;
+    for part in [
+        r#"<html lang="en" data-theme="dark" data-sidebar="closed">"#,
+        r#"href="/pkg/abc123/turnleaf.css""#,
+        r#"/pkg/abc123/turnleaf.js"#,
+        r#"<nav id="sidebar" class="sidebar no-print" aria-label="Chats">"#,
+        r#"<div id="say" class="quiet" role="status"></div>"#,
+        r#"<div id="alert" class="quiet" role="alert"></div>"#,
+        r##"href="#message""##,
+        r##"href="#latest""##,
+        r#"action="/forms/theme""#,
+    ] {
+        assert!(html.contains(part), "{part} is missing in {html}");
+    }
+    assert_eq!(html.matches(r#"role="status""#).count(), 1);
+    assert_eq!(html.matches(r#"role="alert""#).count(), 1);
+}
+
+#[tokio::test]
+async fn every_script_carries_the_nonce_and_nothing_has_a_style_or_a_listener_inside() {
+    for html in [document(Preferences::default()).await, drawn(|| view! { <Home page=empty_page()/> }).await] {
+        for script in html.split("<script").skip(1) {
+            let tag = script.split('>').next().unwrap();
+            assert!(tag.contains("nonce=\""), "{tag}");
+        }
+        let body = html.split("<body").nth(1).unwrap();
+        for tag in body.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(tag, _)| tag) {
+            assert!(!tag.contains(" style="), "{tag}");
+            assert!(!tag.split(' ').any(|part| part.starts_with("on") && part.contains('=')), "{tag}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_words_of_a_person_or_a_model_become_markup_in_any_page() {
+    for words in HOSTILE {
+        let mut page = chat_page(TurnStatus::Complete, words);
+        page.models.push(Model { provider_name: words.into(), name: words.into(), ..model(words, words, false) });
+        page.notices.push(Notice::FoundLocally { name: words.into(), address: words.into() });
+        page.notices.push(Notice::NothingConfigured);
+        let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
+        let listed =
+            vec![ChatItem { id: id(1), title: words.into(), updated_at: noon(), running: true, has_draft: true }];
+        let (chat, home) = (page.clone(), new.clone());
+        for html in [
+            drawn(move || view! { <ChatScreen page=chat.clone()/> }).await,
+            drawn(move || view! { <Home page=home.clone()/> }).await,
+            drawn(move || view! { <Items items=listed.clone()/> }).await,
+        ] {
+            // The words must be there, and not as tags.
+            assert!(html.contains("alert(1)"), "{html}");
+            assert!(!html.contains("<script>alert"), "{html}");
+            assert!(!html.contains("<img src=x"), "{html}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_title_of_the_document_names_the_chat_and_says_when_a_reply_runs() {
+    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Tom & Jerry")/> }).await;
+    assert!(html.contains("<title>Tom &amp; Jerry · Turnleaf</title>"), "{html}");
+    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
+    assert!(html.contains("<title>● Cats · Turnleaf</title>"), "{html}");
+}
+
+#[tokio::test]
+async fn the_composer_is_a_form_that_works_without_script() {
+    let html = drawn(|| view! { <Home page=empty_page()/> }).await;
+    for part in [
+        r#"aria-label="Message" method="post" action="/forms/send""#,
+        r#"<label class="quiet" for="message">Message</label>"#,
+        r#"name="text""#,
+        r#"name="client_request_id" value="11111111-1111-4111-8111-111111111111""#,
+        r#"<optgroup label="Example AI">"#,
+        r#"<optgroup label="Demo (offline, scripted)">"#,
+        r#"value="example/vendor/large""#,
+        r#"aria-label="Thinking""#,
+        r#"<span class="quiet">Send</span>"#,
+    ] {
+        assert!(html.contains(part), "{part} is missing in {html}");
+    }
+    assert!(!html.contains("aria-disabled"), "nothing would enable it again without script: {html}");
+    assert!(!html.contains(r#"name="chat_id""#) && !html.contains(r#"name="prev_turn_id""#));
+}
+
+#[tokio::test]
+async fn a_draft_is_in_the_box_as_it_was_written() {
+    let page = ChatPage { draft: DraftView { text: "\nif a < b && c".into(), ..DraftView::default() }, ..empty_page() };
+    let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+    assert!(html.contains(">\n\nif a &lt; b &amp;&amp; c</textarea>"), "{html}");
+}
+
+#[tokio::test]
+async fn a_chat_names_branch_provider_and_model_and_says_that_they_are_locked() {
+    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
+    let header = html.split("data-branch-id=").nth(1).unwrap();
+    assert!(header.starts_with("\"00000000-0000-0000-0000-000000000002\""));
+    assert!(header.contains("main · Example AI · vendor/large by name · locked"), "{header}");
+    assert!(!html.contains(r#"<select name="model""#), "a locked branch has nothing to choose");
+    assert!(html.contains(r#"name="chat_id" value="00000000-0000-0000-0000-000000000001""#));
+    assert!(html.contains(r#"name="prev_turn_id" value="00000000-0000-0000-0000-00000000000c""#));
+}
+
+#[tokio::test]
+async fn while_a_reply_runs_the_send_button_stops_it_and_a_page_without_script_follows() {
+    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
+    assert!(html.contains(r#"<span class="quiet">Stop reply</span>"#), "{html}");
+    assert!(
+        html.contains(r#"form="stop-reply""#) && html.contains(r#"id="stop-reply" method="post" action="/forms/stop""#)
+    );
+    assert!(html.contains(r#"name="turn_id" value="00000000-0000-0000-0000-00000000000c""#));
+    assert!(html.contains(r#"<noscript><meta http-equiv="refresh" content="4">"#), "{html}");
+    let over = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
+    assert!(!over.contains("<noscript"));
+}
+
+#[tokio::test]
+async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo() {
+    let page = ChatPage {
+        models: vec![model("demo", "demo", true)],
+        notices: vec![
+            Notice::NothingConfigured,
+            Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into() },
+        ],
+        ..empty_page()
+    };
+    let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+    for part in
+        ["Connect a model to start.", "ANTHROPIC_API_KEY", "Ollama answers at http://127.0.0.1:11434", "Try the demo"]
+    {
+        assert!(html.contains(part), "{part} is missing in {html}");
+    }
+}
+
+#[tokio::test]
+async fn the_list_of_chats_marks_what_runs_and_what_has_a_draft() {
+    let items = vec![
+        ChatItem { id: id(1), title: "Cats".into(), updated_at: noon(), running: true, has_draft: false },
+        ChatItem { id: id(2), title: String::new(), updated_at: noon(), running: false, has_draft: true },
+    ];
+    let html = drawn(move || view! { <Items items=items.clone()/> }).await;
+    assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");
+    assert!(html.contains("answering") && html.contains("Draft") && html.contains("New chat"));
+    assert!(html.contains("More for Cats"));
+}
+
+#[tokio::test]
+async fn what_is_missing_and_what_is_not_yours_read_the_same_and_lead_somewhere() {
+    let html = drawn(|| view! { <NotFoundPage/> }).await;
+    assert!(html.contains("Not found") && html.contains(r#"href="/""#), "{html}");
+}

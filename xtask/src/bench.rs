@@ -1,0 +1,25 @@
+//! `cargo xtask bench`: builds the binary that people run and the load generator, and lets one measure the other. What is
+//! measured, and how, is in `load`.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::step::{run as finish, step};
+use crate::{dist, workspace};
+
+/// Measures the named figures, or all; the result lies in `target/bench.json`.
+///
+/// # Errors
+/// A build failed, or the load generator could not measure. A figure that misses its goal is not an error.
+pub fn run(figures: &[String]) -> Result<()> {
+    let binary = dist::run()?;
+    step("compile the load generator", || {
+        let mut build = workspace::build("build");
+        build.args(["--release", "--package", "xtask", "--bin", "load", "--no-default-features", "--features", "load"]);
+        finish(&mut build)
+    })?;
+    let mut load = Command::new(workspace::target().join("release/load"));
+    load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
+    step("measure", || finish(load.args(figures)))
+}

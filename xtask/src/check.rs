@@ -1,0 +1,84 @@
+//! `cargo xtask check`: everything that can be said without running the product.
+
+use anyhow::{Context, Result};
+
+use crate::step::{note, run as finish, step, succeeds};
+use crate::{toolchain, workspace};
+
+/// Runs all checks; stops at the first that fails.
+///
+/// # Errors
+/// What a check found is on the terminal.
+pub fn run() -> Result<()> {
+    step("format", format)?;
+    step("architecture", architecture)?;
+    step("lint the server's side", clippy_server)?;
+    step("lint the browser's side", clippy_browser)?;
+    step("lint the project's commands", clippy_xtask)?;
+    step("licences, sources, advisories", deny)
+}
+
+/// # Errors
+/// A file is not formatted.
+pub fn format() -> Result<()> {
+    finish(workspace::cargo("fmt").args(["--all", "--check"])).context("`cargo fmt --all` formats")
+}
+
+/// # Errors
+/// A rule of `tests/architecture.rs` is broken.
+fn architecture() -> Result<()> {
+    let mut test = workspace::build("test");
+    finish(test.args(["--quiet", "--package", "turnleaf", "--features", "ssr", "--test", "architecture"]))
+}
+
+/// # Errors
+/// A lint.
+pub fn clippy_server() -> Result<()> {
+    let mut lint = workspace::build("clippy");
+    lint.args(["--package", "turnleaf", "--package", "turnleaf-domain", "--features", "turnleaf/ssr", "--all-targets"]);
+    finish(lint.args(["--", "-D", "warnings"]))
+}
+
+/// Lints what the browser runs. Where the toolchain that builds for the browser has no clippy, the same code with the
+/// same features is linted for this machine, and compiled for the browser by the build of the front end.
+///
+/// # Errors
+/// A lint.
+pub fn clippy_browser() -> Result<()> {
+    let wasm = toolchain::wasm()?;
+    let target = workspace::target().join("front");
+    let side = ["--package", "turnleaf", "--lib", "--features", "hydrate", "--target-dir"];
+    if wasm.has_clippy() {
+        let mut lint = wasm.cargo("clippy");
+        return finish(lint.args(side).arg(target).args(["--target", toolchain::WASM, "--", "-D", "warnings"]));
+    }
+    note(
+        "the toolchain that builds for the browser has no clippy: linting for this machine, then checking for the browser",
+    );
+    finish(workspace::cargo("clippy").args(side).arg(&target).args(["--", "-D", "warnings"]))?;
+    finish(wasm.cargo("check").args(side).arg(&target).args(["--target", toolchain::WASM]))
+}
+
+/// # Errors
+/// A lint.
+pub fn clippy_xtask() -> Result<()> {
+    let mut lint = workspace::build("clippy");
+    finish(lint.args(["--package", "xtask", "--all-targets", "--features", "load", "--", "-D", "warnings"]))
+}
+
+/// Left out, and said so, where `cargo-deny` is not installed.
+///
+/// # Errors
+/// A licence, a source or a banned crate. Advisories are left out where their database cannot be had.
+pub fn deny() -> Result<()> {
+    if !succeeds(workspace::cargo("deny").arg("--version")) {
+        note("left out: `cargo install cargo-deny --locked` installs it");
+        return Ok(());
+    }
+    let mut check = workspace::cargo("deny");
+    if !succeeds(workspace::cargo("deny").arg("fetch")) {
+        note("the advisories cannot be fetched here and are left out");
+        return finish(check.args(["--offline", "check", "bans", "licenses", "sources"]));
+    }
+    finish(check.arg("check"))
+}

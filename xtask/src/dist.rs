@@ -1,0 +1,68 @@
+//! `cargo xtask dist`: one file that holds everything, tried from an empty folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::front::{self, Effort};
+use crate::step::{note, size, step};
+use crate::{http, server, workspace};
+
+/// Builds `target/dist/turnleaf` and tries it.
+///
+/// # Errors
+/// A step failed, or the binary does not serve what it should.
+pub fn run() -> Result<PathBuf> {
+    let front = front::build(Effort::Release)?;
+    front.check_size()?;
+    let built = server::release(&front)?;
+    let dist = workspace::target().join("dist/turnleaf");
+    fs::create_dir_all(workspace::target().join("dist"))?;
+    fs::copy(&built, &dist)?;
+    step("try it from an empty folder", || try_out(&dist))?;
+    note(&format!("{}: {}", dist.display(), size(fs::metadata(&dist)?.len())));
+    Ok(dist)
+}
+
+/// Starts the binary where there is nothing, and looks at the page and what it loads.
+fn try_out(binary: &Path) -> Result<()> {
+    let dir = tempfile::Builder::new().prefix("turnleaf-dist").tempdir()?;
+    let mut running = server::start(binary, dir.path(), &[])?;
+    running.wait_for("/healthz", Duration::from_secs(20))?;
+    let page = http::get(running.address, "/", "identity")?;
+    ensure!(page.status == 200, "the page answers with {}:\n{}", page.status, running.said());
+    let page = page.text();
+    for name in ["turnleaf.js", "turnleaf_bg.wasm", "turnleaf.css"] {
+        let path = path_of(&page, name).with_context(|| format!("the page does not ask for {name}"))?;
+        for encoding in ["br", "gzip"] {
+            let file = http::get(running.address, &path, encoding).with_context(|| path.clone())?;
+            let (found, cached) = (file.header("content-encoding"), file.header("cache-control"));
+            ensure!(file.status == 200, "{path} answers with {}", file.status);
+            ensure!(found == encoding, "{path} comes as `{found}` when {encoding} is asked for");
+            ensure!(cached.contains("immutable"), "{path} may not be kept for ever: Cache-Control is `{cached}`");
+            ensure!(!file.body.is_empty(), "{path} is empty");
+        }
+    }
+    Ok(())
+}
+
+/// Where the page says that a file of the bundle lies: below a folder that is named by what the bundle holds.
+fn path_of(page: &str, name: &str) -> Option<String> {
+    let quoted = page.split(['"', '\'']).filter(|text| text.starts_with("/pkg/") && !text.contains([' ', '<']));
+    let in_hashed_folder = |path: &&str| path.split('/').nth(2).is_some_and(|hash| hash.len() >= 16);
+    quoted.filter(in_hashed_folder).find(|path| path.ends_with(&format!("/{name}"))).map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_path_with_a_hash_in_it_counts() {
+        let page = "<link href=\"/pkg/0123456789abcdef/a.css\"><link href=\"/pkg/0/b.css\">";
+        assert_eq!(path_of(page, "a.css").as_deref(), Some("/pkg/0123456789abcdef/a.css"));
+        assert_eq!(path_of(page, "b.css"), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! The browser's side: wasm, its glue, the style sheet and the public files, laid out as the server serves them.
+//!
+//! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below `pkg/<hash>/`, so
+//! that a browser may keep it for ever.
+
+mod site;
+mod style;
+mod wasm;
+
+use std::fs;
+
+use anyhow::Result;
+
+pub use site::BUDGET;
+
+use crate::step::{note, size, step};
+use crate::{toolchain, workspace};
+
+/// How much time the build may take for the sake of size and speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// Quick to build, for work on the code.
+    Dev,
+    /// Small and quick to run, precompressed, with its size checked.
+    Release,
+}
+
+/// What was built.
+pub struct Front {
+    /// Changes with any file of the site.
+    pub hash: String,
+    /// wasm, glue and style in brotli, bytes; `None` when nothing was compressed.
+    pub wire: Option<u64>,
+}
+
+impl Front {
+    /// Holds the bundle to its budget (performance.md G3) and says how large it is.
+    ///
+    /// # Errors
+    /// It is larger than [`BUDGET`].
+    pub fn check_size(&self) -> Result<()> {
+        let Some(wire) = self.wire else { return Ok(()) };
+        if wire > BUDGET {
+            anyhow::bail!(
+                "wasm + js + css are {} in brotli, {} over the {} that a first visit may cost",
+                size(wire),
+                size(wire - BUDGET),
+                size(BUDGET)
+            );
+        }
+        note(&format!("wasm + js + css are {} in brotli, of {}", size(wire), size(BUDGET)));
+        Ok(())
+    }
+}
+
+/// Builds the browser's side into `target/site`.
+///
+/// # Errors
+/// A step failed; the error says which.
+pub fn build(effort: Effort) -> Result<Front> {
+    let toolchain = toolchain::wasm()?;
+    let module = step("compile for the browser", || wasm::compile(&toolchain, effort))?;
+    let bundle = workspace::target().join("front/bundle");
+    if bundle.exists() {
+        fs::remove_dir_all(&bundle)?;
+    }
+    fs::create_dir_all(&bundle)?;
+    step("bind the wasm to the browser", || wasm::bind(&module, &bundle, effort))?;
+    if effort == Effort::Release {
+        step("make the wasm smaller", || wasm::shrink(&bundle.join("turnleaf_bg.wasm")))?;
+    }
+    step("bundle the style sheet", || style::bundle(&bundle.join("turnleaf.css"), effort))?;
+    step("lay out the site", || site::lay_out(&bundle, effort))
+}

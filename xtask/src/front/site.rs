@@ -1,0 +1,145 @@
+//! The layout of `target/site`, and in a release the compressed twin beside each file.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use super::{Effort, Front};
+use crate::workspace;
+
+/// What wasm, glue and style may weigh on the wire, brotli, bytes (performance.md G3).
+pub const BUDGET: u64 = 400_000;
+/// What compression makes smaller.
+const COMPRESSED: &[&str] = &["css", "html", "ico", "js", "json", "svg", "txt", "wasm", "webmanifest"];
+
+/// Puts the bundle and the public files in place of what was there.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
+    let site = workspace::site();
+    if site.exists() {
+        fs::remove_dir_all(&site)?;
+    }
+    let public = workspace::root().join("public");
+    if public.exists() {
+        copy(&public, &site)?;
+    }
+    copy(bundle, &site.join("pkg"))?;
+    let wire = match effort {
+        Effort::Dev => None,
+        Effort::Release => Some(compress(&site)?),
+    };
+    Ok(Front { hash: hash(&site)?, wire })
+}
+
+/// Names a site by what is in it: 16 hexadecimal digits.
+fn hash(site: &Path) -> Result<String> {
+    let mut digest = Sha256::new();
+    for file in files(site)? {
+        let name = file.strip_prefix(site)?.to_string_lossy().into_owned();
+        let content = fs::read(&file)?;
+        digest.update((name.len() as u64).to_le_bytes());
+        digest.update(name);
+        digest.update((content.len() as u64).to_le_bytes());
+        digest.update(content);
+    }
+    Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Every file below a folder, in order.
+fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    for file in files(from)? {
+        let copy = to.join(file.strip_prefix(from)?);
+        fs::create_dir_all(copy.parent().unwrap_or(to))?;
+        fs::copy(&file, &copy).with_context(|| copy.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// Writes `.br` and `.gz` beside what shrinks; returns what the bundle weighs in brotli.
+fn compress(site: &Path) -> Result<u64> {
+    let mut wire = 0;
+    for file in files(site)? {
+        let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if !COMPRESSED.contains(&extension) {
+            continue;
+        }
+        let content = fs::read(&file)?;
+        let brotli = brotli(&content)?;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(&content)?;
+        if file.starts_with(site.join("pkg")) {
+            wire += brotli.len() as u64;
+        }
+        fs::write(beside(&file, "br"), brotli)?;
+        fs::write(beside(&file, "gz"), gzip.finish()?)?;
+    }
+    Ok(wire)
+}
+
+fn brotli(content: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+    brotli::BrotliCompress(&mut &content[..], &mut out, &parameters)?;
+    Ok(out)
+}
+
+/// `a.js` as `a.js.br`.
+fn beside(file: &Path, extension: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn a_site_is_named_by_what_is_in_it() {
+        let one = folder(&[("a.js", "1"), ("snippets/b.js", "2")]);
+        let same = folder(&[("a.js", "1"), ("snippets/b.js", "2")]);
+        let moved = folder(&[("a.js", "12"), ("snippets/b.js", "")]);
+        assert_eq!(hash(one.path()).unwrap(), hash(same.path()).unwrap());
+        assert_ne!(hash(one.path()).unwrap(), hash(moved.path()).unwrap());
+        assert_eq!(hash(one.path()).unwrap().len(), 16);
+    }
+
+    #[test]
+    fn what_shrinks_gets_two_neighbours_and_only_the_bundle_counts() {
+        let site = folder(&[("pkg/a.js", &"let a;".repeat(100)), ("icon.svg", "<svg/>"), ("photo.png", "x")]);
+        let wire = compress(site.path()).unwrap();
+        assert_eq!(wire, fs::metadata(site.path().join("pkg/a.js.br")).unwrap().len());
+        assert!(site.path().join("icon.svg.gz").exists());
+        assert!(!site.path().join("photo.png.br").exists());
+    }
+}

@@ -1,0 +1,36 @@
+//! The style sheet: `style/main.css` with what it imports, as one file.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use lightningcss::bundler::{Bundler, FileProvider};
+use lightningcss::stylesheet::{MinifyOptions, ParserOptions, PrinterOptions};
+use lightningcss::targets::{Browsers, Targets};
+
+use super::Effort;
+use crate::workspace;
+
+/// The oldest browsers that the page is made for: those with `:has()`, nesting, `popover` and `content-visibility`.
+fn targets() -> Targets {
+    let version = |major: u32, minor: u32| Some(major << 16 | minor << 8);
+    let browsers =
+        Browsers { chrome: version(123, 0), firefox: version(125, 0), safari: version(18, 0), ..Browsers::default() };
+    Targets::from(browsers)
+}
+
+/// Bundles, and in a release minifies, into `out`.
+///
+/// # Errors
+/// A sheet cannot be read or parsed; the error names the file and the place.
+pub fn bundle(out: &Path, effort: Effort) -> Result<()> {
+    let files = FileProvider::new();
+    let mut bundler = Bundler::new(&files, None, ParserOptions::default());
+    let main = workspace::root().join("style/main.css");
+    let mut sheet = bundler.bundle(&main).map_err(|error| anyhow!("{error}"))?;
+    let targets = targets();
+    sheet.minify(MinifyOptions { targets, ..MinifyOptions::default() }).map_err(|error| anyhow!("{error}"))?;
+    let options = PrinterOptions { minify: effort == Effort::Release, targets, ..PrinterOptions::default() };
+    fs::write(out, sheet.to_css(options)?.code)?;
+    Ok(())
+}

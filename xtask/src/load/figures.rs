@@ -1,0 +1,92 @@
+//! The figures, in the order of the goals. Each starts servers of its own with data of its own.
+
+mod crowd;
+mod kill;
+mod single;
+mod start;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::mock;
+use crate::report::{Figure, show};
+use crate::turnleaf::Installation;
+
+/// What can be asked for; G5 and G6 come from one run.
+const KNOWN: [&str; 8] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10"];
+
+/// What every measurement needs.
+pub struct Bench {
+    binary: PathBuf,
+    place: tempfile::TempDir,
+    pub model_server: SocketAddr,
+    pub figures: Vec<Figure>,
+    /// What a reader should know about the figures.
+    pub notes: Vec<String>,
+}
+
+impl Bench {
+    /// A place for data under this name; the same name is the same data.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn installation(&self, name: &str) -> Result<Installation> {
+        let dir = self.place.path().join(name);
+        std::fs::create_dir_all(&dir)?;
+        Ok(Installation { binary: self.binary.clone(), dir, model_server: self.model_server })
+    }
+
+    /// How busy the machine was, which tells how far the figures can be trusted.
+    fn note_load(&mut self, when: &str) {
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let load = load.split(' ').next().unwrap_or("?").to_owned();
+        self.notes.push(format!("load of the machine {when}: {load}"));
+    }
+}
+
+/// Measures the named figures, or all, and shows them.
+///
+/// # Errors
+/// A figure is unknown, or a server does not start. A missed goal is no error.
+pub async fn measure(binary: &Path, out: &Path, names: &[String]) -> Result<()> {
+    if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
+        bail!("there is no figure {unknown}; there are {}", KNOWN.join(", "));
+    }
+    let asked = |name: &str| names.is_empty() || names.iter().any(|asked| asked == name);
+    let place = tempfile::Builder::new().prefix("turnleaf-bench").tempdir()?;
+    let model_server = mock::start().await?;
+    let binary = binary.canonicalize()?;
+    let mut bench = Bench { binary, place, model_server, figures: Vec::new(), notes: Vec::new() };
+    bench.note_load("before");
+    if asked("G1") {
+        start::time(&mut bench).await?;
+    }
+    if asked("G2") {
+        start::weight(&mut bench).await?;
+    }
+    if asked("G5") || asked("G6") {
+        single::paced(&mut bench).await?;
+    }
+    if asked("G7") {
+        single::unpaced(&mut bench).await?;
+    }
+    if asked("G8") {
+        crowd::many_replies(&mut bench).await?;
+    }
+    if asked("G9") {
+        crowd::many_chats(&mut bench).await?;
+    }
+    if asked("G10") {
+        kill::lost(&mut bench).await?;
+    }
+    bench.note_load("after");
+    show(&bench.figures, &bench.notes, out)
+}
+
+/// The middle one.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

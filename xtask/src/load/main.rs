@@ -1,0 +1,61 @@
+//! The load generator of `cargo xtask bench`: a model server that is only timing, a relay to compare with, and clients
+//! that follow replies through Turnleaf. Everything stays on loopback, every loop has an end.
+//!
+//! Every piece of text carries the time it left the model server, so that a reader on the same machine knows how long it
+//! took, whatever lies between.
+
+mod client;
+mod figures;
+mod mock;
+mod relay;
+mod report;
+mod stamp;
+mod stream;
+mod turnleaf;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measures a binary.
+    Measure {
+        #[arg(long)]
+        binary: PathBuf,
+        /// Where the result goes as JSON.
+        #[arg(long)]
+        out: PathBuf,
+        /// G1, G2, G5, G6, G7, G8, G9, G10; all when none is named.
+        figures: Vec<String>,
+    },
+    /// Parses a model server's stream and writes it again, as little as a relay that understands it can do.
+    Relay {
+        #[arg(long)]
+        upstream: SocketAddr,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let done: Result<()> = match Arguments::parse().command {
+        Command::Measure { binary, out, figures } => figures::measure(&binary, &out, &figures).await,
+        Command::Relay { upstream } => relay::serve(upstream).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("load: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

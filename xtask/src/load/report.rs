@@ -1,0 +1,96 @@
+//! Figures, their goals, and the table that shows both.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// One measured number and what it should be.
+pub struct Figure {
+    /// `G1` and so on, of the performance goals.
+    pub id: &'static str,
+    pub what: &'static str,
+    pub unit: &'static str,
+    pub value: f64,
+    pub goal: Goal,
+    /// To what was measured beside it in the same run, where there is such a thing.
+    pub ratio: Option<(f64, &'static str)>,
+}
+
+/// Which side of a bound is good.
+#[derive(Debug, Clone, Copy)]
+pub enum Goal {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Figure {
+    pub fn is_reached(&self) -> bool {
+        // Where nothing was measured the value is not a number, and no comparison holds.
+        match self.goal {
+            Goal::AtMost(bound) => self.value <= bound,
+            Goal::AtLeast(bound) => self.value >= bound,
+        }
+    }
+
+    fn json(&self) -> Value {
+        let (goal, bound) = match self.goal {
+            Goal::AtMost(bound) => ("at_most", bound),
+            Goal::AtLeast(bound) => ("at_least", bound),
+        };
+        let ratio = self.ratio.map(|(ratio, to)| json!({ "value": ratio, "to": to }));
+        json!({
+            "id": self.id, "what": self.what, "unit": self.unit, "value": self.value, "goal": { goal: bound },
+            "ratio": ratio, "reached": self.is_reached(),
+        })
+    }
+}
+
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// Prints the table and writes the file.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn show(figures: &[Figure], notes: &[String], out: &Path) -> Result<()> {
+    println!("{:<4} {:<46} {:>10} {:<9} {:>12}  {:<9} ratio", "", "figure", "measured", "", "goal", "");
+    for figure in figures {
+        let goal = match figure.goal {
+            Goal::AtMost(bound) => format!("<= {}", number(bound)),
+            Goal::AtLeast(bound) => format!(">= {}", number(bound)),
+        };
+        let word = if figure.is_reached() { "reached" } else { "MISSED" };
+        let ratio = figure.ratio.map(|(ratio, to)| format!("{} {to}", number(ratio))).unwrap_or_default();
+        let (value, unit) = (number(figure.value), figure.unit);
+        println!("{:<4} {:<46} {value:>10} {unit:<9} {goal:>12}  {word:<9} {ratio}", figure.id, figure.what);
+    }
+    for note in notes {
+        println!("     {note}");
+    }
+    let reached = figures.iter().filter(|figure| figure.is_reached()).count();
+    println!("\n{reached} of {} goals reached", figures.len());
+    let figures: Vec<Value> = figures.iter().map(Figure::json).collect();
+    fs::write(out, serde_json::to_string_pretty(&json!({ "figures": figures, "notes": notes }))?)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_is_not_reached() {
+        let figure = |value, goal| Figure { id: "G1", what: "", unit: "s", value, goal, ratio: None };
+        assert!(figure(0.05, Goal::AtMost(0.08)).is_reached());
+        assert!(!figure(f64::NAN, Goal::AtMost(0.08)).is_reached());
+        assert!(!figure(f64::NAN, Goal::AtLeast(0.98)).is_reached());
+    }
+}

@@ -1,0 +1,107 @@
+//! Stamps: `w<index>:<nanoseconds of the wall clock, 19 digits> `, read by whoever follows on the same machine.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Digits of a wall clock in nanoseconds, until the year 2286.
+const DIGITS: usize = 19;
+/// More than any stamp that could be cut between two reads.
+const LONGEST: usize = 40;
+
+/// The wall clock in nanoseconds: the one clock that two processes share.
+#[expect(clippy::disallowed_methods, reason = "measures, and is no part of the product")]
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    pub index: u64,
+    /// When it left.
+    pub sent: u64,
+}
+
+/// Finds stamps in bytes that come in pieces.
+#[derive(Default)]
+pub struct Scanner {
+    rest: Vec<u8>,
+}
+
+impl Scanner {
+    /// Takes the next bytes and calls `found` for every stamp that is complete with them.
+    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Stamp)) {
+        self.rest.extend_from_slice(bytes);
+        let all = &self.rest;
+        let mut at = 0;
+        let mut keep = all.len().saturating_sub(LONGEST);
+        while let Some(start) = all[at..].iter().position(|b| *b == b'w').map(|offset| at + offset) {
+            match read(&all[start..]) {
+                Read::Stamp(stamp, length) => {
+                    found(stamp);
+                    at = start + length;
+                    keep = keep.max(at);
+                }
+                Read::Cut => {
+                    keep = start;
+                    break;
+                }
+                Read::Other => at = start + 1,
+            }
+        }
+        self.rest.drain(..keep.min(self.rest.len()));
+    }
+}
+
+/// Every stamp of a text.
+pub fn stamps(text: &str) -> Vec<Stamp> {
+    let mut all = Vec::new();
+    Scanner::default().feed(text.as_bytes(), |stamp| all.push(stamp));
+    all
+}
+
+enum Read {
+    Stamp(Stamp, usize),
+    /// It may become one with more bytes.
+    Cut,
+    Other,
+}
+
+fn read(bytes: &[u8]) -> Read {
+    let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let value = |from: usize, to: usize| bytes[from..to].iter().fold(0, |n: u64, b| n * 10 + u64::from(b - b'0'));
+    let index = digits(1);
+    let colon = 1 + index;
+    if index > 9 {
+        return Read::Other;
+    }
+    match bytes.get(colon) {
+        None => return Read::Cut,
+        Some(b':') if index > 0 => {}
+        Some(_) => return Read::Other,
+    }
+    let length = digits(colon + 1).min(DIGITS);
+    let end = colon + 1 + length;
+    match length {
+        DIGITS => Read::Stamp(Stamp { index: value(1, colon), sent: value(colon + 1, end) }, end),
+        _ if end == bytes.len() => Read::Cut,
+        _ => Read::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_found_once_however_it_is_cut() {
+        let text = "how w now w12:1700000000000000001 \",x w13:1700000000000000002 w";
+        for cut in 0..text.len() {
+            let (mut scanner, mut found) = (Scanner::default(), Vec::new());
+            scanner.feed(&text.as_bytes()[..cut], |stamp| found.push(stamp.index));
+            scanner.feed(&text.as_bytes()[cut..], |stamp| found.push(stamp.index));
+            assert_eq!(found, [12, 13], "cut at {cut}");
+        }
+        assert_eq!(stamps(text)[0], Stamp { index: 12, sent: 1_700_000_000_000_000_001 });
+    }
+}

@@ -1,0 +1,235 @@
+//! One reply followed from the request to its end, and many at once.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use http_body_util::BodyExt;
+use hyper::Method;
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use tokio::time::{sleep_until, timeout};
+
+use crate::client::Client;
+use crate::stamp::{self, Scanner};
+
+/// No reply takes longer.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Where a reply comes from.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// A model server, or what speaks like one.
+    Model(SocketAddr),
+    /// Turnleaf, in a chat that exists, or in one that is made as part of what is measured.
+    Turnleaf { address: SocketAddr, chat: Option<String> },
+}
+
+/// What was seen of one reply.
+#[derive(Default)]
+pub struct Reply {
+    /// From the first request to the first piece, nanoseconds; 0 when none came.
+    pub first_after: u64,
+    first_at: u64,
+    last_at: u64,
+    pub pieces: u64,
+    /// From the model server's writing to our reading, microseconds, of every piece.
+    latencies: Vec<u32>,
+    /// The turn that Turnleaf made.
+    pub turn: Option<String>,
+    /// Everything that was read.
+    pub bytes: Vec<u8>,
+    pub failure: Option<String>,
+}
+
+/// Makes a chat and returns its id.
+///
+/// # Errors
+/// Turnleaf refuses.
+pub async fn make_chat(client: &mut Client) -> Result<String> {
+    let chat = client.json(Method::POST, "/api/chats", Some(&json!({ "title": "bench" }))).await?;
+    let id = chat["id"].as_str().or_else(|| chat["chat"]["id"].as_str());
+    Ok(id.context("a new chat has no id")?.to_owned())
+}
+
+/// Sends a message and returns the id of the reply's turn.
+///
+/// # Errors
+/// Turnleaf refuses.
+pub async fn send_message(client: &mut Client, chat: &str, model: &str) -> Result<String> {
+    let body = json!({ "text": "Count.", "provider": "openai", "model": model });
+    let made = client.json(Method::POST, &format!("/api/chats/{chat}/turns"), Some(&body)).await?;
+    Ok(made["assistant_turn"]["id"].as_str().context("a new exchange has no assistant_turn.id")?.to_owned())
+}
+
+/// Follows one reply to its end. A failure is in the result.
+pub async fn follow(source: Source, model: String) -> Reply {
+    let mut reply = Reply::default();
+    let failure = match timeout(LIMIT, read(source, &model, &mut reply)).await {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(format!("{error:#}")),
+        Err(_) => Some("took too long".to_owned()),
+    };
+    reply.failure = failure;
+    reply
+}
+
+async fn read(source: Source, model: &str, reply: &mut Reply) -> Result<()> {
+    let start = stamp::now();
+    let (client, body) = open(source, model, &mut reply.turn).await?;
+    let read = take(body, start, reply).await;
+    // The connection must live as long as its body.
+    drop(client);
+    read
+}
+
+async fn open(source: Source, model: &str, turn: &mut Option<String>) -> Result<(Client, Incoming)> {
+    match source {
+        Source::Model(address) => {
+            let mut client = Client::connect(address).await?;
+            let body = json!({ "model": model, "stream": true, "messages": [{ "role": "user", "content": "Count." }] });
+            let answer = client.send(Method::POST, "/v1/chat/completions", Some(&body)).await?;
+            Ok((client, answer.into_body()))
+        }
+        Source::Turnleaf { address, chat } => {
+            let mut client = Client::connect(address).await?;
+            let chat = match chat {
+                Some(chat) => chat,
+                None => make_chat(&mut client).await?,
+            };
+            let id = send_message(&mut client, &chat, model).await?;
+            let answer = client.send(Method::GET, &format!("/api/turns/{id}/events"), None).await?;
+            *turn = Some(id);
+            Ok((client, answer.into_body()))
+        }
+    }
+}
+
+async fn take(mut body: Incoming, start: u64, reply: &mut Reply) -> Result<()> {
+    let mut scanner = Scanner::default();
+    while let Some(frame) = body.frame().await {
+        let Ok(bytes) = frame?.into_data() else { continue };
+        let now = stamp::now();
+        scanner.feed(&bytes, |stamp| {
+            if reply.first_at == 0 {
+                reply.first_at = now;
+                reply.first_after = now.saturating_sub(start);
+            }
+            reply.pieces += 1;
+            reply.latencies.push(u32::try_from(now.saturating_sub(stamp.sent) / 1000).unwrap_or(u32::MAX));
+        });
+        reply.last_at = now;
+        reply.bytes.extend_from_slice(&bytes);
+    }
+    Ok(())
+}
+
+/// The text that the events of a followed reply add up to.
+pub fn text_of_events(bytes: &[u8]) -> String {
+    let lines = String::from_utf8_lossy(bytes);
+    let events =
+        lines.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?.trim()).ok());
+    events.filter(|event| event["type"] == "block_delta").filter_map(|e| Some(e["text"].as_str()?.to_owned())).collect()
+}
+
+/// What was seen of many replies together.
+pub struct Sample {
+    firsts: Vec<u32>,
+    latencies: Vec<u32>,
+    pub pieces: u64,
+    /// Seconds from the first piece of any to the last of any.
+    pub span: f64,
+    pub failures: Vec<String>,
+}
+
+impl Sample {
+    pub fn of(replies: Vec<Reply>) -> Self {
+        let mut sample = Self { firsts: vec![], latencies: vec![], pieces: 0, span: 0.0, failures: vec![] };
+        let (mut first, mut last) = (u64::MAX, 0);
+        for reply in replies {
+            if reply.pieces > 0 {
+                sample.firsts.push(u32::try_from(reply.first_after / 1000).unwrap_or(u32::MAX));
+                first = first.min(reply.first_at);
+                last = last.max(reply.last_at);
+            }
+            sample.pieces += reply.pieces;
+            sample.latencies.extend(reply.latencies);
+            sample.failures.extend(reply.failure);
+        }
+        sample.span = last.saturating_sub(first) as f64 / 1e9;
+        sample.firsts.sort_unstable();
+        sample.latencies.sort_unstable();
+        sample
+    }
+
+    /// Time to the first piece at a quantile, milliseconds.
+    pub fn first(&self, quantile: f64) -> f64 {
+        at(&self.firsts, quantile)
+    }
+
+    /// A piece's latency at a quantile, milliseconds.
+    pub fn latency(&self, quantile: f64) -> f64 {
+        at(&self.latencies, quantile)
+    }
+
+    /// Pieces a second, all together.
+    pub fn rate(&self) -> f64 {
+        self.pieces as f64 / self.span
+    }
+}
+
+/// A quantile of sorted microseconds, in milliseconds; not a number where there are none.
+fn at(sorted: &[u32], quantile: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1) as f64;
+    sorted.get((last * quantile).round() as usize).map_or(f64::NAN, |us| f64::from(*us) / 1000.0)
+}
+
+/// Follows `count` replies that begin evenly spread over `ramp`.
+pub async fn many(source: &Source, model: &str, count: u32, ramp: Duration) -> Sample {
+    let start = tokio::time::Instant::now();
+    let mut tasks = Vec::new();
+    for index in 0..count {
+        sleep_until(start + ramp * index / count).await;
+        tasks.push(tokio::spawn(follow(source.clone(), model.to_owned())));
+    }
+    let mut replies = Vec::new();
+    for task in tasks {
+        replies.push(task.await.unwrap_or_else(|_| Reply { failure: Some("lost".to_owned()), ..Reply::default() }));
+    }
+    Sample::of(replies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_of_nothing_is_no_number() {
+        assert!(at(&[], 0.5).is_nan());
+        assert_eq!(at(&[1000, 2000, 3000], 0.5), 2.0);
+        assert_eq!(at(&[1000, 2000, 3000], 1.0), 3.0);
+    }
+
+    #[tokio::test]
+    async fn a_reply_comes_whole_straight_and_through_the_relay() {
+        let model_server = crate::mock::start().await.unwrap();
+        let relay = crate::relay::start(model_server).await.unwrap();
+        for address in [model_server, relay] {
+            for model in ["mock-40-400", "mock-4000-0"] {
+                let reply = follow(Source::Model(address), model.to_owned()).await;
+                assert_eq!(reply.failure, None);
+                let indexes: Vec<u64> =
+                    stamp::stamps(&String::from_utf8_lossy(&reply.bytes)).iter().map(|s| s.index).collect();
+                assert_eq!(indexes.len() as u64, reply.pieces);
+                assert!(indexes.iter().copied().eq(0..reply.pieces), "{model}: {indexes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_text_of_events_is_what_the_deltas_say() {
+        let events = "event: block_delta\ndata: {\"type\":\"block_delta\",\"text\":\"a\"}\n\n: beat\n\ndata: {\"type\":\"turn_end\"}\n\n\
+                      data: {\"type\":\"block_delta\",\"text\":\"b\"}\n\n";
+        assert_eq!(text_of_events(events.as_bytes()), "ab");
+    }
+}

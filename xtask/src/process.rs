@@ -1,0 +1,75 @@
+//! Servers that a command starts for its own use: on a free port, with their output kept, ended with their owner.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::http;
+use crate::step::typed;
+
+/// A process that ends when this value does.
+pub struct Running {
+    child: Child,
+    pub address: SocketAddr,
+    log: PathBuf,
+}
+
+/// A port on loopback that nobody listens on at this moment.
+///
+/// # Errors
+/// There is none.
+pub fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+impl Running {
+    /// Starts a server that is told to listen on `address`; its output goes to the file `log`.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn start(command: &mut Command, address: SocketAddr, log: &Path) -> Result<Self> {
+        let output = File::create(log).with_context(|| log.display().to_string())?;
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let child = command.spawn().with_context(|| format!("cannot start `{}`", typed(command)))?;
+        Ok(Self { child, address, log: log.to_owned() })
+    }
+
+    /// Waits until a path answers with 200.
+    ///
+    /// # Errors
+    /// The process ended or the time is up; the error shows the end of what it said.
+    pub fn wait_for(&mut self, path: &str, limit: Duration) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            if http::get(self.address, path, "identity").is_ok_and(|answer| answer.status == 200) {
+                return Ok(());
+            }
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the server ended ({status}):\n{}", self.said());
+            }
+            if start.elapsed() > limit {
+                bail!("no answer on http://{}{path} after {} s:\n{}", self.address, limit.as_secs(), self.said());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The last lines of its output.
+    pub fn said(&self) -> String {
+        let all = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<_> = all.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself, which is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,100 @@
+//! A step says what it does before, and how long it took after. Programs that a step calls print straight through.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Runs a step by its name.
+///
+/// # Errors
+/// The step's own, with the step's name before it.
+pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    eprintln!("==> {name}");
+    let start = Instant::now();
+    let done = work().with_context(|| name.to_owned())?;
+    eprintln!("    {name}: {}", spoken(start.elapsed()));
+    Ok(done)
+}
+
+/// Something the reader should know and need not act on.
+pub fn note(text: &str) {
+    eprintln!("    {text}");
+}
+
+/// Seconds below two minutes, minutes above.
+pub fn spoken(time: Duration) -> String {
+    match time.as_secs() {
+        0..120 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+/// Bytes as a person reads them.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// The command as one would type it.
+pub fn typed(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs a command to its end; its output goes to the terminal.
+///
+/// # Errors
+/// The command could not be started, or said that it failed.
+pub fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start `{}`", typed(command)))?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", typed(command));
+    }
+    Ok(())
+}
+
+/// Runs a command to its end and returns what it printed.
+///
+/// # Errors
+/// As [`run`]; what it said on stderr is in the error.
+pub fn output(command: &mut Command) -> Result<String> {
+    let done = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", typed(command)))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        bail!("`{}` failed ({}): {}", typed(command), done.status, said.trim());
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Runs a command quietly and tells only whether it succeeded.
+pub fn succeeds(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+}
+
+/// Runs a command for at most this long; `None` when time was up and it was ended.
+///
+/// # Errors
+/// The command could not be started or ended.
+pub fn run_within(command: &mut Command, limit: Duration) -> Result<Option<bool>> {
+    let mut child = command.spawn().with_context(|| format!("cannot start `{}`", typed(command)))?;
+    let start = Instant::now();
+    while start.elapsed() < limit {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status.success()));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+/// Where a program lies on the `PATH`.
+pub fn find_program(name: impl AsRef<OsStr>) -> Option<std::path::PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|dir| dir.join(name.as_ref())).find(|path| path.is_file())
+}

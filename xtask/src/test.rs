@@ -1,0 +1,138 @@
+//! `cargo xtask test`: every check and every test, part by part, with a table at the end. A part that fails does not keep
+//! the next from being run, unless that one needs what the first should have made.
+
+pub mod browser;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::front::{self, Effort};
+use crate::postgres::Cluster;
+use crate::step::{note, run as finish, spoken, step, succeeds};
+use crate::{check, server, workspace};
+
+/// A part of the whole, in the order they run: what is quick to fail comes first.
+struct Part {
+    name: &'static str,
+    work: fn() -> Result<()>,
+}
+
+const PARTS: [Part; 7] = [
+    Part { name: "fmt", work: check::format },
+    Part { name: "unit", work: unit },
+    Part { name: "clippy", work: clippy },
+    Part { name: "deny", work: check::deny },
+    Part { name: "front", work: front },
+    Part { name: "xtask", work: commands },
+    Part { name: "end2end", work: end2end },
+];
+
+/// How a part ended.
+struct Ended {
+    name: &'static str,
+    time: Duration,
+    failure: Option<String>,
+}
+
+/// Runs the named parts, or all of them.
+///
+/// # Errors
+/// A part failed, or there is none of a name that was given.
+pub fn run(names: &[String]) -> Result<()> {
+    if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|part| part.name != name.as_str())) {
+        bail!("there is no part `{unknown}`; there are {}", PARTS.map(|part| part.name).join(", "));
+    }
+    let chosen = PARTS.iter().filter(|part| names.is_empty() || names.iter().any(|name| name == part.name));
+    let mut ended: Vec<Ended> = Vec::new();
+    for part in chosen {
+        let start = Instant::now();
+        let failure = step(part.name, part.work).err().map(|error| format!("{error:#}"));
+        if let Some(failure) = &failure {
+            eprintln!("\n{failure}\n");
+        }
+        ended.push(Ended { name: part.name, time: start.elapsed(), failure });
+    }
+    summary(&ended)
+}
+
+/// The table, and the one line that says it all.
+fn summary(ended: &[Ended]) -> Result<()> {
+    println!("\n{:<10} {:>12}", "part", "time");
+    for part in ended {
+        let word = if part.failure.is_some() { "FAILED" } else { "passed" };
+        println!("{:<10} {:>12}  {word}", part.name, spoken(part.time));
+    }
+    let failed = ended.iter().filter(|part| part.failure.is_some()).count();
+    println!("\n{} passed, {failed} failed", ended.len() - failed);
+    if failed > 0 {
+        let names: Vec<_> = ended.iter().filter(|part| part.failure.is_some()).map(|part| part.name).collect();
+        bail!("failed: {}", names.join(", "));
+    }
+    Ok(())
+}
+
+/// The packages that are the product. xtask is tested by itself: together, cargo would build the dependencies that they
+/// share with the features of both.
+const PRODUCT: [&str; 6] = ["--package", "turnleaf", "--package", "turnleaf-domain", "--features", "turnleaf/ssr"];
+
+/// The tests in Rust, against both databases.
+fn unit() -> Result<()> {
+    let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;
+    let mut test = if succeeds(workspace::cargo("nextest").arg("--version")) {
+        let mut nextest = workspace::cargo("nextest");
+        nextest.arg("run").arg("--target-dir").arg(workspace::target());
+        nextest.args(["--no-fail-fast", "--status-level", "slow", "--final-status-level", "slow"]);
+        nextest
+    } else {
+        note("cargo-nextest is not installed; cargo's own runner is used");
+        let mut test = workspace::build("test");
+        test.arg("--no-fail-fast");
+        test
+    };
+    finish(test.args(PRODUCT).env("TURNLEAF_TEST_PG", cluster.url()))
+}
+
+fn clippy() -> Result<()> {
+    step("lint the server's side", check::clippy_server)?;
+    step("lint the browser's side", check::clippy_browser)?;
+    step("lint the project's commands", check::clippy_xtask)
+}
+
+/// The bundle as people get it, held to its budget.
+fn front() -> Result<()> {
+    front::build(Effort::Release)?.check_size()
+}
+
+fn commands() -> Result<()> {
+    finish(workspace::build("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
+}
+
+/// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
+/// and the same profile, so that nothing is compiled twice.
+fn end2end() -> Result<()> {
+    if !workspace::site().join("pkg/turnleaf.js").exists() {
+        front()?;
+    }
+    step("compile the server", || finish(workspace::build("test").arg("--no-run").args(PRODUCT)))?;
+    let browser = step("prepare the browser", browser::prepare)?;
+    step("run the browser tests", || browser.test(&server::debug_binary(), &workspace::site()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_part_fails_the_run() {
+        let ended =
+            |failure: Option<&str>| Ended { name: "fmt", time: Duration::ZERO, failure: failure.map(String::from) };
+        assert!(summary(&[ended(None), ended(None)]).is_ok());
+        assert!(summary(&[ended(None), ended(Some("broken"))]).is_err());
+    }
+
+    #[test]
+    fn an_unknown_part_is_refused_before_anything_runs() {
+        assert!(run(&["nonsense".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! Chromium, the node packages and Playwright.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Result, bail};
+
+use crate::packages::install;
+use crate::server::plain;
+use crate::step::{find_program, run, step};
+use crate::workspace;
+
+/// What browser tests need beside the product.
+pub struct Browser {
+    chromium: PathBuf,
+}
+
+/// Finds or installs Chromium, and installs the node packages that the lock file names.
+///
+/// # Errors
+/// Node or Chromium is missing and cannot be installed; the error says how to.
+pub fn prepare() -> Result<Browser> {
+    for program in ["node", "npm"] {
+        if find_program(program).is_none() {
+            bail!("{program} is missing: the browser tests need Node.js 20 or newer");
+        }
+    }
+    let chromium = chromium()?;
+    let (lock, installed) =
+        (workspace::end2end().join("package-lock.json"), workspace::end2end().join("node_modules/.lock"));
+    // `npm ci` begins by deleting what is there; that is for when the lock file has changed.
+    if fs::read(&lock).ok() != fs::read(&installed).ok() {
+        step("install the node packages", || {
+            let mut install = Command::new("npm");
+            install.current_dir(workspace::end2end()).args(["ci", "--no-audit", "--no-fund"]);
+            run(install.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
+            fs::copy(&lock, &installed)?;
+            Ok(())
+        })?;
+    }
+    Ok(Browser { chromium })
+}
+
+fn chromium() -> Result<PathBuf> {
+    let find = || ["chromium", "chromium-browser", "google-chrome"].iter().find_map(find_program);
+    if let Some(chosen) = env::var_os("CHROMIUM").map(PathBuf::from).or_else(find) {
+        return Ok(chosen);
+    }
+    install("Chromium", &["chromium"])?;
+    let Some(found) = find() else { bail!("Chromium was installed, and there is no `chromium` on the PATH") };
+    Ok(found)
+}
+
+impl Browser {
+    /// Runs the tests against a binary and a site; the types are checked first.
+    ///
+    /// # Errors
+    /// A test failed.
+    pub fn test(&self, binary: &Path, site: &Path) -> Result<()> {
+        run(self.call(binary, "tsc").arg("--noEmit"))?;
+        run(self.call(binary, "playwright").arg("test").env("TURNLEAF_SITE_ROOT", site))
+    }
+
+    /// Runs the conversation with a real model.
+    ///
+    /// # Errors
+    /// It did not go as it should.
+    pub fn converse(&self, binary: &Path, url: &str, model: &str) -> Result<()> {
+        let mut test = self.call(binary, "playwright");
+        test.env("REAL_MODEL_URL", url).env("REAL_MODEL", model);
+        run(test.args(["test", "--config", "real/playwright.config.ts"]))
+    }
+
+    fn call(&self, binary: &Path, program: &str) -> Command {
+        let mut command = plain(&workspace::end2end().join("node_modules/.bin").join(program));
+        command.current_dir(workspace::end2end());
+        command.env("CHROMIUM", &self.chromium).env("TURNLEAF_BINARY", binary);
+        command
+    }
+}

@@ -1,0 +1,138 @@
+//! The compiler for the browser's side: whichever toolchain has a standard library for wasm. rustup brings one where it
+//! can download; elsewhere Debian's packages do, for which the library is built once from their sources.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use crate::packages::{install, is_root};
+use crate::step::{find_program, note, output, run, run_within, step, succeeds};
+use crate::workspace;
+
+/// The browser's target.
+pub const WASM: &str = "wasm32-unknown-unknown";
+/// What rustup calls Debian's toolchain once it is linked.
+const DEBIAN: &str = "debian-web";
+const DEBIAN_PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "lld-22"];
+/// How long rustup may try to download.
+const RUSTUP_TIME: Duration = Duration::from_secs(120);
+
+/// A toolchain that can build for the browser.
+pub struct WasmToolchain {
+    /// rustup's name of it, or `None` for the one that is active anyway.
+    name: Option<&'static str>,
+}
+
+impl WasmToolchain {
+    /// A call of this toolchain's cargo at the top of the checkout.
+    pub fn cargo(&self, subcommand: &str) -> Command {
+        let mut command = workspace::cargo(subcommand);
+        if let Some(name) = self.name {
+            command.env("RUSTUP_TOOLCHAIN", name);
+        }
+        command
+    }
+
+    /// Whether it can lint. Debian's has no clippy.
+    pub fn has_clippy(&self) -> bool {
+        succeeds(self.cargo("clippy").arg("--version"))
+    }
+}
+
+/// Finds or prepares the toolchain; quick when nothing is to be done.
+///
+/// # Errors
+/// Neither rustup nor Debian's packages can serve: the error says what to install.
+pub fn wasm() -> Result<WasmToolchain> {
+    if has_wasm(&mut Command::new("rustc")) {
+        return Ok(WasmToolchain { name: None });
+    }
+    if has_wasm(Command::new("rustc").env("RUSTUP_TOOLCHAIN", DEBIAN)) {
+        return Ok(WasmToolchain { name: Some(DEBIAN) });
+    }
+    step("prepare the wasm target", || {
+        if find_program("rustup").is_none() {
+            bail!(
+                "the toolchain has no {WASM} standard library and there is no rustup to add it. Install rustup, or the distribution's package of that library"
+            );
+        }
+        let added = run_within(Command::new("rustup").args(["target", "add", WASM]), RUSTUP_TIME)?;
+        if added == Some(true) && has_wasm(&mut Command::new("rustc")) {
+            return Ok(WasmToolchain { name: None });
+        }
+        note("rustup cannot fetch it here; using Debian's packages instead");
+        debian()?;
+        Ok(WasmToolchain { name: Some(DEBIAN) })
+    })
+}
+
+/// Whether a compiler has the standard library for the browser.
+fn has_wasm(rustc: &mut Command) -> bool {
+    let asked = output(rustc.args(["--print", "target-libdir", "--target", WASM]));
+    asked.is_ok_and(|dir| has_std(Path::new(dir.trim())))
+}
+
+fn has_std(dir: &Path) -> bool {
+    let is_std = |name: &str| name.starts_with("libstd-") && name.ends_with(".rlib");
+    fs::read_dir(dir).is_ok_and(|files| files.flatten().any(|f| f.file_name().to_str().is_some_and(is_std)))
+}
+
+/// Debian's toolchain, its wasm library built from its own sources, under a name that rustup knows.
+fn debian() -> Result<()> {
+    let rustc = Path::new("/usr/bin/rustc");
+    if !rustc.is_file() || !Path::new("/usr/bin/cargo").is_file() || find_program("rust-lld").is_none() {
+        install("a Rust toolchain that can build for the browser", &DEBIAN_PACKAGES)?;
+    }
+    let asked = output(without_rustup(&mut Command::new(rustc)).args(["--print", "target-libdir", "--target", WASM]))?;
+    let library = PathBuf::from(asked.trim());
+    if !has_std(&library) {
+        if !is_root() {
+            bail!(
+                "the wasm standard library must be copied to {}. Run once as root: cargo xtask check",
+                library.display()
+            );
+        }
+        step("build the wasm standard library (about a minute)", || build_std(rustc, &library))?;
+    }
+    run(Command::new("rustup").args(["toolchain", "link", DEBIAN, "/usr"]))
+}
+
+/// Takes out of a command what rustup has put into the environment.
+fn without_rustup(command: &mut Command) -> &mut Command {
+    for name in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_ENCODED_RUSTFLAGS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Builds `std` for the browser in an empty crate and copies what came out to where the compiler looks for it.
+fn build_std(rustc: &Path, library: &Path) -> Result<()> {
+    // Outside the checkout, whose workspace and flags would apply to it.
+    let dir = tempfile::Builder::new().prefix("turnleaf-wasm-std").tempdir_in(env::temp_dir())?;
+    fs::create_dir(dir.path().join("src"))?;
+    fs::write(dir.path().join("src/lib.rs"), "")?;
+    fs::write(
+        dir.path().join("Cargo.toml"),
+        "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n",
+    )?;
+    let mut build = Command::new("/usr/bin/cargo");
+    without_rustup(&mut build).current_dir(dir.path());
+    build.args(["build", "--release", "--target", WASM, "-Zbuild-std=std,panic_abort"]);
+    // Without bitcode inside, `lto = "fat"` fails.
+    build.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Cembed-bitcode=yes");
+    run(&mut build)?;
+    fs::create_dir_all(library).with_context(|| library.display().to_string())?;
+    let built = dir.path().join("target").join(WASM).join("release/deps");
+    for file in fs::read_dir(&built)?.flatten() {
+        if file.path().extension().is_some_and(|e| e == "rlib") {
+            fs::copy(file.path(), library.join(file.file_name()))?;
+        }
+    }
+    if !has_std(library) {
+        bail!("the build made no standard library in {}", built.display());
+    }
+    Ok(())
+}

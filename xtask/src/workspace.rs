@@ -1,0 +1,46 @@
+//! Where things lie, and how cargo is called so that every build shares one `target`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The top of the checkout.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// Everything that is built. Not `$CARGO_TARGET_DIR`: the files below are named in places that do not read it.
+pub fn target() -> PathBuf {
+    root().join("target")
+}
+
+/// What the browser gets: public files, and below `pkg/<hash>/` the bundle.
+pub fn site() -> PathBuf {
+    target().join("site")
+}
+
+/// The Playwright tests.
+pub fn end2end() -> PathBuf {
+    root().join("end2end")
+}
+
+/// A call of cargo at the top of the checkout, without what the cargo that runs this program has set for itself.
+pub fn cargo(subcommand: &str) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(root()).arg(subcommand);
+    let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(own) {
+            command.env_remove(&name);
+        }
+    }
+    command.env_remove("CARGO").env_remove("CARGO_TARGET_DIR");
+    command
+}
+
+/// A call of cargo that builds into the checkout's own `target`.
+pub fn build(subcommand: &str) -> Command {
+    let mut command = cargo(subcommand);
+    command.arg("--target-dir").arg(target());
+    command
+}
