@@ -12,6 +12,7 @@ pub mod form;
 pub mod local_store;
 pub mod media;
 pub mod network;
+pub mod reload;
 pub mod request_id;
 pub mod scroll;
 pub mod textarea;

@@ -23,4 +23,5 @@ pub fn hydrate() {
     console_error_panic_hook::set_once();
     leptos::mount::hydrate_body(ui::app::App);
     browser::document::mark_hydrated();
+    browser::reload::on_restart();
 }

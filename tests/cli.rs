@@ -1,5 +1,7 @@
 //! The program as people run it: exit codes, what goes where, the lock, refused addresses, and an orderly end.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

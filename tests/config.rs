@@ -1,5 +1,7 @@
 //! The configuration: which source wins, secrets in files, which addresses may be served, and what is never shown.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! The shell around every route, on a router of toy routes: headers, names, cross-site requests, bodies and errors.
 //! The ids in the names of tables are those of the bad inputs that they hold up (S-HD, S-SZ, S-ID).
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -15,7 +17,7 @@ use tower::ServiceExt;
 use turnleaf::domain::id::TurnId;
 use turnleaf::domain::limits;
 use turnleaf::server::http::assets::{self, Site};
-use turnleaf::server::http::headers::Transport;
+use turnleaf::server::http::headers::{self, Transport};
 use turnleaf::server::http::health::{self, Readiness};
 use turnleaf::server::http::host::AllowedHosts;
 use turnleaf::server::http::json::Json;
@@ -221,6 +223,37 @@ async fn every_kind_of_response_carries_the_headers() {
         assert_eq!(answer.header("cache-control") == "no-store", !is_asset, "{path}");
         assert!(answer.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_page_carries_the_nonce_of_its_own_rendering() {
+    use leptos::nonce::use_nonce;
+    use leptos::prelude::*;
+
+    // Also starts the executor that rendering needs.
+    leptos_axum::generate_route_list(|| ());
+    let page = || {
+        leptos_axum::render_app_async_with_context(
+            || headers::allow_nonce(Transport::default()),
+            || view! { <html><body><script nonce=use_nonce()>"0"</script></body></html> },
+        )
+    };
+    let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
+    let config = HttpConfig { hosts: AllowedHosts::new(&security, []), ..HttpConfig::default() };
+    let router = router::layers(Router::new().route("/", get(page())), &config);
+    let mut nonces = Vec::new();
+    for _ in 0..2 {
+        let response = router.clone().oneshot(request(Method::GET, "/", &[], "")).await.unwrap();
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        let html = String::from_utf8(to_bytes(response.into_body(), usize::MAX).await.unwrap().into()).unwrap();
+        let nonce = html.split("nonce=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        assert!(nonce.len() >= 20, "{html}");
+        let script = format!("script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval';");
+        assert!(policy.contains(&script), "{policy}");
+        assert!(policy.contains(&format!("style-src 'self' 'nonce-{nonce}';")), "{policy}");
+        nonces.push(nonce);
+    }
+    assert_ne!(nonces[0], nonces[1], "a nonce is never used twice");
 }
 
 #[tokio::test]

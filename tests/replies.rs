@@ -161,13 +161,14 @@ async fn the_same_request_fifty_times_is_one_exchange() {
     house.check().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn failures_before_content_are_tried_again_where_all_can_see() {
     let busy = || Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderError, "scripted")));
     let provider = provider([busy(), busy(), answer([text("at last")])]);
     let log = provider.log();
     let house = House::new(provider).await;
     let id = house.send("try").await.assistant_turn.id;
+    tokio::time::pause();
     let events = house.follow(id, 0).await;
     let attempts: Vec<u32> = events
         .iter()
@@ -219,10 +220,12 @@ async fn an_empty_success_is_a_failure() {
     house.check().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn silence_ends_the_turn() {
     let house = House::new(provider([Answer::Stream(vec![text("then nothing"), Step::Hang])])).await;
-    let turn = house.ended(house.send("?").await.assistant_turn.id).await;
+    let id = house.send("?").await.assistant_turn.id;
+    tokio::time::pause();
+    let turn = house.ended(id).await;
     assert_eq!(turn.error.unwrap().kind, FailureKind::ProviderStalled);
     house.check().await;
 }
@@ -327,7 +330,7 @@ async fn nothing_follows_a_running_reply() {
     let first = house.send("hi").await;
     let next = StartTurn { chat_id: Some(first.chat.id), ..message("and?") };
     let refused = house.service.start_turn(house.owner, next).await;
-    assert!(matches!(refused, Err(ServiceError::Conflict { code: "turn_running", .. })));
+    assert!(matches!(refused, Err(ServiceError::Conflict { code: "turn_running", .. })), "{refused:?}");
     house.service.stop_turn(house.owner, first.assistant_turn.id).await.unwrap();
 }
 

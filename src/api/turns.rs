@@ -2,26 +2,10 @@
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::Json;
-use serde::{Deserialize, Serialize};
 
 use crate::api::error::ApiError;
-use crate::api::view::{Started, TurnView};
-use crate::domain::{ChatId, Thinking, TurnId};
-
-/// A message as the composer sends it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SendMessage {
-    /// `None` begins a new chat.
-    pub chat_id: Option<ChatId>,
-    /// The reply it follows; `None` in a chat without turns.
-    pub prev_turn_id: Option<TurnId>,
-    pub text: String,
-    pub provider: Option<String>,
-    pub model: Option<String>,
-    pub thinking: Option<Thinking>,
-    /// The same id never sends twice.
-    pub client_request_id: String,
-}
+use crate::api::view::{SendMessage, Started, TurnView};
+use crate::domain::TurnId;
 
 /// Sends a message; its reply runs on the server from then on.
 #[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Json)]

@@ -87,3 +87,18 @@ pub struct Started {
     pub user_turn: TurnView,
     pub assistant_turn: TurnView,
 }
+
+/// A message as the composer sends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendMessage {
+    /// `None` begins a new chat.
+    pub chat_id: Option<ChatId>,
+    /// The reply it follows; `None` in a chat without turns.
+    pub prev_turn_id: Option<TurnId>,
+    pub text: String,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub thinking: Option<Thinking>,
+    /// The same id never sends twice.
+    pub client_request_id: String,
+}

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use leptos::ev::MouseEvent;
     use leptos::task::spawn_local;
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::JsFuture;
@@ -12,6 +13,13 @@ mod real {
             let copied = copy_as_asked(&text).await || copy_as_typed(&text);
             on_done(copied);
         });
+    }
+
+    /// The code that a click on a block's own button asks for (`data-copy` in drawn markdown).
+    pub fn code_asked_for(click: &MouseEvent) -> Option<String> {
+        let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
+        let button = target.closest("[data-copy='code']").ok()??;
+        button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
     }
 
     async fn copy_as_asked(text: &str) -> bool {
@@ -47,7 +55,13 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    use leptos::ev::MouseEvent;
+
     pub fn copy(_text: String, _on_done: impl FnOnce(bool) + 'static) {}
+
+    pub fn code_asked_for(_click: &MouseEvent) -> Option<String> {
+        None
+    }
 }
 
-pub use real::copy;
+pub use real::{code_asked_for, copy};

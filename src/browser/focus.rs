@@ -22,6 +22,14 @@ mod real {
         document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
     }
 
+    /// Clicks what has the focus, for a key that its role answers to and its element does not.
+    pub fn click_focused() {
+        let active = document().and_then(|d| d.active_element());
+        if let Some(active) = active.and_then(|active| active.dyn_into::<web_sys::HtmlElement>().ok()) {
+            active.click();
+        }
+    }
+
     /// Whether nothing has the focus, so that taking it disturbs nobody.
     pub fn is_free() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")

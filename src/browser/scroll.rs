@@ -4,6 +4,8 @@
 pub mod reader;
 
 #[cfg(feature = "hydrate")]
+mod hold;
+#[cfg(feature = "hydrate")]
 mod page;
 #[cfg(feature = "hydrate")]
 mod place;
@@ -19,6 +21,7 @@ pub struct Place {
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use super::hold as holding;
     use super::{Place, page, place};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
@@ -49,17 +52,17 @@ mod real {
 
     /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
     pub fn to_element(id: &str, focus: Option<&str>) {
-        page::to_element(id, focus);
+        holding::to_element(id, focus);
     }
 
     /// Keeps an element where it is on screen while what is around it changes (S8, S9).
     pub fn hold(id: &str) {
-        page::hold(id, id, None);
+        holding::hold(id, id, None);
     }
 
     /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
     pub fn hold_for(old: &str, new: &str, focus: &str) {
-        page::hold(old, new, Some(focus));
+        holding::hold(old, new, Some(focus));
     }
 
     /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11).

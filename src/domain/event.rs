@@ -1,6 +1,7 @@
 //! Events: the facts that make a reply, as the journal stores them and as the wire carries them (domain.md 4.10). One
 //! shape for both, so there is no second format to keep in step. Not for applying them: that is `fold`.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,7 +16,12 @@ use crate::usage::Usage;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The turn moved to another state. Its last move is in `TurnEnd`.
-    TurnStatus { status: TurnStatus },
+    TurnStatus {
+        status: TurnStatus,
+        /// When, by the server's clock.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<DateTime<Utc>>,
+    },
     /// A provider call began.
     GenerationStart { generation_id: GenerationId, step: u32, provider: String, model: String },
     /// The provider named the model that really answers.
@@ -46,7 +52,13 @@ pub enum Event {
     /// The reply failed; a `TurnEnd` follows.
     Error(Failure),
     /// The reply is over. The last event of every turn.
-    TurnEnd { status: TurnStatus, usage: Usage },
+    TurnEnd {
+        status: TurnStatus,
+        usage: Usage,
+        /// When, by the server's clock.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<DateTime<Utc>>,
+    },
     /// An event of a newer version: kept, ignored.
     #[serde(untagged)]
     Unknown(Map<String, Value>),

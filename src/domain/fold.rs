@@ -77,11 +77,12 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         return Err("the turn is over");
     }
     match event {
-        Event::TurnStatus { status } => {
+        Event::TurnStatus { status, at } => {
             if status.is_terminal() || !(turn.status == *status || turn.status.may_become(*status)) {
                 return Err("no such move");
             }
             turn.status = *status;
+            turn.started_at = turn.started_at.or(*at);
         }
         Event::GenerationStart { provider, model, .. } => {
             turn.attempt = None;
@@ -126,12 +127,13 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         }
         Event::Usage { .. } => {}
         Event::Error(failure) => turn.error = Some(failure.clone()),
-        Event::TurnEnd { status, usage } => {
+        Event::TurnEnd { status, usage, at } => {
             if !status.is_terminal() {
                 return Err("an end must end");
             }
             turn.status = *status;
             turn.usage = *usage;
+            turn.completed_at = *at;
             turn.attempt = None;
         }
         Event::Unknown(_) if event.is_malformed() => return Err("not the shape of its type"),

@@ -46,11 +46,10 @@ pub const FOLLOWER_FRAMES: usize = 256;
 pub const MARKDOWN_NESTING: usize = 32;
 pub const MARKDOWN_NODES: usize = 50_000;
 pub const MARKDOWN_CELLS: usize = 20_000;
-/// Colours of code: a longer block, a longer line or one that takes longer stays plain; so does the rest of a message
-/// that has taken its time.
+/// Colours of code: a longer block, or one with a longer line, stays plain.
 pub const HIGHLIGHT_BYTES: usize = 64 << 10;
 pub const HIGHLIGHT_LINE_BYTES: usize = 4 << 10;
-pub const HIGHLIGHT_TIME: Duration = Duration::from_millis(100);
+/// What one text may take; the rest of it stays plain.
 pub const MARKUP_TIME: Duration = Duration::from_secs(1);
 /// One formula: its source, and what it may become.
 pub const MATH_BYTES: usize = 4 << 10;

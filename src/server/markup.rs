@@ -10,7 +10,6 @@
 mod cache;
 mod colours;
 mod formula;
-mod scopes;
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

@@ -2,17 +2,14 @@
 //! Server functions and forms both end here.
 
 use crate::api::error::ApiError;
-use crate::api::turns::SendMessage;
-use crate::api::view::{BlockMarkup, ChatItem, ChatPage, DraftView, Notice, Started, TurnView};
+use crate::api::view::{BlockMarkup, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView};
 use crate::domain::{BlockState, ChatId, Content, Invalid, Params, Turn, TurnId, UserId, limits};
 use crate::server::markup::block_markup;
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
-use crate::server::service::{Service, ServiceError, chats::ChatChange};
-use crate::server::store::StoreError;
-use crate::server::store::drafts::Draft;
+use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
 
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;

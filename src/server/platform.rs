@@ -3,9 +3,9 @@
 
 pub mod clock;
 pub mod config;
-pub mod data_dir;
 pub mod endpoint;
 pub mod ids;
 pub mod lock_file;
 pub mod shutdown;
+pub mod storage_dir;
 pub mod telemetry;

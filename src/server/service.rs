@@ -12,6 +12,11 @@ pub mod placement;
 pub mod turns;
 
 pub use error::ServiceError;
+// What the verbs return and fail with, for the rooms above that have no door to where it is made.
+pub use crate::server::run::live::Line;
+pub use crate::server::run::{Cursor, Followed};
+pub use crate::server::store::StoreError;
+pub use crate::server::store::drafts::Draft;
 
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use leptos::ev::KeyboardEvent;
+use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use crate::browser::{dialog, focus, scroll};
+use crate::browser::{clipboard, dialog, focus, scroll};
 use crate::domain::{Role, TurnId};
 use crate::ui::connection::Connection;
 use crate::ui::state::{ChatState, TurnState};
@@ -30,7 +30,7 @@ mod versions;
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
-pub use status_line::RefreshLink;
+use turn_heading::{article_id, heading_id};
 use user_turn::UserTurn;
 
 /// The list's id: what the scroll controller watches.
@@ -46,6 +46,9 @@ pub fn Transcript(
     on_stop: Callback<TurnId>,
     /// Asks for another reply to the same message.
     on_retry: Callback<TurnId>,
+    /// The turn that the address asks to see.
+    #[prop(optional_no_strip)]
+    at: Option<TurnId>,
 ) -> impl IntoView {
     let place = RwSignal::new(scroll::Place { is_following: true, is_far: false });
     follow_replies(state);
@@ -54,18 +57,27 @@ pub fn Transcript(
             let _ = place.try_set(now);
         });
         on_cleanup(scroll::stop);
+        open_at(state, at);
     });
     let on_keydown = move |event: KeyboardEvent| {
         // Esc once, when the focus is among the turns (ux.md 8).
         if event.key() == "Escape" && !event.default_prevented() && !focus::is_in_text() && !dialog::is_any_open() {
-            if let Some(running) = state.running() {
+            if let Some(running) = untrack(move || state.running()) {
                 event.prevent_default();
                 on_stop.run(running);
             }
         }
     };
+    // Drawn markdown has no listeners of its own.
+    let on_click = move |event: MouseEvent| {
+        if let Some(code) = clipboard::code_asked_for(&event) {
+            clipboard::copy(code, move |copied| {
+                state.say(if copied { crate::ui::words::COPIED } else { words::COPY_FAILED });
+            });
+        }
+    };
     view! {
-        <section class="transcript" on:keydown=on_keydown>
+        <section class="transcript" on:keydown=on_keydown on:click=on_click>
             <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
                 <For each=move || state.turns() key=|turn| turn.id() let(turn)>
                     <TurnRow state turn on_retry/>
@@ -73,6 +85,21 @@ pub fn Transcript(
             </ol>
             <JumpToLatest state place/>
         </section>
+    }
+}
+
+/// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
+pub fn show_sent(user_turn: TurnId) {
+    scroll::to_sent(&article_id(user_turn));
+}
+
+/// Opens the page where the address says, or where the reader left it, or at its end.
+fn open_at(state: ChatState, at: Option<TurnId>) {
+    let turns = untrack(move || state.turns());
+    let (Some(first), Some(leaf)) = (turns.first(), turns.last()) else { return };
+    match at.filter(|at| *at != leaf.id() && turns.iter().any(|turn| turn.id() == *at)) {
+        Some(at) => scroll::to_element(&article_id(at), Some(&heading_id(at))),
+        None => scroll::open(LIST_ID, &format!("place:{}", first.with_untracked(|view| view.turn.chat_id))),
     }
 }
 

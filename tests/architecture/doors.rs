@@ -1,91 +1,102 @@
 //! The table itself: rooms, their doors, and the foreign crates they own. To open a door, change it here and in
 //! `docs/ARCHITECTURE.md`, and say in `docs/decisions.md` why.
 
-/// Which rooms a room may use besides itself. `root` is the composition: `lib.rs`, `main.rs`, `server.rs`, the command
-/// line, the bag of handles and who is calling.
+/// Which rooms a room may use besides itself. Two parts of `ui` and `api` are rooms of their own, because the server uses
+/// them too: `markdown`, the renderer, and `view`, what crosses between page and server. `root` is the composition:
+/// `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in `server::app`.
 pub const DOORS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("browser", &["domain"]),
-    ("ui", &["api", "browser", "domain"]),
-    ("api", &["domain", "service", "access"]),
+    ("markdown", &["domain"]),
+    ("view", &["domain"]),
+    ("ui", &["api", "browser", "domain", "markdown", "view"]),
+    ("api", &["access", "domain", "view"]),
     ("platform", &["domain"]),
     ("store", &["domain", "platform"]),
     ("outbound", &["domain", "platform"]),
     ("run", &["domain", "outbound", "platform", "store"]),
     ("service", &["domain", "outbound", "platform", "run", "store"]),
-    ("access", &["domain", "platform", "service"]),
-    ("http", &["access", "api", "domain", "platform", "service", "ui"]),
-    ("root", &["access", "api", "browser", "domain", "http", "outbound", "platform", "run", "service", "store", "ui"]),
+    ("markup", &["domain", "markdown"]),
+    ("pages", &["domain", "markup", "platform", "service", "view"]),
+    ("access", &["domain", "pages", "view"]),
+    ("http", &["access", "domain", "markup", "pages", "platform", "service", "ui", "view"]),
+    ("root", &["browser", "domain", "http", "outbound", "platform", "run", "service", "store", "ui"]),
 ];
 
-/// The rooms of the server, which may use the crates that every server needs.
-const ALL: &[&str] =
-    &["domain", "browser", "ui", "api", "platform", "store", "outbound", "run", "service", "access", "http", "root"];
-const SERVER: &[&str] = &["platform", "store", "outbound", "run", "service", "access", "http", "root"];
+/// The rooms of the server, which may use the crates that every server needs, and all rooms.
+const SERVER: &[&str] =
+    &["platform", "store", "outbound", "run", "service", "markup", "pages", "access", "http", "root"];
+const BOTH: &[&str] = &[
+    "domain", "browser", "markdown", "view", "ui", "api", "platform", "store", "outbound", "run", "service", "markup",
+    "pages", "access", "http", "root",
+];
 
 /// Foreign crates and the rooms that may name them. A dependency that stands in no row may be named nowhere.
 pub const CRATES: &[(&str, &[&str])] = &[
-    ("anyhow", &["platform", "root"]),
-    ("async_stream", &["http", "outbound", "run"]),
-    ("axum", &["access", "http", "root"]),
-    ("base64", SERVER),
+    ("async_stream", &["http", "run"]),
+    ("axum", &["http", "root"]),
     ("bytes", SERVER),
-    ("chrono", ALL),
-    ("clap", &["platform", "root"]),
+    ("chrono", BOTH),
+    ("clap", &["root"]),
     ("console_error_panic_hook", &["root"]),
-    ("etcetera", &["platform", "root"]),
+    ("etcetera", &["platform"]),
     ("futures", SERVER),
-    ("http", &["access", "api", "http", "outbound", "root"]),
+    ("http", &["http", "platform"]),
+    ("hyper", &["http"]),
+    ("hyper_util", &["http"]),
     ("js_sys", &["browser"]),
-    ("leptos", &["access", "api", "browser", "http", "root", "ui"]),
-    ("leptos_axum", &["access", "api", "http", "root"]),
-    ("leptos_meta", &["http", "ui"]),
-    ("leptos_router", &["api", "http", "ui"]),
+    ("leptos", &["access", "api", "browser", "http", "markdown", "root", "ui", "view"]),
+    ("leptos_axum", &["http"]),
+    ("leptos_meta", &["ui"]),
+    ("leptos_router", &["ui"]),
     ("mime_guess", &["http"]),
-    ("pulldown_cmark", &["ui"]),
-    ("pulldown_latex", &["service"]),
-    ("quick_xml", &["service"]),
+    ("pulldown_cmark", &["markdown"]),
+    ("pulldown_latex", &["markup"]),
+    ("quick_xml", &["markup"]),
     ("reqwest", &["outbound"]),
-    ("rust_embed", &["http", "store"]),
-    ("rustls", &["outbound", "root"]),
-    ("secrecy", &["outbound", "platform", "root", "service"]),
-    ("serde", ALL),
-    ("serde_json", ALL),
+    ("rust_embed", &["http"]),
+    ("rustls", &["outbound"]),
+    ("secrecy", &["outbound", "platform"]),
+    ("send_wrapper", &["browser"]),
+    ("serde", BOTH),
+    ("serde_json", BOTH),
+    ("serde_path_to_error", &["http"]),
     ("sha2", SERVER),
     ("sqlx", &["store"]),
-    ("syntect", &["service"]),
-    ("thiserror", ALL),
+    ("syntect", &["markup"]),
+    ("thiserror", BOTH),
     ("tokio", SERVER),
     ("tokio_util", SERVER),
     ("toml", &["platform"]),
-    ("tower", &["http"]),
     ("tower_http", &["http"]),
     ("tracing", SERVER),
     ("tracing_subscriber", &["platform"]),
     ("turnleaf_domain", &["root"]),
-    ("two_face", &["service"]),
-    ("uuid", ALL),
+    ("two_face", &["markup"]),
+    ("uuid", BOTH),
     ("wasm_bindgen", &["browser", "root"]),
+    ("wasm_bindgen_futures", &["browser"]),
     ("web_sys", &["browser"]),
-    ("zstd", &["platform", "service", "store"]),
+    ("zstd", &["store"]),
 ];
 
 /// The room that a file of `src` lies in.
 pub fn room_of(path: &str) -> Option<&'static str> {
-    let inside = path.strip_prefix("src/")?;
-    let (first, rest) = inside.split_once('/').unwrap_or((inside, ""));
-    match first.trim_end_matches(".rs") {
-        "lib" | "main" => Some("root"),
-        "server" => room(rest.split('/').next()?.trim_end_matches(".rs")),
-        outer => room(outer).filter(|found| !SERVER.contains(found)),
-    }
+    let inside = path.strip_prefix("src/")?.trim_end_matches(".rs");
+    room(&inside.split('/').collect::<Vec<_>>())
 }
 
-/// The room that a module's name stands for, directly in the crate or under `server`.
-pub fn room(name: &str) -> Option<&'static str> {
-    match name {
-        "" | "app" | "cli" => Some("root"),
-        name => DOORS.iter().map(|(room, _)| *room).find(|room| *room == name && *room != "root"),
+/// The room that a path from the crate's root leads to.
+pub fn room(path: &[&str]) -> Option<&'static str> {
+    let known = |name: &str| DOORS.iter().map(|(room, _)| *room).find(|room| *room == name);
+    match path {
+        ["lib" | "main" | "server"] | ["server", "cli", ..] => Some("root"),
+        ["server", "app", ..] => Some("http"),
+        ["server", name, ..] => known(name).filter(|room| SERVER.contains(room) && *room != "root"),
+        ["ui", "markdown", ..] => Some("markdown"),
+        ["api", "view" | "error", ..] => Some("view"),
+        [name, ..] => known(name).filter(|room| !SERVER.contains(room)),
+        [] => None,
     }
 }
 

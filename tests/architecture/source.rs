@@ -98,10 +98,8 @@ impl Source {
             let mut paths = Vec::new();
             use_tree(self.code[start + "crate::".len()..].as_bytes(), &mut 0, &mut Vec::new(), &mut paths);
             for path in paths {
-                let mut names = path.iter().map(String::as_str);
-                let first = names.next().unwrap_or_default();
-                let name = if first == "server" { names.next().unwrap_or_default() } else { first };
-                found.extend(room(name).filter(|_| !name.is_empty()).map(String::from));
+                let names: Vec<&str> = path.iter().map(String::as_str).collect();
+                found.extend(room(&names).map(String::from));
             }
         }
         found.sort();
@@ -111,6 +109,10 @@ impl Source {
 
     /// Whether a path starts with this crate, or a `use` names it.
     pub fn uses_crate(&self, name: &str) -> bool {
+        // One of our own modules, brought in under a crate's name.
+        if self.code.contains(&format!("::{name};")) {
+            return false;
+        }
         words(&self.code).filter(|(_, word)| *word == name).any(|(at, word)| {
             let before = self.code[..at].trim_end();
             let after = self.code[at + word.len()..].trim_start();

@@ -21,7 +21,7 @@ pub struct Cluster {
     server: Child,
     port: u16,
     // Removed after the server has ended: fields are dropped in order.
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 /// A user and a group of the system.
@@ -55,7 +55,7 @@ impl Cluster {
         serve.args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"]);
         // A child, not a daemon: what ends the tests from the terminal ends it too.
         let server = serve.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
-        let mut started = Self { server, port, _dir: dir };
+        let mut started = Self { server, port, dir };
         started.wait(&programs)?;
         Ok(started)
     }
@@ -77,7 +77,7 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        let said = fs::read_to_string(self._dir.path().join("postgres.log")).unwrap_or_default();
+        let said = fs::read_to_string(self.dir.path().join("postgres.log")).unwrap_or_default();
         bail!("PostgreSQL did not start:\n{said}");
     }
 }
@@ -144,6 +144,16 @@ fn as_account(program: &Path, account: Option<Account>, dir: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cluster_listens_and_leaves_nothing_behind() {
+        let cluster = Cluster::start().unwrap();
+        let (port, dir) = (cluster.port, cluster.dir.path().to_owned());
+        assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        drop(cluster);
+        assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+        assert!(!dir.exists());
+    }
 
     #[test]
     fn an_account_is_read_from_the_list_of_users() {

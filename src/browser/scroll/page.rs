@@ -11,21 +11,19 @@ use web_sys::{AddEventListenerOptions, Document, Element, Event, HtmlElement, Re
 use super::reader::{Metrics, Reader};
 use super::{Place, place};
 
-/// How many frames a held place waits for the element that will be there.
-const FRAMES_TO_WAIT: u32 = 180;
 /// How close to its end a box is, in pixels, to be kept at its end.
 const BOX_NEAR: f64 = 24.0;
 
 type Listener = Closure<dyn FnMut(Event)>;
 
-struct Watch {
-    reader: Reader,
+pub(super) struct Watch {
+    pub(super) reader: Reader,
     list_id: String,
     shown: Place,
     on_place: Box<dyn Fn(Place)>,
     /// A finger is down, a place is being held: nothing is moved meanwhile.
     is_touched: bool,
-    holds: u32,
+    pub(super) holds: u32,
     is_easing: bool,
     /// The turn that was sent last, for which there is room below.
     sent: Option<String>,
@@ -51,7 +49,7 @@ pub(super) fn element(id: &str) -> Option<Element> {
     document()?.get_element_by_id(id)
 }
 
-fn metrics() -> Option<Metrics> {
+pub(super) fn metrics() -> Option<Metrics> {
     let root = document()?.document_element()?;
     Some(Metrics {
         top: window()?.scroll_y().ok()?,
@@ -82,7 +80,7 @@ fn is_reader_busy() -> bool {
     has_selection || super::super::dialog::is_any_open()
 }
 
-fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
+pub(super) fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
     WATCH.with(|watch| watch.try_borrow_mut().ok()?.as_mut().map(|watch| read(watch)))
 }
 
@@ -197,7 +195,7 @@ pub(super) fn go(top: f64) {
     }
 }
 
-fn report() {
+pub(super) fn report() {
     let changed = with(|watch| {
         let place = Place { is_following: watch.reader.is_following(), is_far: watch.reader.is_far() };
         (place != watch.shown).then(|| watch.shown = place).is_some()
@@ -255,67 +253,6 @@ fn keep_room() {
     if wanted <= 0.0 {
         with(|watch| watch.sent = None);
     }
-}
-
-pub(super) fn to_element(id: &str, focus: Option<&str>) {
-    follow(false);
-    let (id, focus) = (id.to_owned(), focus.map(str::to_owned));
-    request_animation_frame(move || {
-        let (Some(target), Some(now)) = (element(&id), metrics()) else { return };
-        go(target.get_bounding_client_rect().top() + now.top - header());
-        if let Some(focus) = focus {
-            focus_quietly(&focus);
-        }
-    });
-}
-
-fn focus_quietly(id: &str) {
-    if let Some(target) = element(id).and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
-        let options = web_sys::FocusOptions::new();
-        options.set_prevent_scroll(true);
-        let _ = target.focus_with_options(&options);
-    }
-}
-
-pub(super) fn hold(old: &str, new: &str, focus: Option<&str>) {
-    let Some(y) = element(old).map(|element| element.get_bounding_client_rect().top()) else { return };
-    with(|watch| watch.holds += 1);
-    settle(new.to_owned(), focus.map(str::to_owned), y, FRAMES_TO_WAIT);
-}
-
-/// Waits for the element and puts it at `y`; a second time one frame later, because what is drawn may still grow.
-fn settle(id: String, focus: Option<String>, y: f64, frames: u32) {
-    request_animation_frame(move || match element(&id) {
-        None if frames > 0 => settle(id, focus, y, frames - 1),
-        None => release(),
-        Some(_) => {
-            put_at(&id, y);
-            if let Some(focus) = focus {
-                focus_quietly(&focus);
-            }
-            request_animation_frame(move || {
-                put_at(&id, y);
-                release();
-            });
-        }
-    });
-}
-
-fn put_at(id: &str, y: f64) {
-    let (Some(held), Some(now)) = (element(id), metrics()) else { return };
-    let moved = held.get_bounding_client_rect().top() - y;
-    if moved.abs() >= 1.0 {
-        go(now.top + moved);
-    }
-}
-
-fn release() {
-    let Some(now) = metrics() else { return };
-    with(|watch| {
-        watch.holds = watch.holds.saturating_sub(1);
-        watch.reader = Reader::new(now);
-    });
-    report();
 }
 
 pub(super) fn keep_end(id: &str) {

@@ -35,7 +35,7 @@ fn the_corpus_has_every_event() {
 #[test]
 fn events_and_blocks_of_a_newer_version_survive_in_their_place() {
     let events: Vec<Event> = NEWER.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(events[0], Event::TurnStatus { status: TurnStatus::Streaming });
+    assert_eq!(events[0], Event::TurnStatus { status: TurnStatus::Streaming, at: None });
     assert_eq!(events[1].name(), "weather_report");
     assert!(!events[1].is_malformed());
     for (event, line) in events.iter().zip(NEWER.lines()).take(4).skip(1) {

@@ -109,9 +109,9 @@ fn end(id: u64, state: BlockState, content: Option<Content>) -> Event {
 #[test]
 fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
     use BlockState::{Done, Open};
-    let status = |status| Event::TurnStatus { status };
+    let status = |status| Event::TurnStatus { status, at: None };
     let update = |id, status| Event::BlockUpdate { block_id: sample::block_id(id), status, duration_ms: None };
-    let finish = |status| Event::TurnEnd { status, usage: Usage::default() };
+    let finish = |status| Event::TurnEnd { status, usage: Usage::default(), at: None };
     let text = || start(0, 0, Open, Content::text(""));
     let table: Vec<(Vec<Event>, Event, &str)> = vec![
         (vec![], delta(9, "a"), "no such block"),
@@ -148,7 +148,7 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
 #[test]
 fn a_gap_changes_nothing_and_is_named() {
     let mut turn = pending();
-    let event = Event::TurnStatus { status: TurnStatus::Streaming };
+    let event = Event::TurnStatus { status: TurnStatus::Streaming, at: None };
     assert_eq!(apply(&mut turn, 2, &event), Applied::Gap);
     assert_eq!(turn, pending());
     assert_eq!(fold(&mut turn, [(1, &event), (3, &event)]), [(3, "events before it are missing")]);
@@ -162,10 +162,15 @@ fn a_generations_usage_replaces_its_own_and_adds_to_the_others() {
     let generation = |n| GenerationId::from_uuid(sample::uuid(n));
     let used = |n| Usage { output_tokens: Some(n), ..Usage::default() };
     let mut usages = Usages::default();
-    assert_eq!(usages.put(generation(1), used(5)), used(5));
-    assert_eq!(usages.put(generation(1), used(7)), used(7));
-    assert_eq!(usages.put(generation(2), used(1)), used(8));
-    assert_eq!(usages.put(generation(2), Usage::default()), used(7));
+    for (generation, usage, sum) in [
+        (generation(1), used(5), used(5)),
+        (generation(1), used(7), used(7)),
+        (generation(2), used(1), used(8)),
+        (generation(2), Usage::default(), used(7)),
+    ] {
+        usages.put(generation, usage);
+        assert_eq!(usages.sum(), sum);
+    }
 }
 
 /// Any event about a handful of blocks, possible or not; what a run really sends is the most likely.
@@ -191,7 +196,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         1 => id.prop_map(|id| Event::BlockUpdate {
             block_id: sample::block_id(id), status: ToolStatus::Running, duration_ms: Some(id)
         }),
-        2 => status().prop_map(|status| Event::TurnStatus { status }),
+        2 => status().prop_map(|status| Event::TurnStatus { status, at: None }),
         1 => Just(Event::ModelReturned { model: "m".into() }),
         1 => Just(Event::Attempt(crate::turn::Attempt {
             number: 2, of: 3, wait_ms: 500, reason: Failure::new(FailureKind::ProviderError, "X")
@@ -205,7 +210,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
     let pieces = || prop::collection::vec("[a🌦\n ]{0,4}", 0..6);
     prop::collection::vec((0..3_u8, pieces()), 0..8).prop_map(|blocks| {
-        let mut events = vec![Event::TurnStatus { status: TurnStatus::Streaming }];
+        let mut events = vec![Event::TurnStatus { status: TurnStatus::Streaming, at: None }];
         let mut seq = 0_u32;
         for (kind, pieces) in blocks {
             let id = u64::from(seq);
@@ -232,7 +237,7 @@ fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
                 seq += 1;
             }
         }
-        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default() });
+        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), at: None });
         events
     })
 }

@@ -11,7 +11,11 @@ fn frames_read_as_they_were_written() {
     let block = turn.blocks[0].clone();
     let frames = [
         Frame::Event { turn_id: turn.id, seq: 1, event: Event::BlockStart { block } },
-        Frame::Event { turn_id: turn.id, seq: 2, event: Event::TurnStatus { status: crate::TurnStatus::Streaming } },
+        Frame::Event {
+            turn_id: turn.id,
+            seq: 2,
+            event: Event::TurnStatus { status: crate::TurnStatus::Streaming, at: None },
+        },
         Frame::Event {
             turn_id: turn.id,
             seq: 3,

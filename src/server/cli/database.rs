@@ -2,7 +2,7 @@
 
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::platform::config::Config;
-use crate::server::platform::data_dir::DataDir;
+use crate::server::platform::storage_dir::StorageDir;
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 
@@ -24,9 +24,10 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, F
 }
 
 /// Makes the data directory where it is missing.
-pub fn data_dir(config: &Config) -> Result<DataDir, Failed> {
+pub fn data_dir(config: &Config) -> Result<StorageDir, Failed> {
     let path = &config.data_dir.value;
-    DataDir::open(path).map_err(|error| Failed::because(&format!("make the data directory {}", path.display()), error))
+    StorageDir::open(path)
+        .map_err(|error| Failed::because(&format!("make the data directory {}", path.display()), error))
 }
 
 /// Opens the database of an installation that exists. A command that only looks must not make an empty one.

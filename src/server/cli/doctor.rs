@@ -10,9 +10,9 @@ use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
 use crate::server::http::assets::Site;
 use crate::server::platform::config::{Config, binding};
-use crate::server::platform::data_dir::DataDir;
 use crate::server::platform::ids;
 use crate::server::platform::lock_file::{LockError, LockFile};
+use crate::server::platform::storage_dir::StorageDir;
 use crate::server::store::dialect;
 
 /// How bad it is.
@@ -83,7 +83,7 @@ fn directory(config: &Config) -> Observation {
     if !path.exists() {
         return seen("data directory", Verdict::Note, format_args!("{shown} does not exist yet; serving makes it"));
     }
-    match (LockFile::take(path, ids::mint()), DataDir::open(path).and_then(|dir| dir.is_open_to_others())) {
+    match (LockFile::take(path, ids::mint()), StorageDir::open(path).and_then(|dir| dir.is_open_to_others())) {
         (Err(error @ LockError::Io { .. }), _) => seen("data directory", Verdict::Wrong, error),
         (_, Err(error)) => seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}")),
         (_, Ok(true)) => {

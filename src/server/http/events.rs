@@ -23,9 +23,7 @@ use crate::domain::{BlockState, Content, Event, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::block_markup;
-use crate::server::run::live::Line;
-use crate::server::run::{Cursor, Followed};
-use crate::server::service::ServiceError;
+use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -115,7 +113,7 @@ fn outgoing(
     app: App,
     viewer: Viewer,
     id: TurnId,
-    followed: impl Stream<Item = Result<Followed, crate::server::store::StoreError>> + Send + 'static,
+    followed: impl Stream<Item = Result<Followed, StoreError>> + Send + 'static,
     with_markup: bool,
 ) -> impl Stream<Item = Outgoing> + Send {
     stream! {

@@ -3,13 +3,13 @@
 
 use axum::Form;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::problem::Problem;
 use crate::api::error::ApiError;
-use crate::api::turns::SendMessage;
+use crate::api::view::SendMessage;
 use crate::api::view::DraftView;
 use crate::domain::{ChatId, Thinking, TurnId};
 use crate::server::access::Viewer;
@@ -132,14 +132,6 @@ fn code(error: &ApiError) -> &'static str {
         ApiError::Unavailable { .. } => "unavailable",
         ApiError::Internal { .. } => "internal",
     }
-}
-
-/// The theme of a request's cookie, if it is one.
-pub fn theme_of(headers: &HeaderMap) -> Option<&'static str> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let theme =
-        cookies.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix("turnleaf_theme="))?;
-    ["light", "dark", "system"].into_iter().find(|known| *known == theme)
 }
 
 #[cfg(test)]

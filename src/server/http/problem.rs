@@ -6,7 +6,7 @@ use std::fmt::Display;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::domain::failure::Invalid;
 use crate::server::http::request_id;
@@ -21,7 +21,7 @@ pub struct Problem {
     code: &'static str,
     detail: String,
     /// Members beside the standard ones: `field`, or what a client needs to go on.
-    members: Map<String, Value>,
+    members: Vec<(String, Value)>,
     /// Seconds after which the same request may work.
     retry_after: Option<u64>,
 }
@@ -29,7 +29,7 @@ pub struct Problem {
 impl Problem {
     /// Any status with a code that scripts may rely on and a sentence for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into(), members: Map::new(), retry_after: None }
+        Self { status, code, detail: detail.into(), members: Vec::new(), retry_after: None }
     }
 
     /// 404. The same for what does not exist and for what is not the caller's.
@@ -100,8 +100,8 @@ impl Problem {
     }
 
     /// The same with one more member.
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.members.insert(name.to_owned(), value.into());
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.members.push((name.into(), value.into()));
         self
     }
 

@@ -4,8 +4,7 @@ use http::StatusCode;
 
 use super::problem::Problem;
 use crate::domain::Invalid;
-use crate::server::service::ServiceError;
-use crate::server::store::StoreError;
+use crate::server::service::{ServiceError, StoreError};
 
 impl From<ServiceError> for Problem {
     fn from(error: ServiceError) -> Self {

@@ -20,7 +20,7 @@ pub struct HttpConfig {
     pub hosts: AllowedHosts,
     pub transport: Transport,
     /// The public address as browsers write it in `Origin`.
-    public_origin: Option<String>,
+    pub public_origin: Option<String>,
 }
 
 /// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its

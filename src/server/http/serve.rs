@@ -24,6 +24,16 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// way may finish, and what is left after the drain time is cut. Handlers of endless streams should watch the same
 /// token.
 pub async fn serve(listeners: Vec<TcpListener>, router: Router, shutdown: CancellationToken) -> io::Result<()> {
+    serve_with(listeners, router, shutdown, limits::DRAIN + LAST_WORDS).await
+}
+
+/// The same with the time that connections get after the end was asked for.
+async fn serve_with(
+    listeners: Vec<TcpListener>,
+    router: Router,
+    shutdown: CancellationToken,
+    patience: Duration,
+) -> io::Result<()> {
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();
     let mut loops = JoinSet::new();
@@ -50,7 +60,7 @@ pub async fn serve(listeners: Vec<TcpListener>, router: Router, shutdown: Cancel
         ended.map_err(io::Error::other)?;
     }
     connections.close();
-    if tokio::time::timeout(limits::DRAIN + LAST_WORDS, connections.wait()).await.is_err() {
+    if tokio::time::timeout(patience, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "cutting connections that did not end in time");
         cut.cancel();
         connections.wait().await;
@@ -87,3 +97,6 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
+
+#[cfg(test)]
+mod tests;

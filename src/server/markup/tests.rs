@@ -1,5 +1,7 @@
 //! What the server adds, and that it stays within the same bounds as everything else.
 
+use proptest::prelude::*;
+
 use super::{block_markup, colours, formula};
 use crate::domain::limits;
 use crate::ui::markdown::tests::allowed::read;
@@ -36,10 +38,111 @@ fn code_is_cut_into_classes() {
     assert_eq!(class("42"), Some(ClassName::Number));
     assert_eq!(class("\"a"), Some(ClassName::String));
     assert_eq!(class("true"), Some(ClassName::Constant));
-    let html = pieces("html", "<a href=\"x\">y</a>");
-    assert!(html.contains(&(ClassName::Tag, "a".into())) && html.contains(&(ClassName::Attribute, "href".into())));
-    assert!(pieces("python", "class A:\n    pass\n").contains(&(ClassName::Type, "A".into())));
-    assert!(pieces("diff", "-a\n+b\n").iter().any(|(class, _)| *class == ClassName::Inserted));
+    assert_eq!(class("println!"), Some(ClassName::Function));
+}
+
+#[test]
+fn each_language_is_read_by_its_own_rules() {
+    for (language, code, class, piece) in [
+        ("rust", "#[derive(Debug)]\nstruct A<'a>(&'a str);", ClassName::Attribute, "#[derive(Debug)]"),
+        ("rust", "fn f<'a>(c: char) { c == 'x' }", ClassName::String, "'x'"),
+        ("rust", "let a = r#\"a \"b\" c\"#;", ClassName::String, "r#\"a \"b\" c\"#"),
+        ("rust", "let a = b\"x\";", ClassName::String, "b\"x\""),
+        ("python", "class A:\n    pass\n", ClassName::Type, "A"),
+        ("python", "@cached\ndef f(): pass", ClassName::Attribute, "@cached"),
+        ("python", "\"\"\"a\nb\"\"\"\nx = 1", ClassName::String, "\"\"\"a\nb\"\"\""),
+        ("python", "x = f\"{y}\" # z", ClassName::String, "f\"{y}\""),
+        ("js", "const a = `x\n${y}`;", ClassName::String, "`x\n${y}`"),
+        ("ts", "interface A { b: string }", ClassName::Type, "string"),
+        ("bash", "echo \"$HOME\" $HOME # x", ClassName::Variable, "$HOME"),
+        ("bash", "echo a#b # c", ClassName::Comment, "# c"),
+        ("json", "{\"a\": [1.5e-3, true]}", ClassName::Number, "1.5e-3"),
+        ("yaml", "a-b: c # d", ClassName::Attribute, "a-b"),
+        ("toml", "[a]\nb = 1", ClassName::Heading, "[a]"),
+        ("css", "a { color: #fff; }", ClassName::Constant, "#fff"),
+        ("sql", "select a from b", ClassName::Keyword, "select"),
+        ("c", "#include <x>\nint f();", ClassName::Keyword, "#include"),
+        ("html", "<!-- a --><a href=\"x\">y</a>", ClassName::Tag, "a"),
+        ("html", "<a href=\"x\">y</a>", ClassName::Attribute, "href"),
+        ("html", "<script>let a = 1;</script>", ClassName::Keyword, "let"),
+        ("html", "a &amp; b", ClassName::Constant, "&amp;"),
+        ("diff", "-a\n+b\n", ClassName::Inserted, "+b"),
+        ("go", "func main() {}", ClassName::Function, "main"),
+        ("lua", "--[[ a\nb ]] local x", ClassName::Comment, "--[[ a\nb ]]"),
+        ("php", "$a = 1;", ClassName::Variable, "$a"),
+    ] {
+        let found = pieces(language, code);
+        assert!(found.contains(&(class, piece.to_owned())), "{language}: {found:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_code_is_covered_to_its_end(code in any::<String>(), marks in prop::collection::vec(prop::sample::select(MARKS), 0..30)) {
+        for code in [code, marks.concat()] {
+            for language in ["rust", "python", "js", "bash", "c", "html", "yaml", "toml", "css", "diff", "sql", "php", "haskell"] {
+                pieces(language, &code);
+                rich(&format!("~~~~~{language}\n{code}\n~~~~~"));
+            }
+        }
+    }
+}
+
+const MARKS: &[&str] = &[
+    "'",
+    "\"",
+    "`",
+    "\"\"\"",
+    "#",
+    "#[",
+    "]",
+    "[",
+    "\\",
+    "/*",
+    "*/",
+    "//",
+    "--",
+    "<!--",
+    "<",
+    ">",
+    "</",
+    "=",
+    "$",
+    "${",
+    "}",
+    "@",
+    "r#",
+    "b",
+    "é",
+    "漢",
+    "0x",
+    "1.",
+    "1e",
+    "-",
+    "+",
+    "\n",
+    " ",
+    "&",
+    ";",
+    "<script>",
+    "</script>",
+    "a(",
+    "A",
+    "::",
+    ":",
+    "!",
+    "x",
+];
+
+#[test]
+fn hostile_code_is_read_in_one_pass() {
+    for mark in ["#[", "'", "\"", "<a ", "<!--", "${", "/*", "&a", "(*", "r#\"", "<script>", "\\"] {
+        let line = format!("{}\n", mark.repeat(limits::HIGHLIGHT_LINE_BYTES / mark.len() - 1));
+        let code = line.repeat(limits::HIGHLIGHT_BYTES / line.len());
+        for language in ["rust", "html", "bash", "ocaml", "python"] {
+            pieces(language, &code);
+        }
+    }
 }
 
 #[test]
@@ -100,9 +203,6 @@ fn languages_are_known_by_the_names_that_models_use() {
         "nix",
         "xml",
         "svg",
-        "markdown",
-        "md",
-        "latex",
         "graphql",
         "proto",
         "protobuf",
@@ -122,7 +222,7 @@ fn languages_are_known_by_the_names_that_models_use() {
     ] {
         assert!(colours::runs(language, "x\n").is_some(), "{language}");
     }
-    for language in ["", "text", "plaintext", "txt", "nonsense", "../../etc/passwd", "mermaid"] {
+    for language in ["", "text", "plaintext", "txt", "nonsense", "../../etc/passwd", "mermaid", "markdown"] {
         assert!(colours::runs(language, "x\n").is_none(), "{language}");
     }
 }

@@ -17,7 +17,7 @@ use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
-use crate::domain::{Event, Failure, FailureKind, GenerationId, Turn, TurnStatus, limits};
+use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
@@ -113,7 +113,8 @@ impl Run<'_> {
 
     fn status(&mut self, status: TurnStatus) {
         if self.recorder.status() != status {
-            self.recorder.push(Event::TurnStatus { status });
+            let at = Some(self.supervisor.clock().now());
+            self.recorder.push(Event::TurnStatus { status, at });
         }
     }
 }
@@ -130,10 +131,6 @@ async fn end(
     let events = closing(recorder.turn(), ending, usages.sum(), now, ids::mint);
     recorder.extend(events);
     recorder
-        .flush_ending(|turn| Batch {
-            ending: Some(Turn { completed_at: Some(now), ..turn.clone() }),
-            generation_end: cut_off.clone(),
-            ..Batch::default()
-        })
+        .flush_ending(|turn| Batch { ending: Some(turn.clone()), generation_end: cut_off.clone(), ..Batch::default() })
         .await;
 }

@@ -81,7 +81,7 @@ pub fn closing(
             TurnStatus::Error
         }
     };
-    events.push(Event::TurnEnd { status, usage });
+    events.push(Event::TurnEnd { status, usage, at: Some(now) });
     events
 }
 

@@ -65,7 +65,6 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
         };
         generations::finish(&mut tx, &end).await?;
     }
-    turn.completed_at = Some(now);
     turns::finish(&mut tx, &turn).await?;
     tx.commit().await
 }

@@ -48,8 +48,14 @@ pub(super) async fn open_sqlite(url: &str) -> Result<Db, StoreError> {
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None);
-    let writer = pool.clone().max_connections(1).connect_with(options.clone()).await?;
-    let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
+    let writer = pool.clone().max_connections(1).connect_with(options).await?;
+    // The file's own settings are the writer's business: a reader that set them again would need the write lock for it.
+    let reading = SqliteConnectOptions::from_str(url)?
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .statement_cache_capacity(STATEMENTS)
+        .pragma("query_only", "ON");
+    let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(reading);
     Ok(Db::Sqlite { writer, readers, path })
 }
 

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
-use crate::api::turns::{SendMessage, send_message, stop_reply};
-use crate::api::view::{Started, TurnView};
+use crate::api::turns::{send_message, stop_reply};
+use crate::api::view::{SendMessage, Started, TurnView};
 use crate::browser::{focus, request_id, textarea};
 use crate::domain::provider::{Model, Reasoning};
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};

@@ -114,12 +114,12 @@ impl MathTree {
     }
 }
 
-/// Whether a value may stay. Of classes, those of tables in formulas stay.
+/// Whether a value may stay. Of classes, those of formulas stay.
 fn allow_value(attribute: MathAttribute, value: &mut String) -> bool {
     if attribute == MathAttribute::Class {
         let known: Vec<&str> = value
             .split_ascii_whitespace()
-            .filter(|class| class.starts_with("menv-") || class.starts_with("cell-"))
+            .filter(|class| ["menv-", "cell-", "mop-"].iter().any(|known| class.starts_with(known)))
             .collect();
         *value = known.join(" ");
     }

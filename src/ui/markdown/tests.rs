@@ -5,3 +5,4 @@ mod growing;
 mod hostile;
 mod links;
 mod looks;
+mod page;

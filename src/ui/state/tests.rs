@@ -1,1 +1,224 @@
+use chrono::TimeDelta;
 
+use super::saying::{Said, Saying};
+use super::*;
+use crate::domain::frame::{Frame, Signal as Aside};
+use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, sample};
+
+fn view(turn: Turn) -> TurnView {
+    TurnView { siblings: vec![turn.id], is_thinking_mode: true, markup: Vec::new(), turn }
+}
+
+fn in_owner<T>(run: impl FnOnce() -> T) -> T {
+    Owner::new().with(run)
+}
+
+fn chat(turns: Vec<TurnView>) -> ChatState {
+    ChatState::new(turns, Callback::new(|_| {}))
+}
+
+fn ids(state: ChatState) -> Vec<TurnId> {
+    state.path.get_untracked().iter().map(TurnState::id).collect()
+}
+
+fn running(ord: i64) -> Turn {
+    sample::turn(ord, Role::Assistant, TurnStatus::Streaming)
+}
+
+fn event(seq: u64, event: Event) -> Frame {
+    Frame::Event { turn_id: sample::turn_id(2), seq, event }
+}
+
+fn start(seq: u64) -> Frame {
+    let mut block = sample::block(2, 0, Content::text(""));
+    block.state = BlockState::Open;
+    event(seq, Event::BlockStart { block })
+}
+
+fn delta(seq: u64, text: &str) -> Frame {
+    event(seq, Event::BlockDelta { block_id: sample::block(2, 0, Content::text("")).id, text: text.into() })
+}
+
+/// Counts how often a memo that reads through `read` has to be computed.
+fn count<T: PartialEq + Clone + Send + Sync + 'static>(
+    read: impl Fn() -> T + Send + Sync + 'static,
+) -> impl Fn() -> (T, usize) {
+    let runs = StoredValue::new(0);
+    let memo = Memo::new(move |_| {
+        runs.update_value(|runs| *runs += 1);
+        read()
+    });
+    move || (memo.get_untracked(), runs.get_value())
+}
+
+#[test]
+fn a_delta_wakes_only_those_who_watch_its_block() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        turn.apply(vec![start(1), delta(2, "He")]);
+        let block = sample::block(2, 0, Content::text("")).id;
+        let (of_items, of_block) = (turn.clone(), turn.clone());
+        let items = count(move || of_items.items().len());
+        let text = count(move || of_block.with_block(block, |block, _| block.content.clone()));
+        assert_eq!(items(), (1, 1));
+        assert_eq!(text(), (Some(Content::text("He")), 1));
+        turn.apply(vec![delta(3, "l"), delta(4, "lo")]);
+        assert_eq!(items(), (1, 1), "the shape is the same");
+        assert_eq!(text(), (Some(Content::text("Hello")), 2), "one batch, one drawing");
+    });
+}
+
+#[test]
+fn the_first_letter_of_a_block_changes_the_shape() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        let of_items = turn.clone();
+        let items = count(move || of_items.items().len());
+        turn.apply(vec![start(1), delta(2, " \n")]);
+        assert_eq!(items().0, 0);
+        turn.apply(vec![delta(3, "x")]);
+        assert_eq!(items().0, 1);
+    });
+}
+
+#[test]
+fn a_gap_is_reported_and_nothing_after_it_is_applied() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        let heard = turn.apply(vec![start(1), delta(3, "lost"), delta(4, "more")]);
+        assert!(heard.is_gap);
+        assert_eq!(turn.with_untracked(|view| view.turn.last_event_seq), 1);
+    });
+}
+
+#[test]
+fn a_snapshot_replaces_and_markup_is_kept_by_block() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        let mut whole = sample::reply(2, [Content::text("Hi")]);
+        whole.last_event_seq = 9;
+        let block_id = whole.blocks[0].id;
+        turn.apply(vec![Frame::Other(Aside::Snapshot { turn: Box::new(whole) })]);
+        for parts in [vec!["<p>a</p>".to_owned()], vec!["<p>b</p>".to_owned()]] {
+            turn.apply(vec![Frame::Other(Aside::Markup { block_id, parts })]);
+        }
+        assert_eq!(turn.with_untracked(|view| view.markup.len()), 1);
+        assert_eq!(
+            turn.with_block(block_id, |_, markup| markup.map(|m| m.parts.clone())),
+            Some(Some(vec!["<p>b</p>".into()]))
+        );
+    });
+}
+
+#[test]
+fn a_turn_takes_its_place_on_the_path() {
+    in_owner(|| {
+        let state = chat(vec![view(sample::user_turn(1, "Hi")), view(sample::reply(2, []))]);
+        assert!(state.put(view(sample::user_turn(3, "More"))));
+        assert_eq!(ids(state), [1, 2, 3].map(sample::turn_id));
+        // Another version of the first reply takes the place of what followed.
+        let mut again = running(9);
+        again.prev_turn_id = Some(sample::turn_id(1));
+        assert!(state.put(view(again)));
+        assert_eq!(ids(state), [1, 9].map(sample::turn_id));
+        assert_eq!(state.running(), Some(sample::turn_id(9)));
+        let mut elsewhere = running(20);
+        elsewhere.prev_turn_id = Some(sample::turn_id(19));
+        assert!(!state.put(view(elsewhere)));
+    });
+}
+
+#[test]
+fn an_older_view_of_a_turn_brings_only_its_versions() {
+    in_owner(|| {
+        let mut done = sample::reply(2, [Content::text("Done")]);
+        done.last_event_seq = 5;
+        let turn = TurnState::new(view(done));
+        let mut old = view(running(2));
+        old.siblings = vec![sample::turn_id(2), sample::turn_id(8)];
+        turn.replace(old);
+        turn.with_untracked(|view| {
+            assert_eq!(view.turn.status, TurnStatus::Complete);
+            assert_eq!(view.siblings.len(), 2);
+        });
+    });
+}
+
+#[test]
+fn showing_another_path_keeps_the_turns_both_have() {
+    in_owner(|| {
+        let state = chat(vec![view(sample::user_turn(1, "Hi")), view(running(2))]);
+        state.find(sample::turn_id(2)).unwrap().apply(vec![start(1), delta(2, "so far")]);
+        state.show(vec![view(sample::user_turn(1, "Hi")), view(running(2)), view(sample::user_turn(3, "x"))]);
+        let kept = state.find(sample::turn_id(2)).unwrap();
+        assert_eq!(kept.with_untracked(|view| view.turn.content_text()), "so far");
+    });
+}
+
+#[test]
+fn older_turns_are_put_before_and_only_once() {
+    in_owner(|| {
+        let state = chat(vec![view(sample::user_turn(3, "c"))]);
+        state.prepend(vec![
+            view(sample::user_turn(1, "a")),
+            view(sample::reply(2, [])),
+            view(sample::user_turn(3, "c")),
+        ]);
+        assert_eq!(ids(state), [1, 2, 3].map(sample::turn_id));
+    });
+}
+
+#[test]
+fn a_minute_of_writing_is_few_announcements_and_no_token() {
+    let mut saying = Saying::new(0);
+    let mut turn = running(2);
+    let mut said = Vec::new();
+    for tick in 0..600 {
+        let now = tick * 100;
+        if now == 2_000 {
+            turn.blocks = sample::blocks(2, [Content::thinking("hm")]);
+        }
+        if now == 20_000 {
+            turn.blocks = sample::blocks(2, [Content::thinking("hm"), Content::text("word")]);
+        }
+        said.extend(saying.look(&turn, now, true));
+    }
+    assert!(said.len() <= 12, "{said:?}");
+    assert_eq!(said[0], Said::Politely("Assistant is thinking.".into()));
+    assert_eq!(said[1], Said::Politely("Still thinking, 12 seconds.".into()));
+    assert!(said.contains(&Said::Politely("Assistant is answering.".into())));
+    assert!(!said.iter().any(|said| format!("{said:?}").contains("word")));
+}
+
+#[test]
+fn the_end_of_a_reply_is_told_once_and_a_failure_at_once() {
+    let ended = |turn: Turn, is_at_composer| {
+        let mut saying = Saying::new(0);
+        let first = saying.look(&turn, 100, is_at_composer);
+        assert_eq!(saying.look(&turn, 60_000, is_at_composer), None);
+        first.unwrap()
+    };
+    let short = sample::reply(2, [Content::text("Four words are here.")]);
+    assert_eq!(ended(short.clone(), true), Said::Politely("Reply: Four words are here.".into()));
+    assert_eq!(ended(short.clone(), false), Said::Politely("Reply complete, 4 words.".into()));
+    let mut stopped = short.clone();
+    stopped.status = TurnStatus::Cancelled;
+    assert_eq!(ended(stopped, true), Said::Politely("Stopped.".into()));
+    let mut failed = short;
+    failed.status = TurnStatus::Error;
+    failed.error = Some(crate::domain::Failure::new(crate::domain::FailureKind::StorageFull, "Demo"));
+    assert_eq!(ended(failed, true), Said::AtOnce("Reply failed: The server's disk is full.".into()));
+}
+
+#[test]
+fn folding_frames_ends_a_turn_like_the_domain_says() {
+    in_owner(|| {
+        let turn = TurnState::new(view(running(2)));
+        let heard = turn.apply(vec![
+            Frame::Other(Aside::Heartbeat { now: sample::time(1) }),
+            event(1, Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default() }),
+        ]);
+        assert_eq!(heard.server_time, Some(sample::time(0) + TimeDelta::seconds(1)));
+        assert!(!turn.is_running());
+    });
+}

@@ -97,30 +97,33 @@ pub fn RetryForm(
     }
 }
 
-/// Model, tokens and time of a reply, where they are known.
+/// Model, tokens and time of a reply that is over, where they are known.
 #[component]
 fn ReplyMeta(turn: TurnState) -> impl IntoView {
     let meta = Memo::new(move |_| {
         turn.with(|view| {
             let turn = &view.turn;
+            if !turn.status.is_terminal() {
+                return None;
+            }
             let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
                 (Some(start), Some(end)) => u64::try_from((end - start).num_milliseconds()).ok(),
                 _ => None,
             };
-            (turn.model_used.clone(), turn.usage, took, turn.created_at)
+            Some((turn.model_used.clone(), turn.usage, took, turn.created_at))
         })
     });
     move || {
-        let (model, usage, took, at) = meta.get();
+        let (model, usage, took, at) = meta.get()?;
         let tokens = usage.output_tokens.map(said::tokens);
         let all = usage.is_known().then(|| said::usage(&usage));
-        view! {
+        Some(view! {
             <span class="meta">
                 {model.map(|model| view! { <bdi class="meta-model">{model}</bdi> })}
                 {tokens.map(|tokens| view! { <span class="meta-part" title=all>{tokens}</span> })}
                 {took.map(|ms| view! { <span class="meta-part">{said::took(ms)}</span> })}
                 <span class="meta-part"><TurnTime at/></span>
             </span>
-        }
+        })
     }
 }

@@ -175,16 +175,6 @@ pub fn cut_at(bytes: usize) -> String {
     format!("Cut at {} KB.", bytes >> 10)
 }
 
-/// "5 tools, all done".
-pub fn tools_done(count: usize) -> String {
-    format!("{count} tools, all done")
-}
-
-/// "3 tools · 1 running".
-pub fn tools_running(count: usize, running: usize) -> String {
-    format!("{count} tools · {running} running")
-}
-
 /// What the person can do about a failure, if there is something.
 pub fn next_step(kind: FailureKind) -> Option<&'static str> {
     use FailureKind as Kind;

@@ -1,5 +1,5 @@
-//! `cargo xtask serve --dev`: builds fast, and builds and starts again whenever a source changes. An open page sees from
-//! `/version` that another process answers and reloads itself; a release has no such code.
+//! `cargo xtask serve --dev`: builds fast, and builds and starts again whenever a source changes. An open page sees that
+//! the server was away (`browser::reload`) and reloads itself; a release has no such code.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -17,6 +17,9 @@ use crate::{server, workspace};
 const WATCHED: [&str; 5] = ["src", "style", "public", "migrations", "Cargo.toml"];
 /// How long no file may change before a build begins: editors write more than once.
 const QUIET: Duration = Duration::from_millis(200);
+
+/// How long the server is away between two builds, so that an open page notices.
+const AWAY: Duration = Duration::from_millis(700);
 
 /// Serves and rebuilds until stopped.
 ///
@@ -46,6 +49,7 @@ pub fn run(args: &[String]) -> Result<()> {
             Ok(binary) => {
                 if let Some(mut old) = running.take() {
                     stop(&mut old);
+                    std::thread::sleep(AWAY);
                 }
                 running = Some(serve(&binary, args)?);
             }

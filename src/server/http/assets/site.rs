@@ -15,6 +15,10 @@ use sha2::{Digest, Sha256};
 #[allow_missing = true]
 struct Embedded;
 
+/// Named here so that the compiler embeds the site anew when the build says that it has changed; it cannot see files
+/// that were added.
+const _SITE_OF_THE_BUILD: Option<&str> = option_env!("TURNLEAF_SITE_HASH");
+
 /// One file with the hash of its bytes in hexadecimal.
 pub struct SiteFile {
     pub bytes: Bytes,

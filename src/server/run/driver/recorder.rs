@@ -56,7 +56,7 @@ impl Recorder {
     /// The turn's status with everything that was noted, flushed or not.
     pub fn status(&self) -> TurnStatus {
         let noted = self.pending.iter().rev().find_map(|event| match event {
-            Event::TurnStatus { status } => Some(*status),
+            Event::TurnStatus { status, .. } => Some(*status),
             _ => None,
         });
         noted.unwrap_or(self.turn.status)

@@ -191,7 +191,7 @@ fn check_attributes(element: &str, mut rest: &str, seen: &mut Seen) -> Result<()
         names.push(name);
         let fits = match name {
             "class" if MATH.contains(&element) => {
-                value.split(' ').all(|class| class.starts_with("menv-") || class.starts_with("cell-"))
+                value.split(' ').all(|class| ["menv-", "cell-", "mop-"].iter().any(|known| class.starts_with(known)))
             }
             "class" => value.split(' ').all(|class| CLASSES.contains(&class)),
             "dir" => matches!(&*value, "auto" | "ltr"),

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// A data directory that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DataDir(PathBuf);
+pub struct StorageDir(PathBuf);
 
-impl DataDir {
+impl StorageDir {
     /// Makes the directory with mode 0700 if it does not exist. One that exists keeps its mode: its owner may have
     /// chosen it.
     pub fn open(path: &Path) -> io::Result<Self> {
@@ -35,10 +35,10 @@ mod tests {
     fn a_new_data_directory_is_its_owners_alone() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("a").join("turnleaf");
-        let dir = DataDir::open(&path).unwrap();
+        let dir = StorageDir::open(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         assert!(!dir.is_open_to_others().unwrap());
-        DataDir::open(&path).unwrap();
+        StorageDir::open(&path).unwrap();
     }
 
     #[test]
@@ -46,6 +46,6 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("turnleaf");
         std::fs::write(&path, "").unwrap();
-        assert!(DataDir::open(&path).is_err());
+        assert!(StorageDir::open(&path).is_err());
     }
 }

@@ -1,0 +1,81 @@
+//! The end of the accept loop, and what it does with connections that have none.
+
+use axum::body::{Body, Bytes};
+use axum::routing::get;
+use futures::StreamExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::*;
+
+const NO_TIME: Duration = Duration::from_millis(1);
+
+/// A route that sends one chunk and then nothing until the token is cancelled.
+fn routes(end: CancellationToken) -> Router {
+    let stream = move || {
+        let end = end.clone();
+        let first = futures::stream::iter([Ok::<_, io::Error>(Bytes::from_static(b"first"))]);
+        let last = futures::stream::once(async move {
+            end.cancelled().await;
+            Ok(Bytes::from_static(b"last"))
+        });
+        async move { Body::from_stream(first.chain(last)) }
+    };
+    Router::new().route("/stream", get(stream))
+}
+
+async fn bound() -> (TcpListener, std::net::SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// Asks for the stream and waits for its first chunk.
+async fn follow(address: std::net::SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let mut seen = Vec::new();
+    while !seen.ends_with(b"first\r\n") {
+        seen.push(stream.read_u8().await.unwrap());
+    }
+    stream
+}
+
+#[tokio::test]
+async fn an_endless_stream_is_cut_when_its_time_is_up() {
+    let (listener, address) = bound().await;
+    let shutdown = CancellationToken::new();
+    let never = CancellationToken::new();
+    let serving = tokio::spawn(serve_with(vec![listener], routes(never), shutdown.clone(), NO_TIME));
+    let mut follower = follow(address).await;
+    shutdown.cancel();
+    serving.await.unwrap().unwrap();
+    let mut rest = Vec::new();
+    let _ = follower.read_to_end(&mut rest).await;
+    assert!(rest.is_empty(), "a cut stream has no proper end");
+    assert!(TcpStream::connect(address).await.is_err(), "nobody is accepted any more");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_in_time_is_sent_to_its_end() {
+    let (listener, address) = bound().await;
+    let shutdown = CancellationToken::new();
+    let router = routes(shutdown.clone());
+    let serving = tokio::spawn(serve(vec![listener], router, shutdown.clone()));
+    let mut follower = follow(address).await;
+    shutdown.cancel();
+    let mut rest = Vec::new();
+    follower.read_to_end(&mut rest).await.unwrap();
+    assert!(String::from_utf8(rest).unwrap().ends_with("last\r\n0\r\n\r\n"));
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn every_listener_is_served() {
+    let (one, one_address) = bound().await;
+    let (other, other_address) = bound().await;
+    let shutdown = CancellationToken::new();
+    let serving = tokio::spawn(serve(vec![one, other], routes(shutdown.clone()), shutdown.clone()));
+    let _followers = (follow(one_address).await, follow(other_address).await);
+    shutdown.cancel();
+    serving.await.unwrap().unwrap();
+}

@@ -1,0 +1,405 @@
+//! The transcript as the server draws it: every state of ux.md 6.2, 7 and 8, found the way contract.md 4 says, and
+//! hostile text that stays text.
+
+use leptos::prelude::*;
+use serde_json::json;
+use turnleaf::api::view::{BlockMarkup, TurnView};
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
+use turnleaf::domain::turn::Attempt;
+use turnleaf::domain::{BlockState, Content, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
+use turnleaf::ui::state::ChatState;
+use turnleaf::ui::transcript::{Transcript, TranscriptProps};
+
+fn view(turn: Turn) -> TurnView {
+    TurnView { siblings: vec![turn.id], is_thinking_mode: true, markup: Vec::new(), turn }
+}
+
+fn draw(turns: Vec<TurnView>) -> String {
+    let owner = Owner::new();
+    let html = owner.with(|| {
+        let state = ChatState::new(turns, Callback::new(|_| {}));
+        let nothing = Callback::new(|_| {});
+        let props = TranscriptProps::builder().state(state).on_stop(nothing).on_retry(nothing).at(None).build();
+        Transcript(props).to_html()
+    });
+    html.replace("<!>", "").replace("<!--hot-reload-->", "")
+}
+
+fn draw_one(turn: Turn) -> String {
+    draw(vec![view(turn)])
+}
+
+fn thought(text: &str, title: Option<&str>, ms: Option<u64>) -> Content {
+    Content::Thinking {
+        thinking: text.into(),
+        signature: None,
+        redacted: None,
+        title: title.map(str::to_owned),
+        duration_ms: ms,
+    }
+}
+
+/// A reply that is being written; its last block is open.
+fn growing(contents: Vec<Content>) -> Turn {
+    let mut turn = reply(2, contents);
+    turn.status = TurnStatus::Streaming;
+    turn.completed_at = None;
+    if let Some(last) = turn.blocks.last_mut() {
+        last.state = BlockState::Open;
+    }
+    turn
+}
+
+fn failed(kind: FailureKind, contents: Vec<Content>) -> Turn {
+    let mut turn = reply(2, contents);
+    turn.status = TurnStatus::Error;
+    turn.error = Some(Failure::new(kind, "Demo").with_detail("status 500: <b>no</b>"));
+    turn
+}
+
+/// The opening tag that has this in it.
+fn tag<'a>(html: &'a str, with: &str) -> &'a str {
+    let at = html.find(with).unwrap_or_else(|| panic!("no {with} in {html}"));
+    let start = html[..at].rfind('<').unwrap();
+    let end = at + html[at..].find('>').unwrap();
+    &html[start..=end]
+}
+
+/// The text of the page, its parts separated by single spaces.
+fn text(html: &str) -> String {
+    let mut text = String::new();
+    let mut is_tag = false;
+    for c in html.chars() {
+        match c {
+            '<' => is_tag = true,
+            '>' => {
+                is_tag = false;
+                text.push(' ');
+            }
+            c if !is_tag => text.push(c),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn assert_says(html: &str, words: &str) {
+    let said = text(html);
+    assert!(said.contains(words), "{words:?} not in {said:?}");
+}
+
+fn assert_silent(html: &str, words: &str) {
+    let said = text(html);
+    assert!(!said.contains(words), "{words:?} in {said:?}");
+}
+
+#[test]
+fn every_turn_is_an_article_with_its_id_role_status_and_heading() {
+    let html = draw(vec![view(user_turn(1, "Hi")), view(reply(2, [Content::text("Hello.")]))]);
+    for (n, role) in [(1, "user"), (2, "assistant")] {
+        let article = tag(&html, &format!("data-turn-id=\"{}\"", turn_id(n)));
+        assert!(article.starts_with("<article "), "{article}");
+        assert!(article.contains(&format!("data-role=\"{role}\"")), "{article}");
+        assert!(article.contains("data-status=\"complete\""), "{article}");
+        assert!(article.contains(&format!("aria-labelledby=\"turn-{}-heading\"", turn_id(n))), "{article}");
+        assert!(html.contains(&format!("<h3 id=\"turn-{}-heading\"", turn_id(n))));
+    }
+    assert_says(&html, "You , 2026-01-01 00:01 UTC");
+    assert_says(&html, "Assistant, demo-scripted , 2026-01-01 00:02 UTC");
+    assert!(html.contains("<ol id=\"transcript\""));
+    assert_eq!(html.matches("id=\"latest\"").count(), 1);
+}
+
+#[test]
+fn every_drawn_block_carries_its_id_and_type() {
+    let turn = sample::rich_reply(2);
+    let html = draw_one(turn.clone());
+    for block in &turn.blocks {
+        let tag = tag(&html, &format!("data-block-id=\"{}\"", block.id));
+        assert!(tag.contains(&format!("data-block-type=\"{}\"", block.content.block_type())), "{tag}");
+    }
+}
+
+#[test]
+fn a_finished_reasoning_block_is_a_closed_disclosure_named_by_its_label() {
+    let html = draw_one(sample::rich_reply(2));
+    let panel = tag(&html, "data-segment=\"reasoning\"");
+    assert!(panel.starts_with("<details ") && !panel.contains(" open"), "{panel}");
+    let summary = tag(&html, "aria-controls=\"reasoning-");
+    assert!(summary.starts_with("<summary ") && summary.contains("role=\"button\""), "{summary}");
+    assert!(summary.contains("aria-expanded=\"false\""), "{summary}");
+    assert_says(&html, "Thought for 2 s · 1 tool call");
+}
+
+#[test]
+fn a_growing_reasoning_block_is_open_and_says_what_it_is_about() {
+    let html = draw_one(growing(vec![thought("Let me see", Some("checking the offsets"), None)]));
+    let panel = tag(&html, "data-segment=\"reasoning\"");
+    assert!(panel.contains(" open"), "{panel}");
+    assert!(tag(&html, "aria-controls=\"reasoning-").contains("aria-expanded=\"true\""));
+    assert_says(&html, "Thinking: checking the offsets");
+    assert_silent(&html, "Thought for");
+    assert!(tag(&html, "data-role=\"assistant\"").contains("aria-busy=\"true\""));
+    assert!(tag(&html, "class=\"timer\"").contains("aria-hidden=\"true\""));
+}
+
+#[test]
+fn a_reply_without_a_token_shows_a_status_and_no_disclosure() {
+    let html = draw_one(turn(2, Role::Assistant, TurnStatus::Pending));
+    assert_says(&html, "Thinking…");
+    assert!(!html.contains("data-segment"));
+    assert_says(&html, "Refresh");
+    assert_silent(&html, "Try again");
+}
+
+#[test]
+fn a_retry_that_waits_is_visible() {
+    let mut waiting = turn(2, Role::Assistant, TurnStatus::Pending);
+    let reason = Failure::new(FailureKind::ProviderOverloaded, "Demo");
+    waiting.attempt = Some(Attempt { number: 2, of: 3, wait_ms: 12_000, reason });
+    let html = draw_one(waiting);
+    assert_says(&html, "Attempt 2 of 3");
+    assert_says(&html, "Next try in 12 s.");
+}
+
+#[test]
+fn reasoning_that_was_cut_off_says_why() {
+    let cut = |status, error: Option<FailureKind>| {
+        let mut turn = reply(2, [thought("Half a", None, Some(7_000))]);
+        turn.status = status;
+        turn.error = error.map(|kind| Failure::new(kind, "Demo"));
+        turn.blocks[0].state = BlockState::Aborted;
+        draw_one(turn)
+    };
+    assert_says(&cut(TurnStatus::Cancelled, None), "Thought for 7 s · stopped");
+    assert_says(&cut(TurnStatus::Cancelled, None), "Stopped by you");
+    let truncated = cut(TurnStatus::Error, Some(FailureKind::ProviderTruncated));
+    assert_says(&truncated, "Thought for 7 s · connection lost");
+    let restarted = cut(TurnStatus::Error, Some(FailureKind::ServerRestarted));
+    assert_says(&restarted, "Thought for 7 s · server restarted");
+}
+
+#[test]
+fn reasoning_that_the_provider_hides_is_told_and_cannot_be_opened() {
+    let html = draw_one(reply(2, [thought("", None, Some(12_000)), Content::text("Done.")]));
+    assert!(tag(&html, "data-segment=\"reasoning\"").starts_with("<div "));
+    assert_says(&html, "Thought for 12 s · hidden by the provider");
+}
+
+#[test]
+fn a_failed_tool_inside_is_counted_in_the_label() {
+    let html = draw_one(reply(
+        2,
+        [
+            thought("a", None, Some(11_000)),
+            tool_use("c1", "search", json!({"query": "rust sse"}), ToolStatus::Done),
+            tool_result("c1", "search", json!([1, 2, 3])),
+            thought("b", None, Some(1_000)),
+            tool_use("c2", "fetch", json!({}), ToolStatus::Failed),
+            tool_result("c2", "fetch", json!({"error": "timed out after 60 s"})),
+            Content::text("So."),
+        ],
+    ));
+    assert_says(&html, "Thought for 12 s · 2 tool calls, 1 failed");
+    assert_says(&html, "3 results");
+    assert_says(&html, "timed out after 60 s");
+}
+
+#[test]
+fn without_thinking_mode_there_is_no_reasoning() {
+    let mut shown = view(reply(2, [thought("secret plan", None, Some(9_000)), Content::text("Answer.")]));
+    shown.is_thinking_mode = false;
+    let html = draw(vec![shown]);
+    assert!(!html.contains("data-segment=\"reasoning\""));
+    assert_silent(&html, "secret plan");
+    assert_says(&html, "Answer.");
+}
+
+#[test]
+fn a_tool_card_has_its_name_in_a_heading_and_its_state_in_words() {
+    for (status, open, words) in [
+        (ToolStatus::Pending, true, "writing request…"),
+        (ToolStatus::Pending, false, "waiting"),
+        (ToolStatus::AwaitingApproval, false, "wants to run"),
+        (ToolStatus::Running, false, "running"),
+        (ToolStatus::Done, false, "done"),
+        (ToolStatus::Failed, false, "failed"),
+        (ToolStatus::Cancelled, false, "stopped"),
+    ] {
+        let mut turn = growing(vec![tool_use("c1", "search", json!({"query": "rust sse"}), status)]);
+        turn.blocks[0].state = if open { BlockState::Open } else { BlockState::Done };
+        let html = draw_one(turn);
+        assert!(tag(&html, "data-segment=\"tool\"").contains("data-block-type=\"tool_use\""));
+        let heading = tag(&html, "class=\"tool-name\"");
+        assert!(heading.starts_with("<h4 "), "{heading}");
+        assert_says(&html, "search “rust sse”");
+        assert_says(&html, words);
+    }
+}
+
+#[test]
+fn streaming_arguments_are_shown_as_they_come() {
+    let mut turn = growing(vec![tool_use("c1", "search", json!(null), ToolStatus::Pending)]);
+    if let Content::ToolUse { arguments_raw, .. } = &mut turn.blocks[0].content {
+        *arguments_raw = Some("{\"query\": \"ru".into());
+    }
+    let html = draw_one(turn);
+    assert_says(&html, "{\"query\": \"ru");
+    assert_says(&html, "writing request…");
+}
+
+#[test]
+fn a_tool_that_a_restart_interrupted_is_honest() {
+    let contents = vec![tool_use("c1", "delete", json!({}), ToolStatus::Cancelled)];
+    let html = draw_one(failed(FailureKind::ServerRestarted, contents));
+    assert_says(&html, "server restarted; may or may not have run");
+}
+
+#[test]
+fn a_long_result_is_cut_and_says_so() {
+    let html = draw_one(reply(
+        2,
+        [tool_use("c1", "read", json!({}), ToolStatus::Done), tool_result("c1", "read", json!("ä".repeat(100_000)))],
+    ));
+    assert!(html.len() < 90_000, "{}", html.len());
+    assert_says(&html, "Cut at 64 KB. Open in full");
+}
+
+#[test]
+fn every_failure_has_its_code_its_words_and_a_way_to_try_again() {
+    for kind in [
+        FailureKind::ProviderUnreachable,
+        FailureKind::ProviderAuth,
+        FailureKind::ProviderQuota,
+        FailureKind::ProviderRateLimited,
+        FailureKind::ProviderOverloaded,
+        FailureKind::ProviderTruncated,
+        FailureKind::ProviderStalled,
+        FailureKind::ContextTooLong,
+        FailureKind::ContentFiltered,
+        FailureKind::LimitOutput,
+        FailureKind::LimitRounds,
+        FailureKind::ServerRestarted,
+        FailureKind::StorageFull,
+        FailureKind::Internal,
+    ] {
+        let html = draw_one(failed(kind, vec![Content::text("Half an ans")]));
+        let panel = tag(&html, &format!("data-error=\"{}\"", kind.as_str()));
+        assert!(panel.contains("role=\"group\""), "{panel}");
+        assert_says(&html, "Half an ans");
+        assert_says(&html, &kind.sentence("Demo"));
+        assert_says(&html, "status 500: &lt;b&gt;no&lt;/b&gt;");
+        assert_eq!(html.matches("action=\"/forms/retry\"").count(), 1, "one button, in the panel");
+        assert!(tag(&html, "data-role=\"assistant\"").contains("data-status=\"error\""));
+    }
+}
+
+#[test]
+fn the_same_sentence_about_a_failure_is_said_once() {
+    let words = FailureKind::ProviderTruncated.sentence("Demo");
+    let html = draw_one(failed(FailureKind::ProviderTruncated, vec![sample::error_text(&words)]));
+    let block = tag(&html, &format!("data-block-id=\"{}\"", block_id(2 << 20)));
+    assert!(block.contains(" hidden"), "{block}");
+    let other = draw_one(failed(FailureKind::Internal, vec![sample::error_text(&words)]));
+    assert!(!tag(&other, &format!("data-block-id=\"{}\"", block_id(2 << 20))).contains(" hidden"));
+}
+
+#[test]
+fn try_again_is_a_form_that_works_without_script() {
+    let html = draw_one(reply(2, [Content::text("Done.")]));
+    assert!(tag(&html, "action=\"/forms/retry\"").contains("method=\"post\""));
+    assert!(html.contains(&format!("<input type=\"hidden\" name=\"turn_id\" value=\"{}\"", turn_id(2))));
+    assert!(html.contains(&format!("name=\"client_request_id\" value=\"retry-{}-1\"", turn_id(2))));
+    assert!(tag(&html, "aria-label=\"Try again\"").contains("type=\"submit\""));
+    assert!(tag(&html, "aria-label=\"Copy reply\"").contains("needs-script"));
+}
+
+#[test]
+fn versions_are_links_with_the_names_of_buttons() {
+    let mut second = view(reply(2, [Content::text("Second.")]));
+    second.siblings = vec![turn_id(7), turn_id(2), turn_id(9)];
+    let html = draw(vec![second]);
+    let group = tag(&html, "aria-label=\"Versions\"");
+    assert!(group.contains("role=\"group\""), "{group}");
+    assert_says(&html, "2/3");
+    for (name, to) in [("Previous version", turn_id(7)), ("Next version", turn_id(9))] {
+        let link = tag(&html, &format!("aria-label=\"{name}\""));
+        assert!(link.starts_with("<a ") && link.contains("role=\"button\""), "{link}");
+        assert!(link.contains(&format!("?at={to}\"")), "{link}");
+    }
+}
+
+#[test]
+fn the_ends_of_the_versions_stay_reachable_and_lead_nowhere() {
+    let mut last = view(reply(2, [Content::text("Last.")]));
+    last.siblings = vec![turn_id(1), turn_id(2)];
+    let html = draw(vec![last]);
+    let end = tag(&html, "aria-label=\"Next version\"");
+    assert!(end.contains("aria-disabled=\"true\"") && end.contains("tabindex=\"0\""), "{end}");
+    assert!(!end.contains("href"), "{end}");
+    assert!(!draw_one(reply(2, [Content::text("Only.")])).contains("Versions"));
+}
+
+#[test]
+fn what_a_reply_took_is_below_it_and_what_is_unknown_is_not() {
+    let mut turn = reply(2, [Content::text("Done.")]);
+    turn.usage = Usage { output_tokens: Some(1_204), input_tokens: Some(12), ..Usage::default() };
+    turn.completed_at = Some(turn.created_at + chrono::TimeDelta::seconds(14));
+    let html = draw_one(turn);
+    assert_says(&html, "demo-scripted 1 204 tokens 14 s");
+    let unknown = draw_one(reply(2, [Content::text("Done.")]));
+    assert_silent(&unknown, "token");
+}
+
+#[test]
+fn the_servers_own_drawing_of_a_block_is_used_when_there_is_one() {
+    let mut shown = view(reply(2, [Content::text("`x`")]));
+    let id = shown.turn.blocks[0].id;
+    shown.markup = vec![BlockMarkup { block_id: id, parts: vec!["<p>coloured</p>".into()] }];
+    assert!(draw(vec![shown]).contains("<div class=\"part\"><p>coloured</p></div>"));
+}
+
+#[test]
+fn an_empty_reply_says_so() {
+    assert_says(&draw_one(reply(2, [])), "The reply is empty.");
+}
+
+#[test]
+fn hostile_text_stays_text_everywhere() {
+    let hostile = "</textarea></title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`";
+    let mut answer = failed(
+        FailureKind::Internal,
+        vec![
+            thought(hostile, Some(hostile), Some(2_000)),
+            tool_use("c1", hostile, json!({hostile: hostile}), ToolStatus::Failed),
+            tool_result("c1", hostile, json!({"error": hostile})),
+            tool_use("c2", "ok", json!(hostile), ToolStatus::Done),
+            tool_result("c2", "ok", json!(hostile)),
+            Content::text(hostile),
+            sample::error_text(hostile),
+            Content::Image { blob: hostile.into(), mime: hostile.into(), alt: hostile.into() },
+            Content::Reference { ref_id: hostile.into(), ref_type: hostile.into(), version_timestamp: None },
+        ],
+    );
+    answer.model_used = Some(hostile.into());
+    if let Some(error) = &mut answer.error {
+        error.message = hostile.into();
+        error.detail = Some(hostile.into());
+    }
+    let mut asked = user_turn(1, hostile);
+    asked.blocks.push(sample::block(1, 1, Content::Image { blob: "b".into(), mime: "m".into(), alt: hostile.into() }));
+    let mut streaming = growing(vec![thought(hostile, Some(hostile), None)]);
+    streaming.id = turn_id(4);
+    let html = draw(vec![view(asked), view(answer), view(streaming)]);
+    for raw in ["<script", "<img", "</textarea", "</title", "onerror=alert(1)>\"'"] {
+        assert!(!html.contains(raw), "{raw} in {html}");
+    }
+    assert!(html.contains("&lt;script&gt;"));
+}
+
+#[test]
+fn both_sides_draw_the_same_at_first() {
+    let turns = || vec![view(user_turn(1, "Hi")), view(growing(vec![thought("a", None, None), Content::text("b")]))];
+    assert_eq!(draw(turns()), draw(turns()));
+}
