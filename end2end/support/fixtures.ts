@@ -7,7 +7,7 @@ import { Turnleaf } from "./turnleaf.ts";
 
 /** What went wrong in the browser beside what the test looks at. */
 export class Watch {
-  readonly problems: string[] = [];
+  readonly problems = new Set<string>();
   private readonly expected: RegExp[] = [];
 
   /** Says that something which is otherwise a failure belongs to this test. */
@@ -21,11 +21,11 @@ export class Watch {
   }
 
   found(problem: string): void {
-    this.problems.push(problem);
+    this.problems.add(problem);
   }
 
   unexpected(): string[] {
-    return this.problems.filter((problem) => !this.expected.some((pattern) => pattern.test(problem)));
+    return [...this.problems].filter((problem) => !this.expected.some((pattern) => pattern.test(problem)));
   }
 }
 
@@ -36,7 +36,8 @@ async function watchContext(context: BrowserContext, watch: Watch, url: string):
     });
   });
   context.on("console", (message) => {
-    if (message.type() === "error" || /hydrat|panicked/i.test(message.text())) watch.found(`console: ${message.text()}`);
+    const text = `console: ${message.text()} (${message.location().url})`;
+    if (message.type() === "error" || /hydrat|panicked/i.test(text)) watch.found(text);
   });
   context.on("weberror", (error) => watch.found(`error: ${error.error().message}`));
   context.on("request", (request) => {

@@ -34,7 +34,7 @@ fn try_out(binary: &Path) -> Result<()> {
     let page = http::get(running.address, "/", "identity")?;
     ensure!(page.status == 200, "the page answers with {}:\n{}", page.status, running.said());
     let page = page.text();
-    for name in ["turnleaf.js", "turnleaf_bg.wasm", "turnleaf.css"] {
+    for name in ["turnleaf.js", "turnleaf.wasm", "turnleaf.css"] {
         let path = path_of(&page, name).with_context(|| format!("the page does not ask for {name}"))?;
         for encoding in ["br", "gzip"] {
             let file = http::get(running.address, &path, encoding).with_context(|| path.clone())?;

@@ -33,7 +33,8 @@ macro_rules! in_tx {
     };
 }
 
-/// The statements of one file: a constant each, and the table from which the tests prepare them.
+/// The statements of one file: a constant each, and the table from which the tests prepare them. A beginning that a
+/// list of ids or of rows completes stands here when it can be prepared without it.
 macro_rules! sql {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
         $($(#[$doc])* const $name: &str = $text;)*

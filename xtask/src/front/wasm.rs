@@ -30,7 +30,7 @@ pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
     Ok(target.join(WASM).join(folder).join("turnleaf.wasm"))
 }
 
-/// Writes the module and its JavaScript glue as `turnleaf_bg.wasm` and `turnleaf.js`.
+/// Writes the module and its JavaScript glue as `turnleaf.wasm` and `turnleaf.js`, the names that the page asks for.
 ///
 /// # Errors
 /// The module was not made by the wasm-bindgen that this program was built with.
@@ -40,7 +40,9 @@ pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
     if effort == Effort::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
-    bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))
+    bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))?;
+    fs::rename(out.join("turnleaf_bg.wasm"), out.join("turnleaf.wasm"))?;
+    Ok(())
 }
 
 /// Lets binaryen optimise the module for size. Without binaryen the module works and is larger.
