@@ -1,5 +1,7 @@
 //! Providers over real sockets: what goes out, what comes back when a server misbehaves, and that letting go closes.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::time::Duration;
 
 use bytes::Bytes;

@@ -73,7 +73,7 @@ impl ChatDecoder {
 
     fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
         if self.failure.is_none() {
-            self.chunks.flush(out);
+            self.chunks.seam(out);
             self.failure = Some(failure.clone());
             out.push(Item::Failed(failure));
         }
@@ -207,6 +207,10 @@ impl Decoder for ChatDecoder {
                 }
             }
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_done || self.failure.is_some()
     }
 
     fn finish(&mut self, out: &mut Vec<Item>) -> Outcome {

@@ -61,6 +61,19 @@ fn a_finish_reason_without_done_is_complete() {
 }
 
 #[test]
+fn a_stream_is_over_with_its_last_word_or_its_failure() {
+    for (body, expected) in [
+        (stream(&[delta(json!({"content": "x"})), finish("stop")]), false),
+        ("data: [DONE]\n\n".into(), true),
+        ("data: {\"error\":{\"message\":\"x\"}}\n\n".into(), true),
+    ] {
+        let mut decoder = ChatDecoder::new(Dialect::named("generic").unwrap(), "P", Secrets::default());
+        decoder.feed(body.as_bytes(), &mut Vec::new());
+        assert_eq!(decoder.is_over(), expected, "{body}");
+    }
+}
+
+#[test]
 fn bodies_that_are_no_stream_are_read_or_refused_by_name() {
     use FailureKind::*;
     let completion = json!({"model": "m", "choices": [{"index": 0, "finish_reason": "stop",
