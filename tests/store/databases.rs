@@ -1,6 +1,8 @@
 //! Fresh, migrated databases for tests: a SQLite file always, a PostgreSQL database when `TURNLEAF_TEST_PG` names a
 //! throwaway cluster.
 
+#![allow(dead_code, reason = "each test file uses some of it")]
+
 use chrono::{DateTime, TimeZone, Utc};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
@@ -11,7 +13,6 @@ pub struct Fresh {
     pub db: Db,
     pub url: String,
     /// Where the SQLite file is; kept so that it lives as long as the test.
-    #[allow(dead_code, reason = "not every test looks into it")]
     pub dir: TempDir,
 }
 

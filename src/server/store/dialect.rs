@@ -32,23 +32,26 @@ pub(super) async fn open_sqlite(url: &str) -> Result<Db, StoreError> {
     if path.as_os_str().is_empty() || url.contains(":memory:") || url.contains("mode=memory") {
         return Err(StoreError::NoFile);
     }
+    let is_new = !path.exists();
     let options = options
-        .create_if_missing(true)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
-        .journal_mode(SqliteJournalMode::Wal)
         // With NORMAL, a commit in WAL mode is not durable; "accepted means stored" needs the fsync.
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY)
         .statement_cache_capacity(STATEMENTS)
         .pragma("journal_size_limit", WAL_BYTES.to_string());
+    // Both are kept in the file. Setting them takes the write lock, which a reader that joins later must not need.
+    let mut writing = options.clone().create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
+    if is_new {
+        writing = writing.auto_vacuum(SqliteAutoVacuum::Incremental);
+    }
     // A file's connection cannot go stale, so it is neither tested nor renewed.
     let pool = SqlitePoolOptions::new()
         .acquire_timeout(ACQUIRE)
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None);
-    let writer = pool.clone().max_connections(1).connect_with(options.clone()).await?;
+    let writer = pool.clone().max_connections(1).connect_with(writing).await?;
     let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
     Ok(Db::Sqlite { writer, readers, path })
 }
