@@ -15,7 +15,7 @@ async fn the_story_of_a_chat_on_sqlite() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
     story::tell(&fresh.db).await;
-    fresh.db.close().await;
+    fresh.close().await;
 }
 
 #[tokio::test]
@@ -23,5 +23,5 @@ async fn the_story_of_a_chat_on_postgresql() {
     let Some(fresh) = empty_postgres().await else { return };
     fresh.db.migrate(None, noon()).await.unwrap();
     story::tell(&fresh.db).await;
-    fresh.db.close().await;
+    fresh.close().await;
 }

@@ -1,5 +1,7 @@
 //! The story, chapter by chapter.
 
+#![allow(dead_code, reason = "each test file uses some of it")]
+
 use std::time::Instant;
 
 use serde_json::json;
@@ -20,7 +22,7 @@ use turnleaf::server::store::{
 use crate::actors::{block, branch, chat, exchange, id, now, tool_result, tool_use, turn};
 
 /// A chat with one question and its pending reply.
-struct Chat1 {
+pub struct Story {
     owner: UserId,
     chat: Chat,
     branch: Branch,
@@ -30,6 +32,15 @@ struct Chat1 {
 }
 
 pub async fn tell(db: &Db) {
+    let story = begin(db).await;
+    the_chat_is_renamed_deleted_and_restored(db, &story).await;
+    a_large_journal_is_written_quickly(db, &story).await;
+    old_journals_are_cleaned(db, &story).await;
+    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+}
+
+/// The story until there is one of everything: a finished reply with a journal, forks, raw bytes, drafts.
+pub async fn begin(db: &Db) -> Story {
     let owner = an_owner(db).await;
     let mut story = a_message_is_sent(db, owner).await;
     nobody_else_sees_it(db, &story).await;
@@ -38,10 +49,7 @@ pub async fn tell(db: &Db) {
     raw_bytes_come_back_exactly(db, &story).await;
     the_tree_grows(db, &story).await;
     drafts_and_settings(db, &story).await;
-    the_chat_is_renamed_deleted_and_restored(db, &story).await;
-    a_large_journal_is_written_quickly(db, &story).await;
-    old_journals_are_cleaned(db, &story).await;
-    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+    story
 }
 
 async fn an_owner(db: &Db) -> UserId {
@@ -54,7 +62,7 @@ async fn an_owner(db: &Db) -> UserId {
     owner
 }
 
-async fn a_message_is_sent(db: &Db, owner: UserId) -> Chat1 {
+async fn a_message_is_sent(db: &Db, owner: UserId) -> Story {
     let mut chat = chat(owner);
     let mut branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
@@ -96,7 +104,7 @@ async fn a_message_is_sent(db: &Db, owner: UserId) -> Chat1 {
     let listed = chats::list(db, owner, 10).await.unwrap();
     assert_eq!((listed.len(), listed[0].running, listed[0].has_draft), (1, true, false));
     the_same_request_is_known(db, owner, &exchange, &reply).await;
-    Chat1 { owner, chat, branch, question, reply, exchange }
+    Story { owner, chat, branch, question, reply, exchange }
 }
 
 async fn the_same_request_is_known(db: &Db, owner: UserId, sent: &Exchange, reply: &Turn) {
@@ -114,7 +122,7 @@ async fn the_same_request_is_known(db: &Db, owner: UserId, sent: &Exchange, repl
     assert!(exchanges::of_turns(db, owner, &[]).await.unwrap().is_empty());
 }
 
-async fn nobody_else_sees_it(db: &Db, story: &Chat1) {
+async fn nobody_else_sees_it(db: &Db, story: &Story) {
     let other: UserId = id();
     let (chat, turn) = (story.chat.id, story.question.id);
     assert_eq!(chats::find(db, other, chat).await.unwrap(), None);
@@ -146,7 +154,7 @@ async fn nobody_else_sees_it(db: &Db, story: &Chat1) {
 
 /// Streams a reply with thinking, a tool call and text, in several commits. After each, what a reader gets equals the
 /// fold of what is committed. Gives the live turn just before its end.
-async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Chat1) -> Turn {
+async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn {
     let mut live = story.reply.clone();
     let generation: GenerationId = id();
     let new = NewGeneration {
@@ -251,7 +259,7 @@ async fn a_number_is_given_once(db: &Db, live: &Turn) {
     assert!(matches!(said, StoreError::NotUnique), "{said:?}");
 }
 
-async fn it_ends_once(db: &Db, story: &mut Chat1) {
+async fn it_ends_once(db: &Db, story: &mut Story) {
     let generation = generations::running(db, story.reply.id).await.unwrap()[0].id;
     let usage = Usage { input_tokens: Some(12), output_tokens: Some(34), ..Usage::default() };
     let live = &mut story.reply;
@@ -318,7 +326,7 @@ async fn it_ends_once(db: &Db, story: &mut Chat1) {
     assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
 }
 
-async fn raw_bytes_come_back_exactly(db: &Db, story: &Chat1) {
+async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
     let generation = generations::list(db, story.owner, story.reply.id).await.unwrap().remove(0);
     let sent: Vec<u8> = (0..7u64).flat_map(|n| [n.to_le_bytes().as_slice(), &[0xFF, 0, b'\n']].concat()).collect();
     assert_eq!(raw::find(db, story.owner, generation.id).await.unwrap().as_ref(), Some(&sent));
@@ -379,7 +387,7 @@ fn sha2(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Adds a finished exchange under `prev` on a branch of its own: Edit makes another question, Try again another reply.
-async fn fork(db: &Db, story: &Chat1, prev: Option<&Turn>) -> (Turn, Turn) {
+async fn fork(db: &Db, story: &Story, prev: Option<&Turn>) -> (Turn, Turn) {
     let owner = story.owner;
     let mut tx = db.begin().await.unwrap();
     let branch = Branch {
@@ -409,7 +417,7 @@ async fn fork(db: &Db, story: &Chat1, prev: Option<&Turn>) -> (Turn, Turn) {
     (question, reply)
 }
 
-async fn the_tree_grows(db: &Db, story: &Chat1) {
+async fn the_tree_grows(db: &Db, story: &Story) {
     let owner = story.owner;
     let (q2, r2) = fork(db, story, Some(&story.reply)).await;
     let (q3, r3) = fork(db, story, Some(&story.reply)).await;
@@ -438,7 +446,7 @@ async fn the_tree_grows(db: &Db, story: &Chat1) {
     assert_eq!(path[0], story.reply);
 }
 
-async fn drafts_and_settings(db: &Db, story: &Chat1) {
+async fn drafts_and_settings(db: &Db, story: &Story) {
     let owner = story.owner;
     let draft = Draft {
         text: "half a thought\n".into(),
@@ -480,7 +488,7 @@ async fn drafts_and_settings(db: &Db, story: &Chat1) {
     assert_eq!(settings::find(db, id(), "theme").await.unwrap(), None);
 }
 
-async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Chat1) {
+async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Story) {
     let (owner, chat) = (story.owner, story.chat.id);
     let mut tx = db.begin().await.unwrap();
     assert!(chats::rename(&mut tx, owner, chat, "by itself", false).await.unwrap());
@@ -514,7 +522,7 @@ async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Chat1) {
 }
 
 /// Prints the rate; what it must be is the bench's business.
-async fn a_large_journal_is_written_quickly(db: &Db, story: &Chat1) {
+async fn a_large_journal_is_written_quickly(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     let events: Vec<String> = (0..20_000)
         .map(|n| json!({"type": "block_delta", "block_id": story.reply.id, "text": format!("{n} ")}).to_string())
@@ -528,7 +536,7 @@ async fn a_large_journal_is_written_quickly(db: &Db, story: &Chat1) {
     tx.rollback().await.unwrap();
 }
 
-async fn old_journals_are_cleaned(db: &Db, story: &Chat1) {
+async fn old_journals_are_cleaned(db: &Db, story: &Story) {
     let before = turn_events::last_seq(db, story.reply.id).await.unwrap();
     let mut tx = db.begin().await.unwrap();
     assert_eq!(turn_events::delete_old(&mut tx, story.reply.completed_at.unwrap(), 10).await.unwrap(), 0);
