@@ -1,6 +1,8 @@
 //! One story through every public function of the store, on both databases: what is written is what is read, by its
 //! owner and by nobody else.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "store/actors.rs"]
 mod actors;
 #[path = "store/databases.rs"]

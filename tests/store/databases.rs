@@ -55,22 +55,6 @@ async fn run_on_cluster(cluster: &str, text: String) {
 }
 
 impl Fresh {
-    /// A copy to damage. This one must be closed.
-    pub async fn copy(&self) -> Fresh {
-        let dir = tempfile::tempdir().unwrap();
-        let url = if let Ok(Some(cluster)) = std::env::var("TURNLEAF_TEST_PG").map(|cluster| self.cluster(cluster)) {
-            let name = format!("t{}", uuid::Uuid::now_v7().simple());
-            let original = self.url.rsplit('/').next().unwrap().split('?').next().unwrap();
-            run_on_cluster(&cluster, format!("CREATE DATABASE {name} TEMPLATE {original}")).await;
-            postgres_url(&cluster, &name)
-        } else {
-            let file = dir.path().join("turnleaf.db");
-            std::fs::copy(self.dir.path().join("turnleaf.db"), &file).unwrap();
-            format!("sqlite://{}", file.display())
-        };
-        Fresh { db: Db::open(&url).await.unwrap(), url, dir }
-    }
-
     fn cluster(&self, cluster: String) -> Option<String> {
         matches!(self.db, Db::Postgres { .. }).then_some(cluster)
     }

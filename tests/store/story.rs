@@ -320,7 +320,7 @@ async fn it_ends_once(db: &Db, story: &mut Story) {
     assert!(!chats::list(db, story.owner, 10).await.unwrap()[0].running);
     let listed = generations::list(db, story.owner, live.id).await.unwrap();
     let found = generations::find(db, story.owner, generation).await.unwrap().unwrap();
-    assert_eq!(listed, [found.clone()]);
+    assert_eq!(listed, std::slice::from_ref(&found));
     assert_eq!((found.usage, found.raw_complete, found.status), (usage, true, GenerationStatus::Complete));
     assert_eq!(found.stop_reason.as_deref(), Some("stop"));
     assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
