@@ -168,7 +168,6 @@ async fn failures_before_content_are_tried_again_where_all_can_see() {
     let log = provider.log();
     let house = House::new(provider).await;
     let id = house.send("try").await.assistant_turn.id;
-    tokio::time::pause();
     let events = house.follow(id, 0).await;
     let attempts: Vec<u32> = events
         .iter()
@@ -224,7 +223,6 @@ async fn an_empty_success_is_a_failure() {
 async fn silence_ends_the_turn() {
     let house = House::new(provider([Answer::Stream(vec![text("then nothing"), Step::Hang])])).await;
     let id = house.send("?").await.assistant_turn.id;
-    tokio::time::pause();
     let turn = house.ended(id).await;
     assert_eq!(turn.error.unwrap().kind, FailureKind::ProviderStalled);
     house.check().await;

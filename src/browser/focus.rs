@@ -35,14 +35,6 @@ mod real {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
     }
 
-    /// Clicks what has the focus, for a key that its role answers to and its element does not.
-    pub fn click_focused() {
-        let active = document().and_then(|d| d.active_element());
-        if let Some(active) = active.and_then(|active| active.dyn_into::<web_sys::HtmlElement>().ok()) {
-            active.click();
-        }
-    }
-
     /// Whether keys go into text: letters must not be shortcuts then.
     pub fn is_in_text() -> bool {
         is_within("input, textarea, select, [contenteditable]")

@@ -10,8 +10,10 @@ pub mod ending;
 pub mod follower;
 pub mod journal;
 pub mod live;
+pub mod pace;
 pub mod supervisor;
 pub mod sweep;
 
 pub use follower::{Cursor, Followed};
+pub use pace::Pace;
 pub use supervisor::{Job, StopOutcome, Supervisor};

@@ -1,6 +1,7 @@
 //! A server without HTTP for tests: a database in a temporary file, a scripted provider, runs and service over them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -9,11 +10,14 @@ use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::ids;
-use turnleaf::server::run::{Cursor, Followed, Supervisor};
+use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
 use turnleaf::server::service::messages::MessageBlock;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::{Db, fsck, users};
+
+/// How long a scripted provider may be silent in the middle of a body.
+const SILENCE: Duration = Duration::from_secs(2);
 
 pub struct House {
     pub dir: tempfile::TempDir,
@@ -38,7 +42,8 @@ impl House {
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
         let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
-        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true);
+        let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
+        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
         Self { dir, db, service: Service::new(supervisor, owner), owner }
     }
 

@@ -30,7 +30,7 @@ use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::{shutdown, telemetry};
-use crate::server::run::Supervisor;
+use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
 use crate::server::store::{Db, StoreError, users};
 
@@ -98,7 +98,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let owner = local_owner(&db, &clock).await?;
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
-    let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value);
+    let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value, Pace::default());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");

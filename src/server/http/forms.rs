@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::problem::Problem;
 use crate::api::error::ApiError;
-use crate::api::view::SendMessage;
 use crate::api::view::DraftView;
+use crate::api::view::SendMessage;
 use crate::domain::{ChatId, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;

@@ -235,3 +235,6 @@ fn tool_use(tool_use_id: String, tool_name: String, arguments: Value, arguments_
         duration_ms: None,
     }
 }
+
+#[cfg(test)]
+mod tests;

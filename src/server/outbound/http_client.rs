@@ -5,7 +5,6 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use chrono::Utc;
 use futures::StreamExt;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -14,6 +13,7 @@ use crate::domain::{Failure, FailureKind, limits};
 use crate::server::outbound::classify;
 use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
 use crate::server::outbound::redact::Secrets;
+use crate::server::platform::clock::{Clock, SystemClock};
 
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
 const KEPT: [&str; 11] = [
@@ -56,8 +56,9 @@ struct Clients {
 impl HttpClient {
     /// Posts a body and gives the response as soon as its headers are there.
     pub async fn post(&self, target: &Target, path: &str, body: Bytes) -> Result<Reply, Refused> {
-        let client = self.client(target)?;
-        let request = client.post(url_of(target, path)).headers(headers(target)?).body(body);
+        let client = self.client(target).map_err(Refused::unanswered)?;
+        let request =
+            client.post(url_of(target, path)).headers(headers(target).map_err(Refused::unanswered)?).body(body);
         let response = request.send().await.map_err(|error| Refused::unanswered(unreachable(&error, target)))?;
         let reply_headers = kept(response.headers());
         let status = response.status().as_u16();
@@ -77,8 +78,8 @@ impl HttpClient {
 
     /// Gets a small JSON document, such as a list of models.
     pub async fn get_json(&self, target: &Target, path: &str) -> Result<serde_json::Value, Refused> {
-        let client = self.client(target)?;
-        let request = client.get(url_of(target, path)).headers(headers(target)?);
+        let client = self.client(target).map_err(Refused::unanswered)?;
+        let request = client.get(url_of(target, path)).headers(headers(target).map_err(Refused::unanswered)?);
         let response = request.send().await.map_err(|error| Refused::unanswered(unreachable(&error, target)))?;
         let status = response.status().as_u16();
         if !response.status().is_success() {
@@ -89,15 +90,15 @@ impl HttpClient {
         serde_json::from_slice(&body).map_err(|error| protocol(target, &format!("The list is not JSON ({error}).")))
     }
 
-    fn client(&self, target: &Target) -> Result<&reqwest::Client, Refused> {
+    fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
         let client = if is_loopback(&target.base_url) {
             self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
         } else {
             self.0.outside.get_or_init(|| build(builder))
         };
-        client.as_ref().map_err(|error| {
-            Refused::unanswered(Failure::new(FailureKind::Internal, &target.provider).with_detail(error.clone()))
-        })
+        client
+            .as_ref()
+            .map_err(|error| Failure::new(FailureKind::Internal, &target.provider).with_detail(error.as_str()))
     }
 }
 
@@ -130,15 +131,15 @@ fn url_of(target: &Target, path: &str) -> String {
     format!("{}{path}", target.base_url.trim_end_matches('/'))
 }
 
-fn headers(target: &Target) -> Result<HeaderMap, Refused> {
+fn headers(target: &Target) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(key) = &target.api_key {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())).map_err(|_| {
-            let failure = Failure::new(FailureKind::ProviderAuth, &target.provider);
-            Refused::unanswered(failure.with_detail("The key has characters that no header may have."))
+            Failure::new(FailureKind::ProviderAuth, &target.provider)
+                .with_detail("The key has characters that no header may have.")
         })?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
@@ -158,7 +159,8 @@ fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
 
 async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String, String)>, target: &Target) -> Refused {
     let body = read(response, ERROR_BODY_BYTES).await;
-    let (failure, said) = classify::status(status, &headers, &body, &target.provider, &target.secrets, Utc::now());
+    let (failure, said) =
+        classify::status(status, &headers, &body, &target.provider, &target.secrets, SystemClock.now());
     Refused {
         retries_by_itself: said.unwrap_or_else(|| failure.kind.retries_by_itself()),
         failure,

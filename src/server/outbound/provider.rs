@@ -104,7 +104,13 @@ pub struct ToolOutcome {
 /// and the next begins, and the same outcome (providers.md P2).
 pub trait Decoder: Send {
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<Item>);
-    /// The body is over, or was given up.
+    /// Nothing that matters can follow any more: the stream said its last word, or failed. A server that keeps the
+    /// connection open need not be waited for.
+    fn is_over(&self) -> bool {
+        false
+    }
+    /// The body is over, or was given up. What was held back and the usage come now, so it is worth calling after a
+    /// stop or a broken connection too; a connection that breaks behind the terminal leaves the reply complete.
     fn finish(&mut self, out: &mut Vec<Item>) -> Outcome;
 }
 

@@ -150,3 +150,6 @@ fn empty_turn() -> Turn {
         attempt: None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         context: None,
         steps_raw: Vec::new(),
         generations: Vec::new(),
-        deadline: Instant::now() + limits::TURN_TIME,
+        deadline: Instant::now() + supervisor.pace().turn,
         cut_off: None,
     };
     let ending = match run.steps().await {

@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::driver;
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
+use super::pace::Pace;
 use crate::domain::provider::Reasoning;
 use crate::domain::{Chat, ChatId, Failure, FailureKind, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
@@ -47,6 +48,7 @@ struct Shared {
     tasks: TaskTracker,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
     store_raw: bool,
+    pace: Pace,
 }
 
 /// A handle on all runs of this process.
@@ -55,10 +57,10 @@ pub struct Supervisor(Arc<Shared>);
 
 impl Supervisor {
     /// Starts the journal's writer; runs begin with `start`.
-    pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool) -> Self {
+    pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool, pace: Pace) -> Self {
         let tasks = TaskTracker::new();
         let (journal, _writer) = Journal::start(db.clone(), clock.clone());
-        Self(Arc::new(Shared { db, registry, clock, journal, live: LiveTurns::default(), tasks, store_raw }))
+        Self(Arc::new(Shared { db, registry, clock, journal, live: LiveTurns::default(), tasks, store_raw, pace }))
     }
 
     pub fn db(&self) -> &Db {
@@ -79,6 +81,10 @@ impl Supervisor {
 
     pub fn stores_raw(&self) -> bool {
         self.0.store_raw
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        self.0.pace
     }
 
     /// The turn as it runs here, if it does.

@@ -13,15 +13,16 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{from_json, inconsistent, parse_word, to_json, word};
 use crate::server::store::turn_events::fixed_chunks;
 
+/// Followed by rows of values.
+const INSERT: &str = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
+    parent_block_id, generation_id, metadata, created_at, updated_at) ";
+/// Blocks are append-only: only these change once a block exists (domain.md I6).
+const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state, content = excluded.content, \
+    metadata = excluded.metadata, updated_at = excluded.updated_at";
+
 sql! {
     OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
         created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
-    /// Followed by rows of values.
-    INSERT = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
-        parent_block_id, generation_id, metadata, created_at, updated_at) ";
-    /// Blocks are append-only: only these change once a block exists (domain.md I6).
-    OR_UPDATE = " ON CONFLICT (id) DO UPDATE SET state = excluded.state, content = excluded.content, \
-        metadata = excluded.metadata, updated_at = excluded.updated_at";
 }
 
 /// A block to store, with where it belongs.

@@ -8,9 +8,10 @@ use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{bigint, from_json, place};
 
+/// Followed by rows of values.
+const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
+
 sql! {
-    /// Followed by rows of values.
-    INSERT = "INSERT INTO turn_events (turn_id, seq, event) ";
     AFTER = "SELECT e.seq, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
     UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";

@@ -24,7 +24,7 @@ use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::Transcript;
+use crate::ui::transcript::{Transcript, show_sent};
 use crate::ui::words;
 
 /// The page at `/c/{chat}`.
@@ -98,8 +98,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         on_sending: Callback::new(move |text| sending.set(Some(text))),
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
-            state.put(started.user_turn);
-            state.put(started.assistant_turn);
+            show_started(state, started);
             sending.set(None);
         }),
         on_stopped: Callback::new(move |view: TurnView| {
@@ -114,13 +113,21 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         <ChatHeader chat title branch models=models.clone()/>
-        <Transcript state on_stop on_retry=retrying(state)/>
+        <Transcript state on_stop on_retry=retrying(state) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
         {is_running_at_first.then(|| view! { <FollowWithoutScript/> })}
         {notices}
         <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running stop_asked listeners/>
     }
     .into_any()
+}
+
+/// Shows a reply that began here, with its message under the header.
+fn show_started(state: ChatState, started: Started) {
+    let user_turn = started.user_turn.turn.id;
+    state.put(started.user_turn);
+    state.put(started.assistant_turn);
+    show_sent(user_turn);
 }
 
 /// Asks for another reply to the same message and shows it.
@@ -130,10 +137,7 @@ fn retrying(state: ChatState) -> Callback<TurnId> {
     Callback::new(move |turn: TurnId| {
         spawn_local(async move {
             match retry_reply(turn, request_id::mint()).await {
-                Ok(started) => {
-                    state.put(started.user_turn);
-                    state.put(started.assistant_turn);
-                }
+                Ok(started) => show_started(state, started),
                 Err(error) => {
                     announcer.alert(&error.to_string());
                     toasts.say(error.to_string());

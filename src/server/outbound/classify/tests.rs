@@ -1,1 +1,118 @@
-//! x
+//! Every shape of error document and every class of providers.md 2.7.
+
+use serde_json::json;
+
+use super::*;
+
+fn of(status: u16, body: &str) -> FailureKind {
+    super::status(status, &[], body.as_bytes(), "P", &Secrets::default(), DateTime::UNIX_EPOCH).0.kind
+}
+
+#[test]
+fn statuses_and_documents_have_their_kind() {
+    use FailureKind::*;
+    for (code, body, expected) in [
+        (401, "", ProviderAuth),
+        (403, r#"{"error":{"message":"no"}}"#, ProviderAuth),
+        (400, r#"{"code":"invalid-argument","error":"Incorrect API key provided."}"#, ProviderAuth),
+        (402, r#"{"error":{"message":"pay"}}"#, ProviderQuota),
+        (429, r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, ProviderQuota),
+        (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, ProviderQuota),
+        (429, r#"{"error":{"code":"rate_limit_exceeded","message":"x"}}"#, ProviderRateLimited),
+        (429, "", ProviderRateLimited),
+        (404, r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#, ModelNotFound),
+        (404, "<html>nginx</html>", ProviderRefusedRequest),
+        (404, r#"{"detail":"Not Found"}"#, ProviderRefusedRequest),
+        (400, r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#, ContextTooLong),
+        (413, "", ContextTooLong),
+        (
+            400,
+            r#"{"error":{"code":"content_filter","message":"x","innererror":{"content_filter_result":{}}}}"#,
+            ContentFiltered,
+        ),
+        (500, "oops", ProviderError),
+        (408, "", ProviderError),
+        (503, "<html>", ProviderOverloaded),
+        (529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, ProviderOverloaded),
+        (422, r#"{"object":"error","message":"x","code":3051}"#, ProviderRefusedRequest),
+        (400, "", ProviderRefusedRequest),
+        (302, "", ProviderRefusedRequest),
+    ] {
+        assert_eq!(of(code, body), expected, "{code} {body}");
+    }
+}
+
+#[test]
+fn the_providers_words_are_kept_without_its_secrets_and_without_pages() {
+    let secrets = Secrets::new(["my-own-secret".into()]);
+    for (body, expected) in [
+        (r#"{"error":{"message":"bad my-own-secret and sk-0123456789abcdef"}}"#, "bad [removed] and [removed]"),
+        (r#"{"error":"plain"}"#, "plain"),
+        (r#"{"detail":"from a framework"}"#, "from a framework"),
+        (r#"[{"error":{"message":"in a list"}}]"#, "in a list"),
+        (r#"{"error":{"message":"outer","metadata":{"raw":"inner"}}}"#, "outer: inner"),
+        ("not json", "not json"),
+        ("<html>a page</html>", "It answered with status 400."),
+        ("", "It answered with status 400."),
+    ] {
+        let (failure, _) = super::status(400, &[], body.as_bytes(), "P", &secrets, DateTime::UNIX_EPOCH);
+        assert_eq!(failure.detail.as_deref(), Some(expected), "{body}");
+    }
+}
+
+#[test]
+fn the_wait_that_is_asked_for_is_read_in_all_its_spellings() {
+    let now = DateTime::parse_from_rfc2822("Wed, 21 Oct 2026 07:28:00 GMT").unwrap().with_timezone(&Utc);
+    for (headers, expected) in [
+        (&[("retry-after", "2")][..], Some(2_000)),
+        (&[("retry-after", "0.5")], Some(500)),
+        (&[("retry-after", "999999")], Some(999_999_000)),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:28:20 GMT")], Some(20_000)),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:27:00 GMT")], Some(0)),
+        (&[("retry-after", "1"), ("retry-after-ms", "250")], Some(250)),
+        (&[("retry-after", "1"), ("retry-after-ms", "0")], Some(1_000)),
+        (&[("retry-after", "-3")], None),
+        (&[("retry-after", "soon")], None),
+        (&[], None),
+    ] {
+        let headers: Vec<(String, String)> = headers.iter().map(|(n, v)| ((*n).into(), (*v).into())).collect();
+        let (failure, _) = super::status(429, &headers, b"", "P", &Secrets::default(), now);
+        assert_eq!(failure.retry_after_ms, expected, "{headers:?}");
+    }
+    let body = json!({"error": {"code": 429, "details": [{"retryDelay": "23s"}]}}).to_string();
+    let (failure, _) = super::status(429, &[], body.as_bytes(), "P", &Secrets::default(), now);
+    assert_eq!(failure.retry_after_ms, Some(23_000));
+}
+
+#[test]
+fn the_provider_may_say_itself_whether_to_try_again() {
+    for (word, expected) in [("true", Some(true)), ("false", Some(false)), ("perhaps", None)] {
+        let headers = [("x-should-retry".to_owned(), word.to_owned())];
+        let (_, said) = super::status(500, &headers, b"", "P", &Secrets::default(), DateTime::UNIX_EPOCH);
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
+fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
+    let kind = |chunk: Value, is_error| inside(&chunk, is_error, "P", &Secrets::default()).map(|failure| failure.kind);
+    for (chunk, expected) in [
+        (json!({"choices": [], "error": null}), None),
+        (json!({"choices": []}), None),
+        (json!({"type": "ping"}), None),
+        (json!({"error": {"message": "x", "code": 429}}), Some(FailureKind::ProviderRateLimited)),
+        (json!({"error": {"message": "x", "code": 502}}), Some(FailureKind::ProviderOverloaded)),
+        (json!({"error": {"type": "overloaded_error"}}), Some(FailureKind::ProviderOverloaded)),
+        (json!({"error": {"type": "server_error", "message": "x"}}), Some(FailureKind::ProviderError)),
+        (json!({"error": "CUDA error"}), Some(FailureKind::ProviderError)),
+        (json!({"error": {"code": "insufficient_quota"}}), Some(FailureKind::ProviderQuota)),
+        (
+            json!({"object": "error", "message": "x", "type": "invalid_request_error"}),
+            Some(FailureKind::ProviderRefusedRequest),
+        ),
+        (json!({"detail": "x"}), Some(FailureKind::ProviderError)),
+    ] {
+        assert_eq!(kind(chunk.clone(), false), expected, "{chunk}");
+    }
+    assert_eq!(kind(json!({"anything": 1}), true), Some(FailureKind::ProviderError));
+}

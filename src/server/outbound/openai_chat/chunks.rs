@@ -1,9 +1,10 @@
 //! Chunks to items: the state machine of providers.md 4.2, for choice 0 alone.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::domain::Usage;
 use crate::server::outbound::openai_chat::calls::Calls;
+use crate::server::outbound::openai_chat::extras::Extras;
 use crate::server::outbound::openai_chat::message::{Said, SaidCall};
 use crate::server::outbound::openai_chat::{halves, usage};
 use crate::server::outbound::provider::Item;
@@ -31,10 +32,7 @@ pub struct Chunks {
     half: Option<u32>,
     /// A signature that may still come in pieces.
     signature: String,
-    /// Pieces without a meaning here. They wait for the next seam, so that they never cut a text in two.
-    opaque: Vec<Map<String, Value>>,
-    /// Sources that some servers repeat on every chunk; the last ones count.
-    sources: Map<String, Value>,
+    extras: Extras,
     usage: Option<Usage>,
     finish_reason: Option<String>,
     has_choices: bool,
@@ -75,13 +73,7 @@ impl Chunks {
             self.model = model.to_owned();
             out.push(Item::Model(model.to_owned()));
         }
-        for name in ["citations", "search_results"] {
-            if let Some(Value::Array(list)) = chunk.get(name)
-                && !list.is_empty()
-            {
-                self.sources.insert(name.into(), Value::Array(list.clone()));
-            }
-        }
+        self.extras.sources_of(chunk);
         let choices = chunk.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         self.has_choices |= chunk.get("choices").is_some();
         for choice in
@@ -101,19 +93,10 @@ impl Chunks {
         }
     }
 
-    /// Lets go of what was held back, because nothing more comes in this place.
-    pub fn flush(&mut self, out: &mut Vec<Item>) {
-        self.seam(out);
-    }
-
     /// The body is over.
     pub fn end(&mut self, out: &mut Vec<Item>) {
         self.seam(out);
-        if !self.sources.is_empty() {
-            let mut map = kind("x:sources");
-            map.append(&mut self.sources);
-            out.push(Item::Opaque(map));
-        }
+        self.extras.end(out);
     }
 
     fn delta(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<Item>) {
@@ -138,7 +121,7 @@ impl Chunks {
                 }
             }
         }
-        self.keep_unknown(delta);
+        self.extras.keys_of(delta);
     }
 
     /// Reasoning comes in one of several keys, or in two of them with the same text: the first that has any counts.
@@ -203,7 +186,7 @@ impl Chunks {
                 }
                 _ => {}
             },
-            _ => self.opaque.push(opaque("part", part)),
+            _ => self.extras.part(part),
         }
     }
 
@@ -238,34 +221,6 @@ impl Chunks {
         }
     }
 
-    /// Keys of a delta that are neither text nor known noise stay, each as its own block.
-    fn keep_unknown(&mut self, delta: &Value) {
-        const KNOWN: [&str; 11] = [
-            "role",
-            "content",
-            "refusal",
-            "tool_calls",
-            "function_call",
-            "reasoning",
-            "reasoning_content",
-            "reasoning_text",
-            "reasoning_details",
-            "token_ids",
-            "provider_specific_fields",
-        ];
-        for (key, value) in delta.as_object().into_iter().flatten() {
-            let pieces = match value {
-                Value::Array(pieces) => pieces.as_slice(),
-                Value::Object(fields) if !fields.is_empty() => std::slice::from_ref(value),
-                _ => continue,
-            };
-            if !KNOWN.contains(&key.as_str()) {
-                let name = if key == "annotations" { "citation" } else { key };
-                self.opaque.extend(pieces.iter().map(|piece| opaque(name, piece)));
-            }
-        }
-    }
-
     /// Moves to a channel and gives what may be shown of its next text.
     fn grow(&mut self, channel: Channel, text: &str, is_mended: bool, out: &mut Vec<Item>) -> String {
         if self.channel != channel || !self.signature.is_empty() {
@@ -285,14 +240,14 @@ impl Chunks {
         joined
     }
 
-    /// The place between two blocks: everything that waited for it goes out.
-    fn seam(&mut self, out: &mut Vec<Item>) {
+    /// The place between two blocks, or the end: everything that waited for it goes out.
+    pub fn seam(&mut self, out: &mut Vec<Item>) {
         self.seam_but_channel(out);
         self.channel = Channel::None;
         let announced = out.len();
         self.calls.announce_all(out);
         self.say_calls(&out[announced..]);
-        out.extend(self.opaque.drain(..).map(Item::Opaque));
+        self.extras.seam(out);
     }
 
     fn seam_but_channel(&mut self, out: &mut Vec<Item>) {
@@ -341,15 +296,4 @@ fn push_text(item: fn(String) -> Item, text: String, out: &mut Vec<Item>) {
     if !text.is_empty() {
         out.push(item(text));
     }
-}
-
-fn kind(name: &str) -> Map<String, Value> {
-    Map::from_iter([("type".to_owned(), Value::from(name))])
-}
-
-/// The content of an `x:` block: the piece as it came, under a key of its own.
-fn opaque(name: &str, piece: &Value) -> Map<String, Value> {
-    let mut map = kind(&format!("x:{name}"));
-    map.insert("value".into(), piece.clone());
-    map
 }

@@ -208,7 +208,7 @@ impl Dialect {
         let host = host_of(base_url);
         let is_under = |domain: &&str| host == **domain || host.ends_with(&format!(".{domain}"));
         Self::named(configured)
-            .or_else(|| DIALECTS.iter().find(|row| row.hosts.iter().any(|domain| is_under(domain))))
+            .or_else(|| DIALECTS.iter().find(|row| row.hosts.iter().any(is_under)))
             .unwrap_or(&GENERIC)
     }
 }

@@ -73,7 +73,7 @@ impl ChatDecoder {
 
     fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
         if self.failure.is_none() {
-            self.chunks.flush(out);
+            self.chunks.seam(out);
             self.failure = Some(failure.clone());
             out.push(Item::Failed(failure));
         }
@@ -128,7 +128,7 @@ impl ChatDecoder {
 
     fn document(&mut self, body: &[u8], out: &mut Vec<Item>) {
         let text = String::from_utf8_lossy(body);
-        let text = halves::mend(text.trim());
+        let text = halves::mend(text.trim_start_matches('\u{feff}').trim());
         if !text.starts_with(['{', '[']) {
             return self.fail(self.failure(FailureKind::ProviderProtocol, &format!("It sent: {}", &*text)), out);
         }
@@ -209,6 +209,10 @@ impl Decoder for ChatDecoder {
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.is_done || self.failure.is_some()
+    }
+
     fn finish(&mut self, out: &mut Vec<Item>) -> Outcome {
         let mut is_empty = false;
         match std::mem::replace(&mut self.body, Body::Unknown(Vec::new())) {
@@ -254,3 +258,6 @@ fn failed_finish(reason: &str) -> Option<FailureKind> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,73 @@
-//! x
+//! Which provider a new chat gets, and what a list of models becomes. Asking real servers is tested over sockets.
+
+use super::*;
+use crate::domain::provider::Reasoning;
+
+fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&str>) -> Endpoint {
+    Endpoint {
+        id: id.into(),
+        name: id.to_uppercase(),
+        dialect: String::new(),
+        base_url: base_url.into(),
+        api_key: None,
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+        default_model: default_model.map(str::to_owned),
+    }
+}
+
+#[test]
+fn the_default_is_the_configured_one_then_the_first_provider_then_the_demo() {
+    let openai = || endpoint("openai", "https://api.openai.com/v1", &[], None);
+    let nameless = || endpoint("mine", "http://127.0.0.1:9/v1", &[], None);
+    let listed = || endpoint("mine", "http://127.0.0.1:9/v1", &["b", "a"], None);
+    for (endpoints, default, expected) in [
+        (vec![], None, Lock::new("demo", "tour")),
+        (vec![openai()], None, Lock::new("openai", "gpt-5-mini")),
+        (vec![openai()], Some(Lock::new("openai", "o3")), Lock::new("openai", "o3")),
+        (vec![nameless()], None, Lock::new("demo", "tour")),
+        (vec![nameless(), openai()], None, Lock::new("openai", "gpt-5-mini")),
+        (vec![listed(), openai()], None, Lock::new("mine", "b")),
+    ] {
+        let registry = Registry::new(endpoints, default, Vec::new(), Demo::new(0.0));
+        assert_eq!(registry.default_lock(), expected);
+        assert!(registry.find("demo").is_some() && registry.find("nobody").is_none());
+    }
+}
+
+#[test]
+fn the_menu_lists_configured_models_with_the_default_first_and_the_demo_last() {
+    let mine = endpoint("mine", "http://127.0.0.1:9/v1", &["zeta", "Alpha"], Some("zeta"));
+    let registry = Registry::new(vec![mine], None, Vec::new(), Demo::new(0.0));
+    let models = registry.models();
+    let names: Vec<&str> = models.iter().map(|model| model.lock.model.as_str()).collect();
+    assert_eq!(names[..3], ["zeta", "Alpha", "tour"]);
+    assert_eq!(models.iter().filter(|model| model.is_default).count(), 1);
+    assert!(models[0].is_default && !models[0].is_demo && models[0].reasoning == Reasoning::Optional);
+    assert!(models[2..].iter().all(|model| model.is_demo && model.description.is_some()));
+    assert_eq!(registry.default_model("mine").as_deref(), Some("zeta"));
+}
+
+#[test]
+fn a_server_that_is_configured_is_not_looked_for_again() {
+    let mine = endpoint("mine", "http://localhost:11434/v1", &[], None);
+    let registry = Registry::new(vec![mine], None, local::candidates(), Demo::new(0.0));
+    let left: Vec<&str> = registry.candidates.iter().map(|candidate| candidate.id.as_str()).collect();
+    assert_eq!(left, ["llamacpp", "lmstudio"]);
+}
+
+#[test]
+fn lists_lose_what_cannot_chat_and_files_are_called_by_their_name() {
+    let listed = ["gpt-4o", "text-embedding-3-small", "whisper-1", "tts-1", "gpt-5-mini", "nomic-embed-text"];
+    let chat = models::that_chat(listed.map(str::to_owned).to_vec());
+    assert_eq!(chat, ["gpt-4o", "gpt-5-mini"]);
+    assert_eq!(models::display_name("/models/Qwen3-1.7B-Q4_K_M.gguf"), "Qwen3-1.7B-Q4_K_M");
+    assert_eq!(models::display_name("openai/gpt-oss-120b"), "openai/gpt-oss-120b");
+}
+
+#[test]
+fn neither_an_endpoint_nor_its_provider_prints_its_key() {
+    let mut mine = endpoint("mine", "http://127.0.0.1:9/v1", &[], None);
+    mine.api_key = Some("very-secret-key".into());
+    let provider = ChatEndpoint::new(&mine, HttpClient::default());
+    assert!(!format!("{mine:?} {provider:?}").contains("very-secret-key"));
+}

@@ -122,7 +122,8 @@ impl Run<'_> {
             Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
             Some(asked) => Some(asked),
             None => {
-                let most = (limits::BACKOFF_FIRST * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
+                let most =
+                    (self.supervisor.pace().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
                 // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
                 let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
                 Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))
@@ -131,7 +132,7 @@ impl Run<'_> {
     }
 
     async fn attempt(&mut self, body: Bytes, progress: &mut Progress) -> Result<Result<Outcome, Refused>, Halt> {
-        let first_byte = (Instant::now() + limits::FIRST_BYTE).min(self.deadline);
+        let first_byte = (Instant::now() + self.supervisor.pace().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;
             why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
@@ -145,11 +146,11 @@ impl Run<'_> {
     }
 
     async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {
+        let pace = self.supervisor.pace();
         let mut body = reply.body;
         let mut decoder = self.provider.decoder();
         let mut items = Vec::new();
-        let (mut bytes_by, mut progress_by) =
-            (first_byte, Instant::now() + limits::IDLE_PROGRESS.max(limits::FIRST_BYTE));
+        let (mut bytes_by, mut progress_by) = (first_byte, Instant::now() + pace.idle_progress.max(pace.first_byte));
         loop {
             let frame = self.recorder.deadline();
             let given_up = bytes_by.min(progress_by).min(self.deadline);
@@ -174,11 +175,11 @@ impl Run<'_> {
                 Err(failure) if progress.has_content => return Err(failure.into()),
                 Err(failure) => return Ok(Outcome { complete: false, stop_reason: None, failure: Some(failure) }),
             };
-            bytes_by = Instant::now() + limits::IDLE_BYTES;
+            bytes_by = Instant::now() + pace.idle_bytes;
             self.keep(&bytes, progress)?;
             decoder.feed(&bytes, &mut items);
             if !items.is_empty() {
-                progress_by = Instant::now() + limits::IDLE_PROGRESS;
+                progress_by = Instant::now() + pace.idle_progress;
                 self.take(&mut items, progress)?;
                 self.recorder.settle().await?;
             }

@@ -18,9 +18,10 @@ const SMALL: i64 = 1 << 20;
 /// zstd's own default: JSON streams shrink to a tenth, at several hundred MB/s.
 const LEVEL: i32 = 3;
 
+/// Followed by rows of values.
+const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
+
 sql! {
-    /// Followed by rows of values.
-    INSERT = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
     SIZE = "SELECT CAST(SUM(LENGTH(bytes)) AS BIGINT) FROM generation_chunks WHERE generation_id = $1";
     CHUNKS = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 ORDER BY n";
     PACK = "UPDATE generations SET raw_response = $2, raw_sha256 = $3, raw_bytes = $4 \

@@ -1,0 +1,32 @@
+//! The clocks of a run, as one value, so that a test can watch them run out.
+
+use std::time::Duration;
+
+use crate::domain::limits;
+
+/// How long a run waits for what (reliability.md 1.3 rules 9 and 10). All by the monotonic clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// From the request to the first byte of the body.
+    pub first_byte: Duration,
+    /// Between any two bytes.
+    pub idle_bytes: Duration,
+    /// Between two real events.
+    pub idle_progress: Duration,
+    /// The whole turn.
+    pub turn: Duration,
+    /// Before the second attempt; doubled for each further one.
+    pub backoff: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            first_byte: limits::FIRST_BYTE,
+            idle_bytes: limits::IDLE_BYTES,
+            idle_progress: limits::IDLE_PROGRESS,
+            turn: limits::TURN_TIME,
+            backoff: limits::BACKOFF_FIRST,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The HTTP API over the real router: contract.md 3 as far as it exists, and the rows of badinputs.md 3 and 4 that reach
+//! it. The provider is scripted, the database a file.
+
+#[path = "support/house.rs"]
+mod house;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use house::{House, answer, text, thinking};
+use http::{Request, Response, StatusCode};
+use leptos::config::LeptosOptions;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+use turnleaf::server::app::App;
+use turnleaf::server::http::assets::Site;
+use turnleaf::server::http::headers::Transport;
+use turnleaf::server::http::health::Readiness;
+use turnleaf::server::http::router::HttpConfig;
+use turnleaf::server::http::routes::routes;
+use turnleaf::server::outbound::scripted::{Answer, Scripted};
+
+struct Api {
+    router: Router,
+    house: House,
+}
+
+impl Api {
+    async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let house = House::new(Scripted::new("scripted", answers)).await;
+        let token = CancellationToken::new();
+        let options = LeptosOptions::builder().output_name("turnleaf").build();
+        let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), token.clone());
+        let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
+        let router = routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig::default());
+        Self { router, house }
+    }
+
+    async fn send(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+        let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:3000");
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let response = self.send(request.body(body).unwrap()).await;
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    }
+
+    async fn chat(&self) -> String {
+        let (status, chat) = self.call("POST", "/api/chats", Some(json!({}))).await;
+        assert_eq!(status, StatusCode::CREATED);
+        chat["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The whole event stream of a turn, to its end.
+    async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
+        let mut request =
+            Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = self.send(request.body(Body::empty()).unwrap()).await;
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, String::from_utf8(bytes.to_vec()).unwrap())
+    }
+}
+
+fn ids(stream: &str) -> Vec<u64> {
+    let after_colon = |line: &str| line.strip_prefix("id: ")?.rsplit_once(':')?.1.parse().ok();
+    stream.lines().filter_map(after_colon).collect()
+}
+
+#[tokio::test]
+async fn a_script_can_hold_a_conversation() {
+    let api = Api::new([answer([thinking("hm"), text("Hel"), text("lo")])]).await;
+    let chat = api.chat().await;
+    let key = json!({ "text": "hi", "client_request_id": "k1" });
+    let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(key.clone())).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(started["branch"]["model"], "model-a");
+
+    let (status, stream) = api.events(&turn, &[]).await;
+    assert_eq!(status, StatusCode::OK);
+    let numbers = ids(&stream);
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert!(stream.ends_with("\n\n") && stream.contains("event: turn_end\n"));
+
+    let last = format!("{turn}:{}", numbers.len());
+    assert_eq!(api.events(&turn, &[("last-event-id", &last)]).await.0, StatusCode::NO_CONTENT);
+    let (_, rest) = api.events(&turn, &[("last-event-id", &format!("{turn}:2"))]).await;
+    assert_eq!(ids(&rest), numbers[2..]);
+
+    let (_, lines) = api.events(&turn, &[("accept", "application/x-ndjson")]).await;
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said: String = lines.iter().filter(|l| l["type"] == "text").map(|l| l["content"].as_str().unwrap()).collect();
+    assert_eq!(lines[0], json!({ "type": "thinking", "content": "hm" }));
+    assert_eq!(said, "Hello");
+
+    let (status, again) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(key)).await;
+    assert_eq!((status, &again["assistant_turn"]["id"]), (StatusCode::OK, &started["assistant_turn"]["id"]));
+    let (status, shown) = api.call("GET", &format!("/api/turns/{turn}"), None).await;
+    assert_eq!((status, &shown["status"]), (StatusCode::OK, &json!("complete")));
+    let (status, generations) = api.call("GET", &format!("/api/turns/{turn}/generations"), None).await;
+    assert_eq!(status, StatusCode::OK);
+    let generation = generations[0]["id"].as_str().unwrap();
+    let raw = Request::builder().uri(format!("/api/generations/{generation}/raw")).header("host", "localhost");
+    let raw = api.send(raw.body(Body::empty()).unwrap()).await;
+    assert_eq!(raw.headers()["content-security-policy"], "default-src 'none'; sandbox");
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn a_cursor_that_is_none_gets_a_snapshot_and_no_error() {
+    let api = Api::new([answer([text("x")])]).await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn = started["assistant_turn"]["id"].as_str().unwrap();
+    api.events(turn, &[]).await;
+    let of_another = "0190b5b4-7c1e-7abc-8def-0123456789ab:1";
+    for cursor in ["99999999999999999999", "-1", "abc", of_another, "+3"] {
+        let (status, stream) = api.events(turn, &[("last-event-id", cursor)]).await;
+        assert_eq!(status, StatusCode::OK, "{cursor}");
+        assert!(stream.contains("event: snapshot\n") && stream.contains("\"status\":\"complete\""), "{cursor}: {stream}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_refused_by_name() {
+    let api = Api::new([]).await;
+    let chat = api.chat().await;
+    let path = format!("/api/chats/{chat}/turns");
+    let strange = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    for (body, status, code, field) in [
+        (json!({ "text": " \n\u{200b}" }), 422, "empty_message", "content"),
+        (json!({}), 400, "invalid", "content"),
+        (json!({ "text": "a", "content": [] }), 400, "invalid", "text"),
+        (json!({ "text": 123 }), 400, "invalid", "text"),
+        (json!({ "text": "a", "user_id": "x" }), 400, "invalid", "user_id"),
+        (json!({ "text": "a", "params": { "temperature": -1 } }), 400, "invalid", "params.temperature"),
+        (json!({ "text": "a", "params": { "temperature": "0.5" } }), 400, "invalid", "params.temperature"),
+        (json!({ "text": "a", "params": { "max_tokens": 0 } }), 400, "invalid", "params.max_tokens"),
+        (json!({ "text": "a", "prev_turn_id": "1" }), 400, "invalid", "prev_turn_id"),
+    ] {
+        let (was, problem) = api.call("POST", &path, Some(body.clone())).await;
+        assert_eq!((was.as_u16(), problem["code"].as_str()), (status, Some(code)), "{body} {problem}");
+        assert_eq!(problem["field"], field, "{body}");
+        assert!(problem["request_id"].is_string());
+    }
+    let unknown = json!({ "text": "a", "prev_turn_id": strange });
+    assert_eq!(api.call("POST", &path, Some(unknown)).await.0, StatusCode::NOT_FOUND);
+    let long = "a".repeat((1 << 20) + 1);
+    assert_eq!(api.call("POST", &path, Some(json!({ "text": long }))).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+    let locked = json!({ "text": "a", "model": "model-b" });
+    let (status, problem) = api.call("POST", &path, Some(locked)).await;
+    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("branch_locked")));
+    assert_eq!(problem["fork"]["model"], "model-b");
+    for id in ["1", "../../etc/passwd", strange, &strange.to_uppercase()] {
+        assert_eq!(api.call("GET", &format!("/api/turns/{id}"), None).await.0, StatusCode::NOT_FOUND, "{id}");
+    }
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn a_deleted_chat_comes_back_as_it_was() {
+    let api = Api::new([answer([text("x")])]).await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn = started["assistant_turn"]["id"].as_str().unwrap();
+    api.events(turn, &[]).await;
+    let path = format!("/api/chats/{chat}");
+    assert_eq!(api.call("DELETE", &path, None).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(api.call("GET", &path, None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(api.call("GET", &format!("/api/turns/{turn}"), None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::OK);
+    assert_eq!(api.call("GET", &format!("/api/turns/{turn}"), None).await.0, StatusCode::OK);
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn forms_work_without_script() {
+    let api = Api::new([answer([text("from a form")])]).await;
+    let form = |path: &str, body: &str| {
+        Request::builder()
+            .method("POST")
+            .uri(path)
+            .header("host", "127.0.0.1:3000")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Body::from(body.to_owned()))
+            .unwrap()
+    };
+    let sent = api.send(form("/forms/send", "text=hi+there&client_request_id=f1&thinking=off")).await;
+    assert_eq!(sent.status(), StatusCode::SEE_OTHER);
+    let to = sent.headers()["location"].to_str().unwrap().to_owned();
+    assert!(to.starts_with("/c/") && to.ends_with("#latest"), "{to}");
+    let again = api.send(form("/forms/send", "text=hi+there&client_request_id=f1&thinking=off")).await;
+    assert_eq!(again.headers()["location"].to_str().unwrap(), to, "a second click sends nothing twice");
+    let turn = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").to_owned();
+    api.events(&turn, &[]).await;
+    let page = Request::builder().uri(to.trim_end_matches("#latest")).header("host", "127.0.0.1:3000");
+    let page = api.send(page.body(Body::empty()).unwrap()).await;
+    let html = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
+    let html = String::from_utf8(html.to_vec()).unwrap();
+    assert!(html.contains("from a form") && html.contains("hi there"));
+    let empty = api.send(form("/forms/send", "text=+&client_request_id=f2")).await;
+    assert_eq!(empty.headers()["location"], "/?error=invalid");
+    let theme = api.send(form("/forms/theme", "theme=dark&next=//canary.test")).await;
+    assert_eq!(theme.headers()["location"], "/");
+    assert!(theme.headers()["set-cookie"].to_str().unwrap().starts_with("turnleaf_theme=dark;"));
+}

@@ -1,0 +1,250 @@
+//! Both databases get the same schema, existing data is backed up before it changes, and a database that a newer
+//! version has written is left alone.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "store/databases.rs"]
+mod databases;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use databases::{empty_postgres, empty_sqlite, fresh, noon};
+use turnleaf::server::store::{Db, StoreError, dialect};
+
+/// (table, column, whether it may be null)
+type Columns = BTreeSet<(String, String, bool)>;
+
+async fn columns(db: &Db) -> Columns {
+    let rows: Vec<(String, String, bool)> = match db {
+        Db::Sqlite { writer, .. } => sqlx::query_as(
+            "SELECT s.name, c.name, c.\"notnull\" = 0 FROM sqlite_schema s, pragma_table_info(s.name) c \
+             WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND s.name <> '_sqlx_migrations'",
+        )
+        .fetch_all(writer)
+        .await
+        .unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_as(
+            "SELECT CAST(table_name AS TEXT), CAST(column_name AS TEXT), is_nullable = 'YES' \
+             FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'",
+        )
+        .fetch_all(writer)
+        .await
+        .unwrap(),
+    };
+    rows.into_iter().collect()
+}
+
+fn names(dir: &str) -> BTreeSet<String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
+    std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn backups(dir: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    files.filter(|name| name.contains(".backup-")).collect()
+}
+
+async fn run(db: &Db, text: &'static str) {
+    match db {
+        Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+        Db::Postgres { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+    }
+}
+
+#[test]
+fn both_databases_have_migrations_of_the_same_names() {
+    assert!(!names("sqlite").is_empty());
+    assert_eq!(names("sqlite"), names("postgres"));
+}
+
+#[tokio::test]
+async fn the_schema_has_every_table_of_the_model() {
+    let fresh = fresh().await;
+    let tables: BTreeSet<String> = columns(&fresh[0].db).await.into_iter().map(|(table, ..)| table).collect();
+    for table in [
+        "users",
+        "chats",
+        "branches",
+        "exchanges",
+        "turns",
+        "turn_blocks",
+        "turn_events",
+        "generations",
+        "generation_chunks",
+        "documents",
+        "document_versions",
+        "blobs",
+        "providers",
+        "settings",
+        "drafts",
+    ] {
+        assert!(tables.contains(table), "{table}");
+    }
+}
+
+#[tokio::test]
+async fn both_databases_have_the_same_columns() {
+    let fresh = fresh().await;
+    let [sqlite, postgres] = fresh.as_slice() else { return };
+    let (sqlite, postgres) = (columns(&sqlite.db).await, columns(&postgres.db).await);
+    assert_eq!(sqlite.symmetric_difference(&postgres).collect::<Vec<_>>(), Vec::<&_>::new());
+}
+
+#[tokio::test]
+async fn migrating_again_does_nothing_and_backs_nothing_up() {
+    for fresh in fresh().await {
+        let again = fresh.db.migrate(Some(fresh.dir.path()), noon()).await.unwrap();
+        assert!(!again.is_pending());
+        assert_eq!((again.backup, backups(fresh.dir.path())), (None, Vec::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_new_database_is_migrated_without_a_backup() {
+    let fresh = empty_sqlite().await;
+    let plan = fresh.db.plan_migration().await.unwrap();
+    assert!(plan.is_pending() && plan.from.is_none());
+    let done = fresh.db.migrate(None, noon()).await.unwrap();
+    assert_eq!((done.from, done.backup), (None, None));
+    assert_eq!(backups(fresh.dir.path()), Vec::<String>::new());
+}
+
+/// Makes a migrated database look as an older binary left it: with data, and behind this binary's schema.
+async fn put_back_to_an_older_version(db: &Db) {
+    run(
+        db,
+        "CREATE TABLE keepsake (what TEXT NOT NULL); INSERT INTO keepsake VALUES ('a chat'); \
+         DROP TABLE drafts; UPDATE _sqlx_migrations SET version = 0",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_existing_file_is_copied_before_it_is_migrated() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    put_back_to_an_older_version(&fresh.db).await;
+    // The applied version 0 is not one this binary has, so the migration fails after the backup and changes nothing.
+    let said = fresh.db.migrate(None, noon()).await.unwrap_err();
+    assert!(matches!(said, StoreError::Migration(_)), "{said}");
+
+    let made = backups(fresh.dir.path());
+    assert_eq!(made, ["turnleaf.db.backup-0-20260301T120000.000Z"]);
+    let copy = Db::open(&format!("sqlite://{}", fresh.dir.path().join(&made[0]).display())).await.unwrap();
+    let Db::Sqlite { writer, .. } = &copy else { unreachable!() };
+    let kept: String = sqlx::query_scalar("SELECT what FROM keepsake").fetch_one(writer).await.unwrap();
+    assert_eq!(kept, "a chat");
+    dialect::check_sound(&copy).await.unwrap();
+    // Nothing is ever written over an earlier backup.
+    let said = fresh.db.migrate(None, noon()).await.unwrap_err();
+    assert!(matches!(said, StoreError::Backup { .. }), "{said}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused_and_both_versions_are_named() {
+    for fresh in fresh().await {
+        run(&fresh.db, "UPDATE _sqlx_migrations SET version = 7041").await;
+        let said = fresh.db.migrate(None, noon()).await.unwrap_err();
+        assert!(matches!(said, StoreError::NewerSchema { database: 7041, binary: 1 }), "{said}");
+        let words = said.to_string();
+        assert!(words.contains("7041") && words.contains("up to 1"), "{words}");
+        assert_eq!(backups(fresh.dir.path()), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_migration_that_was_edited_after_it_was_applied_is_refused() {
+    for fresh in fresh().await {
+        match &fresh.db {
+            Db::Sqlite { .. } => run(&fresh.db, "UPDATE _sqlx_migrations SET checksum = x'00'").await,
+            Db::Postgres { .. } => run(&fresh.db, "UPDATE _sqlx_migrations SET checksum = '\\x00'").await,
+        }
+        let said = fresh.db.migrate(None, noon()).await.unwrap_err();
+        assert!(matches!(said, StoreError::Migration(_)), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn two_processes_that_migrate_at_once_both_find_the_schema_in_place() {
+    for fresh in [Some(empty_sqlite().await), empty_postgres().await].into_iter().flatten() {
+        let other = Db::open(&fresh.url).await.unwrap();
+        let (one, two) = tokio::join!(fresh.db.migrate(None, noon()), other.migrate(None, noon()));
+        assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
+        assert!(!fresh.db.plan_migration().await.unwrap().is_pending());
+    }
+}
+
+#[tokio::test]
+async fn only_known_schemes_are_opened_and_nothing_is_created_for_others() {
+    for url in ["mysql://localhost/x", "turnleaf.db", "sqlit://x.db", "", "file:x.db"] {
+        let said = Db::open(url).await.unwrap_err();
+        assert!(matches!(said, StoreError::UnknownScheme(_)), "{url}: {said}");
+    }
+    for url in ["sqlite::memory:", "sqlite://x.db?mode=memory", "sqlite://"] {
+        let said = Db::open(url).await.unwrap_err();
+        assert!(matches!(said, StoreError::NoFile), "{url}: {said}");
+    }
+    assert!(!Path::new("turnleaf.db").exists() && !Path::new("x.db").exists());
+}
+
+#[tokio::test]
+async fn a_file_may_have_any_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("50% of #1? 树.db");
+    let db = Db::open_file(&path).await.unwrap();
+    db.migrate(None, noon()).await.unwrap();
+    assert!(path.exists());
+    assert_eq!(db.path(), Some(path.as_path()));
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_called_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("letter.db");
+    std::fs::write(&path, "Dear reader, ".repeat(999)).unwrap();
+    let said = Db::open(&format!("sqlite://{}", path.display())).await.unwrap_err();
+    assert!(said.is_damaged(), "{said:?}");
+    assert!(said.to_string().contains("restore a backup"), "{said}");
+}
+
+#[tokio::test]
+async fn a_flipped_page_is_found_before_anything_is_served() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    dialect::check_sound(&fresh.db).await.unwrap();
+    fresh.db.close().await;
+    let path = fresh.dir.path().join("turnleaf.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = 4096 * 5;
+    bytes[page..page + 64].fill(0xA5);
+    std::fs::write(&path, bytes).unwrap();
+    let db = Db::open(&fresh.url).await.unwrap();
+    let said = match db.migrate(None, noon()).await {
+        Ok(_) => dialect::check_sound(&db).await.unwrap_err(),
+        Err(said) => said,
+    };
+    assert!(said.is_damaged(), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_sqlite_file_is_opened_so_that_a_commit_is_durable() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let Db::Sqlite { writer, readers, .. } = &fresh.db else { unreachable!() };
+    let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(writer).await.unwrap();
+    assert_eq!(mode, "wal");
+    for (pragma, wanted) in [
+        ("PRAGMA synchronous", 2),
+        ("PRAGMA foreign_keys", 1),
+        ("PRAGMA busy_timeout", 5000),
+        ("PRAGMA auto_vacuum", 2),
+    ] {
+        let set: i64 = sqlx::query_scalar(pragma).fetch_one(writer).await.unwrap();
+        assert_eq!(set, wanted, "{pragma}");
+    }
+    assert_eq!(writer.options().get_max_connections(), 1);
+    let said = sqlx::query("DELETE FROM users").execute(readers).await.unwrap_err();
+    assert!(said.to_string().contains("readonly"), "{said}");
+    dialect::give_back_space(&fresh.db).await.unwrap();
+}

@@ -1,0 +1,266 @@
+//! Every recorded chat completion through the framer, the decoder and the builder: whole, cut anywhere, and back into
+//! the next request.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use turnleaf::server::outbound::openai_chat::{ChatDecoder, Dialect};
+use turnleaf::server::outbound::provider::{Decoder, Item, Outcome};
+use turnleaf::server::outbound::redact::Secrets;
+use turnleaf::server::outbound::replay::{Replay, replay};
+use turnleaf::server::outbound::sse::{Framer, SseEvent};
+
+#[path = "support/fixtures.rs"]
+mod fixtures;
+
+use fixtures::{Recording, chat_recordings};
+
+/// A small generator with a fixed seed: failures can be had again.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound as u64).unwrap()
+    }
+
+    /// The body in pieces: many tiny ones, some large.
+    fn pieces<'a>(&mut self, body: &'a [u8]) -> Vec<&'a [u8]> {
+        let mut pieces = Vec::new();
+        let mut rest = body;
+        while !rest.is_empty() {
+            let longest = [3, 40, 400, 4000][self.below(4)];
+            let (piece, after) = rest.split_at((1 + self.below(longest)).min(rest.len()));
+            pieces.push(piece);
+            rest = after;
+        }
+        pieces
+    }
+}
+
+fn dialect(recording: &Recording) -> &'static Dialect {
+    let provider = recording.about["provider"].as_str().unwrap();
+    Dialect::named(provider).unwrap_or_else(|| panic!("{}: {provider} has no dialect", recording.name))
+}
+
+fn decode<'a>(recording: &Recording, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
+    let mut decoder = ChatDecoder::new(dialect(recording), "Recorded", Secrets::default());
+    let mut items = Vec::new();
+    for piece in pieces {
+        decoder.feed(piece, &mut items);
+    }
+    let outcome = decoder.finish(&mut items);
+    (items, outcome)
+}
+
+fn text(items: &[Item]) -> String {
+    items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
+}
+
+fn frame<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
+    let mut framer = Framer::default();
+    let mut events = Vec::new();
+    for piece in pieces {
+        framer.feed(piece, &mut |event| events.push(event)).unwrap();
+    }
+    events.extend(framer.finish());
+    events
+}
+
+fn replayed(recording: &Recording, chunk: Option<usize>) -> Value {
+    let how = Replay {
+        api: "openai_chat".into(),
+        dialect: Some(dialect(recording).name.into()),
+        http_status: None,
+        chunk,
+        next: true,
+    };
+    replay(&how, &recording.body).unwrap()
+}
+
+#[test]
+fn the_framer_agrees_with_an_independent_parser_on_every_recording() {
+    let Some(recordings) = chat_recordings() else { return };
+    for recording in recordings {
+        let whole = futures::stream::iter([Ok::<_, std::io::Error>(recording.body.clone())]);
+        let events = futures::executor::block_on(sseer::EventStream::new(whole).collect::<Vec<_>>());
+        let theirs: Vec<(String, String)> = events
+            .into_iter()
+            .map_while(Result::ok)
+            .map(|event| (event.event.to_string(), event.data.to_string()))
+            .map(|(name, data)| (if name == "message" { String::new() } else { name }, data))
+            .collect();
+        let ours: Vec<(String, String)> =
+            frame([recording.body.as_slice()]).into_iter().map(|event| (event.name, event.data)).collect();
+        // Where the body ends in the middle of an event, we may have that one more, when it is whole.
+        assert!(ours.len() - theirs.len() <= usize::from(!recording.body.ends_with(b"\n\n")), "{}", recording.name);
+        assert_eq!(ours[..theirs.len()], theirs, "{}", recording.name);
+    }
+}
+
+#[test]
+fn every_split_of_a_recording_gives_the_same_events_and_items() {
+    let Some(recordings) = chat_recordings() else { return };
+    let mut dice = Dice(0x7475_726e_6c65_6166);
+    for recording in recordings {
+        let body = recording.body.as_slice();
+        let events = frame([body]);
+        let whole = decode(&recording, [body]);
+        assert_eq!(frame(body.chunks(1)), events, "{} byte by byte", recording.name);
+        assert_eq!(decode(&recording, body.chunks(1)), whole, "{} byte by byte", recording.name);
+        for round in 0..200 {
+            let pieces = dice.pieces(body);
+            assert_eq!(frame(pieces.iter().copied()), events, "{} split {round}", recording.name);
+        }
+        // The largest ones fewer times: decoding is the slow part, and the framer has seen all cuts.
+        for round in 0..if body.len() < 16_000 { 200 } else { 20 } {
+            let pieces = dice.pieces(body);
+            assert_eq!(decode(&recording, pieces.iter().copied()), whole, "{} split {round}", recording.name);
+        }
+        let printed = replayed(&recording, None);
+        assert_eq!(replayed(&recording, Some(1)), printed, "{}", recording.name);
+        assert_eq!(replayed(&recording, Some(7)), printed, "{}", recording.name);
+    }
+}
+
+#[test]
+fn a_recording_is_complete_only_when_its_terminal_is_there() {
+    let Some(recordings) = chat_recordings() else { return };
+    for recording in recordings {
+        let (items, outcome) = decode(&recording, [recording.body.as_slice()]);
+        let failure = outcome.failure.as_ref().map(|failure| failure.kind.as_str());
+        let name = recording.name.as_str();
+        match name {
+            "derived/llamacpp_cut_mid_utf8" | "derived/openai_chat_no_done" => {
+                assert_eq!(failure, Some("provider_truncated"), "{name}");
+            }
+            "openai_compat/groq_tool_use_failed_session.t1" => assert_eq!(failure, Some("provider_error"), "{name}"),
+            "openai_compat/openrouter_midstream_error" => {
+                assert_eq!(failure, Some("provider_refused_request"), "{name}");
+            }
+            _ => {
+                assert!(outcome.complete, "{name}: {outcome:?}");
+                let reason = outcome.stop_reason.as_deref();
+                let expected = recording.about["features"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|feature| feature.as_str()?.strip_prefix("fin:"))
+                    .next();
+                assert_eq!(reason, expected, "{name}");
+                let says = |item: &Item| matches!(item, Item::Text(_) | Item::Thinking(_) | Item::ToolCall { .. });
+                assert!(items.iter().any(says), "{name} says nothing");
+            }
+        }
+        assert_eq!(outcome.complete, failure.is_none(), "{name}");
+        assert!(items.iter().any(|item| matches!(item, Item::Model(_))), "{name} has no model");
+    }
+}
+
+#[test]
+fn every_beginning_of_a_recording_ends_as_interrupted_with_a_beginning_of_the_text() {
+    let Some(recordings) = chat_recordings() else { return };
+    let mut dice = Dice(0x6c65_6176_6573);
+    for recording in &recordings {
+        let body = recording.body.as_slice();
+        // Short ones at every byte, long ones at twenty places.
+        let cuts: Vec<usize> = if body.len() < 2_000 {
+            (0..body.len()).collect()
+        } else {
+            (0..20).map(|_| dice.below(body.len())).collect()
+        };
+        let (items, outcome) = decode(recording, [body]);
+        let whole = text(&items);
+        // The first byte after which the terminal is known: from there on the reply may count as complete.
+        let mut terminal = body.len();
+        for cut in cuts {
+            let (items, early) = decode(recording, [&body[..cut]]);
+            assert!(whole.starts_with(&text(&items)), "{} cut at {cut}", recording.name);
+            assert_eq!(early.complete, early.failure.is_none(), "{} cut at {cut}", recording.name);
+            if early.complete {
+                terminal = terminal.min(cut);
+                assert!(early.stop_reason.is_some() || dialect(recording).done_completes, "{}", recording.name);
+            }
+        }
+        if outcome.complete {
+            let before = &body[..terminal];
+            let has = |word: &[u8]| before.windows(word.len()).any(|window| window == word);
+            assert!(has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]"), "{}", recording.name);
+        }
+    }
+}
+
+#[test]
+fn what_goes_back_is_what_the_recorded_client_sent_back() {
+    // Recorded clients that send something else on purpose.
+    const OTHERWISE: [(&str, &str); 2] = [
+        (
+            "openai_compat/groq_tool_use_failed_session.t1",
+            "the client built a call out of an error and put its thoughts into the text",
+        ),
+        ("openai_compat/groq_tool_use_failed_session.t2", "the client put its thoughts into the text"),
+    ];
+    let Some(recordings) = chat_recordings() else { return };
+    let mut compared = 0;
+    for recording in &recordings {
+        let Some((session, step)) = recording.name.rsplit_once(".t") else { continue };
+        let next = format!("{session}.t{}", step.parse::<u32>().unwrap() + 1);
+        let Some(next) = recordings.iter().find(|recording| recording.name == next) else { continue };
+        let messages = next.about["request"]["messages"].as_array().unwrap();
+        let Some(sent) = messages.iter().rev().find(|message| message["role"] == "assistant") else { continue };
+        if OTHERWISE.iter().any(|(name, _)| *name == recording.name) {
+            continue;
+        }
+        let ours = replayed(recording, None)["next"].clone();
+        assert_eq!(ours.as_array().map(Vec::len), Some(1), "{}", recording.name);
+        assert_eq!(plain(&ours[0]), plain(sent), "{}", recording.name);
+        compared += 1;
+    }
+    assert!(compared >= 10, "only {compared} sessions were compared");
+}
+
+/// A message without the freedoms that the API leaves: how "no text" is written, how arguments are spaced, doubled
+/// reasoning keys and an index inside a call.
+fn plain(message: &Value) -> Value {
+    let mut message = message.clone();
+    let map = message.as_object_mut().unwrap();
+    if map.get("content").is_some_and(|content| content.is_null() || content == "") {
+        map.remove("content");
+    }
+    if map.contains_key("reasoning") {
+        map.remove("reasoning_content");
+    }
+    for call in map.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+        call.as_object_mut().unwrap().remove("index");
+        let arguments = call["function"]["arguments"].as_str().unwrap();
+        call["function"]["arguments"] = serde_json::from_str(arguments).unwrap();
+    }
+    message
+}
+
+#[test]
+fn recorded_error_bodies_are_classified() {
+    let Some(recordings) = fixtures::recordings("http_errors", "body") else { return };
+    for recording in recordings {
+        let status = u16::try_from(recording.about["status"].as_u64().unwrap()).unwrap();
+        let how =
+            Replay { api: "openai_chat".into(), dialect: None, http_status: Some(status), chunk: None, next: false };
+        let printed = replay(&how, &recording.body).unwrap();
+        let name = recording.name.rsplit('/').next().unwrap();
+        let expected = match name {
+            _ if name.contains("_auth_error") || name.starts_with("openai_401") => "provider_auth",
+            _ if name.starts_with("azure_429") || name.starts_with("openrouter_429") => "provider_rate_limited",
+            _ if name.starts_with("google_429") => "provider_rate_limited",
+            _ if name.contains("context") => "context_too_long",
+            _ if name.contains("model_name_suggestion") => "model_not_found",
+            _ if name.contains("tool_use_failed") => "provider_error",
+            _ => "provider_refused_request",
+        };
+        assert_eq!(printed["failure"]["kind"], expected, "{name}: {printed}");
+        assert_eq!(printed["complete"], false, "{name}");
+        assert_eq!(printed["blocks"], json!([]), "{name}");
+    }
+}

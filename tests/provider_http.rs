@@ -1,0 +1,230 @@
+//! Providers over real sockets: what goes out, what comes back when a server misbehaves, and that letting go closes.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use turnleaf::domain::branch::Lock;
+use turnleaf::domain::{Failure, FailureKind};
+use turnleaf::server::outbound::Registry;
+use turnleaf::server::outbound::demo::Demo;
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::openai_chat::ChatEndpoint;
+use turnleaf::server::outbound::provider::{Provider, Refused, Reply};
+use turnleaf::server::platform::endpoint::Endpoint;
+
+#[path = "support/fakeprov.rs"]
+mod fakeprov;
+
+use fakeprov::{FakeProvider, Verb};
+
+const KEY: &str = "the-secret-key-of-this-test";
+/// Nothing here takes long unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn endpoint(id: &str, base_url: String) -> Endpoint {
+    Endpoint {
+        id: id.into(),
+        name: "Fake".into(),
+        dialect: String::new(),
+        base_url,
+        api_key: Some(KEY.into()),
+        models: Vec::new(),
+        default_model: None,
+    }
+}
+
+async fn send(server: &FakeProvider) -> Result<Reply, Refused> {
+    let provider = ChatEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
+    tokio::time::timeout(PATIENCE, provider.send("{\"a\":1}".into())).await.unwrap()
+}
+
+async fn read(reply: Reply) -> (Vec<u8>, Option<Failure>) {
+    let mut body = reply.body;
+    let mut bytes = Vec::new();
+    while let Some(piece) = tokio::time::timeout(PATIENCE, body.next()).await.unwrap() {
+        match piece {
+            Ok(piece) => bytes.extend_from_slice(&piece),
+            Err(failure) => return (bytes, Some(failure)),
+        }
+    }
+    (bytes, None)
+}
+
+fn stream(body: &str) -> Vec<Verb> {
+    vec![
+        Verb::Status(200),
+        Verb::Header("content-type", "text/event-stream".into()),
+        Verb::Header("x-request-id", "r-1".into()),
+        Verb::Header("set-cookie", "no=1".into()),
+        Verb::Bytes(body.as_bytes().to_vec()),
+        Verb::Fin,
+    ]
+}
+
+#[tokio::test]
+async fn a_request_carries_its_exact_body_its_key_and_asks_for_nothing_packed() {
+    let server = FakeProvider::start(vec![stream("data: x\n\n")]).await;
+    let reply = send(&server).await.unwrap();
+    assert_eq!(reply.status, 200);
+    let names: Vec<&str> = reply.headers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["content-type", "x-request-id"]);
+    assert_eq!(read(reply).await, (b"data: x\n\n".to_vec(), None));
+    let request = &server.requests()[0];
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/chat/completions"));
+    assert_eq!(request.body, b"{\"a\":1}");
+    let header = |name: &str| request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    assert_eq!(header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!(header("accept-encoding"), Some("identity"));
+    assert_eq!(header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn bytes_come_one_by_one_as_they_are_sent() {
+    let text = "data: 你好😀\r\n\r\n".as_bytes().to_vec();
+    let drip = Verb::Drip(text.clone(), 1, Duration::ZERO);
+    let server = FakeProvider::start(vec![vec![Verb::Status(200), drip, Verb::Fin]]).await;
+    assert_eq!(read(send(&server).await.unwrap()).await, (text, None));
+}
+
+#[tokio::test]
+async fn letting_go_of_the_body_closes_the_socket() {
+    let script = vec![Verb::Status(200), Verb::Bytes(b"data: x\n\n".to_vec()), Verb::Stall];
+    let server = FakeProvider::start(vec![script]).await;
+    let mut reply = send(&server).await.unwrap();
+    assert_eq!(reply.body.next().await.unwrap().unwrap(), Bytes::from_static(b"data: x\n\n"));
+    let let_go = std::time::Instant::now();
+    drop(reply);
+    let closed = tokio::time::timeout(PATIENCE, server.until_closed(1)).await.unwrap();
+    assert!(server.requests()[0].at < let_go);
+    assert!(closed[0].duration_since(let_go) < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn letting_go_before_any_answer_closes_the_socket() {
+    let server = FakeProvider::start(vec![vec![Verb::Stall]]).await;
+    let provider = ChatEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
+    let sending = tokio::spawn(provider.send("{}".into()));
+    server.until_requests(1).await;
+    sending.abort();
+    tokio::time::timeout(PATIENCE, server.until_closed(1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reset_in_the_middle_is_truncation_and_keeps_what_came() {
+    let drip = Verb::Drip(b"data: x\n\n".to_vec(), 9, Duration::from_millis(100));
+    let server = FakeProvider::start(vec![vec![Verb::Status(200), drip, Verb::Rst]]).await;
+    let (bytes, failure) = read(send(&server).await.unwrap()).await;
+    assert_eq!(bytes, b"data: x\n\n");
+    assert_eq!(failure.unwrap().kind, FailureKind::ProviderTruncated);
+}
+
+#[tokio::test]
+async fn a_length_that_is_not_kept_is_truncation() {
+    let script = vec![
+        Verb::Status(200),
+        Verb::Header("content-length", "100".into()),
+        Verb::Bytes(b"data: x\n\n".to_vec()),
+        Verb::Fin,
+    ];
+    let server = FakeProvider::start(vec![script]).await;
+    let (_, failure) = read(send(&server).await.unwrap()).await;
+    assert_eq!(failure.unwrap().kind, FailureKind::ProviderTruncated);
+}
+
+#[tokio::test]
+async fn an_error_document_is_classified_kept_and_freed_of_the_key() {
+    let body = format!("{{\"error\":{{\"message\":\"bad key {KEY}\",\"code\":\"invalid_api_key\"}}}}");
+    let script = vec![
+        Verb::Status(401),
+        Verb::Header("retry-after", "7".into()),
+        Verb::Header("x-should-retry", "true".into()),
+        Verb::Bytes(body.into_bytes()),
+        Verb::Fin,
+    ];
+    let refused = send(&FakeProvider::start(vec![script]).await).await.err().unwrap();
+    assert_eq!(refused.failure.kind, FailureKind::ProviderAuth);
+    assert_eq!(refused.failure.retry_after_ms, Some(7_000));
+    assert_eq!((refused.status, refused.retries_by_itself), (Some(401), true));
+    assert!(!format!("{refused:?}").contains(KEY));
+    assert!(refused.body.starts_with(b"{\"error\":{\"message\":\"bad key [removed]\""));
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let target = FakeProvider::start(vec![stream("data: stolen\n\n")]).await;
+    let script =
+        vec![Verb::Status(307), Verb::Header("location", target.base_url()), Verb::Bytes(Vec::new()), Verb::Fin];
+    let refused = send(&FakeProvider::start(vec![script]).await).await.err().unwrap();
+    assert_eq!((refused.status, refused.failure.kind), (Some(307), FailureKind::ProviderRefusedRequest));
+    assert!(target.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_reply_packed_without_being_asked_is_a_clean_error() {
+    let script = vec![
+        Verb::Status(200),
+        Verb::Header("content-encoding", "gzip".into()),
+        Verb::Bytes(b"\x1f\x8b\x08".to_vec()),
+        Verb::Fin,
+    ];
+    let refused = send(&FakeProvider::start(vec![script]).await).await.err().unwrap();
+    assert_eq!(refused.failure.kind, FailureKind::ProviderProtocol);
+}
+
+#[tokio::test]
+async fn nobody_there_names_the_host_and_not_the_key() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let provider = ChatEndpoint::new(&endpoint("fake", format!("http://{closed}/v1")), HttpClient::default());
+    let refused = provider.send("{}".into()).await.err().unwrap();
+    assert_eq!((refused.failure.kind, refused.retries_by_itself), (FailureKind::ProviderUnreachable, true));
+    let detail = refused.failure.detail.unwrap();
+    assert!(detail.starts_with(&closed.to_string()) && !detail.contains(KEY), "{detail}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_http_is_no_reply() {
+    let server = FakeProvider::start(vec![vec![Verb::Bytes(b"SSH-2.0-hello\r\n".to_vec()), Verb::Fin]]).await;
+    assert_eq!(send(&server).await.err().unwrap().status, None);
+}
+
+#[tokio::test]
+async fn a_refresh_asks_for_models_and_finds_local_servers() {
+    let list =
+        |ids: &str| vec![Verb::Status(200), Verb::Bytes(format!("{{\"data\":[{ids}]}}").into_bytes()), Verb::Fin];
+    let configured = FakeProvider::start(vec![list(r#"{"id":"b"},{"id":"text-embedding-1"},{"id":"a"}"#)]).await;
+    let local = FakeProvider::start(vec![list(r#"{"id":"llama"}"#)]).await;
+    let empty = FakeProvider::start(vec![list("")]).await;
+    let page = FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(b"<html>".to_vec()), Verb::Fin]]).await;
+    let candidates = vec![
+        endpoint("ollama", local.base_url()),
+        endpoint("llamacpp", empty.base_url()),
+        endpoint("lmstudio", page.base_url()),
+    ];
+    let alone = Registry::new(Vec::new(), None, candidates.clone(), Demo::new(0.0));
+    alone.refresh().await;
+    assert_eq!(alone.default_lock(), Lock::new("ollama", "llama"));
+    let found = alone.found_locally();
+    assert_eq!(found.iter().map(|server| server.id.as_str()).collect::<Vec<_>>(), ["ollama"]);
+    assert_eq!(alone.models().iter().filter(|model| !model.is_demo).count(), 1);
+
+    let mine = endpoint("mine", configured.base_url());
+    let registry = Registry::new(vec![mine], None, candidates, Demo::new(0.0));
+    registry.refresh().await;
+    assert_eq!(registry.default_lock(), Lock::new("mine", "b"));
+    let names: Vec<String> = registry.models().into_iter().map(|model| model.lock.model).take(3).collect();
+    assert_eq!(names, ["b", "a", "llama"]);
+    assert_eq!(configured.requests()[0].path, "/v1/models");
+}
+
+#[tokio::test]
+async fn a_provider_that_does_not_list_keeps_what_is_configured() {
+    let server = FakeProvider::start(vec![vec![Verb::Status(500), Verb::Bytes(b"no".to_vec()), Verb::Fin]]).await;
+    let mut mine = endpoint("mine", server.base_url());
+    mine.default_model = Some("known".into());
+    let registry = Registry::new(vec![mine], None, Vec::new(), Demo::new(0.0));
+    registry.refresh().await;
+    assert_eq!(registry.default_lock(), Lock::new("mine", "known"));
+}

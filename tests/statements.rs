@@ -1,0 +1,30 @@
+//! Every statement of the store is prepared on a migrated database of each kind: an unknown table or column or a slip
+//! of syntax is found by name, without running anything.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "store/databases.rs"]
+mod databases;
+
+use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+use turnleaf::server::store::{self, Db};
+
+#[tokio::test]
+async fn every_statement_can_be_prepared_on_both_databases() {
+    let statements = store::statements();
+    assert!(statements.len() > 60, "{}", statements.len());
+    for fresh in databases::fresh().await {
+        let mut refused = Vec::new();
+        for (file, name, text) in &statements {
+            let text = AssertSqlSafe(text.to_string()).into_sql_str();
+            let prepared = match &fresh.db {
+                Db::Sqlite { writer, .. } => writer.prepare(text).await.map(drop),
+                Db::Postgres { writer, .. } => writer.prepare(text).await.map(drop),
+            };
+            if let Err(why) = prepared {
+                refused.push(format!("{file} {name}: {why}"));
+            }
+        }
+        assert!(refused.is_empty(), "{}: {refused:#?}", fresh.url);
+    }
+}

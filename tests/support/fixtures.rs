@@ -1,0 +1,45 @@
+//! The recorded provider responses, where they are: beside the repository, or where TURNLEAF_FIXTURES points.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// One recording.
+pub struct Recording {
+    /// `folder/name`, for messages.
+    pub name: String,
+    pub body: Vec<u8>,
+    /// What is known of it: provider, model, request, events.
+    pub about: Value,
+}
+
+/// The recordings of a folder, by name; `None`, said visibly, when there are no fixtures.
+pub fn recordings(folder: &str, ending: &str) -> Option<Vec<Recording>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let root = std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from);
+    let Ok(files) = std::fs::read_dir(root.join(folder)) else {
+        eprintln!("skipped: fixtures not found ({})", root.join(folder).display());
+        return None;
+    };
+    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.sort();
+    let read = |path: &PathBuf| Recording {
+        name: format!("{folder}/{}", path.file_stem().unwrap().to_string_lossy()),
+        body: std::fs::read(path).unwrap(),
+        about: serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap(),
+    };
+    Some(paths.iter().map(read).collect())
+}
+
+/// Every recorded chat completion stream, real and derived.
+pub fn chat_recordings() -> Option<Vec<Recording>> {
+    let mut all = recordings("openai_chat", "sse")?;
+    all.extend(recordings("openai_compat", "sse")?);
+    all.extend(
+        recordings("derived", "sse")?
+            .into_iter()
+            .filter(|recording| matches!(recording.about["api"].as_str(), Some("openai_chat" | "openai_compat"))),
+    );
+    Some(all)
+}
