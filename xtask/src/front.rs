@@ -63,9 +63,6 @@ pub fn build(effort: Effort) -> Result<Front> {
     }
     fs::create_dir_all(&bundle)?;
     step("bind the wasm to the browser", || wasm::bind(&module, &bundle, effort))?;
-    if effort == Effort::Release {
-        step("make the wasm smaller", || wasm::shrink(&bundle.join("turnleaf.wasm")))?;
-    }
     step("bundle the style sheet", || style::bundle(&bundle.join("turnleaf.css"), effort))?;
     step("lay out the site", || site::lay_out(&bundle, effort))
 }
