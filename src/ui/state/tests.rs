@@ -1,3 +1,5 @@
+//! How a chat's turns follow frames, snapshots and other tabs.
+
 use chrono::TimeDelta;
 
 use super::saying::{Said, Saying};
