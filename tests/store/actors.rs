@@ -1,7 +1,5 @@
 //! The things a story is told with: ids in order, a clock that ticks, chats, turns and blocks of plain shape.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};

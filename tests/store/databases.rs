@@ -1,8 +1,6 @@
 //! Fresh, migrated databases for tests: a SQLite file always, a PostgreSQL database when `TURNLEAF_TEST_PG` names a
 //! throwaway cluster.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
-
 use chrono::{DateTime, TimeZone, Utc};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;

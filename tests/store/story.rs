@@ -1,7 +1,5 @@
 //! The story, chapter by chapter.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
-
 use std::time::Instant;
 
 use serde_json::json;
@@ -185,7 +183,7 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
     let update = |status| Event::BlockUpdate { block_id: call.id, status, duration_ms: Some(5) };
     let commits = [
         vec![
-            Event::TurnStatus { status: TurnStatus::Streaming },
+            Event::TurnStatus { status: TurnStatus::Streaming, at: None },
             Event::GenerationStart {
                 generation_id: generation,
                 step: 0,
@@ -196,9 +194,9 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
         ],
         vec![delta(&think, "Let me "), delta(&think, "look.")],
         vec![end(&think), Event::BlockStart { block: call.clone() }, end(&call)],
-        vec![Event::TurnStatus { status: TurnStatus::WaitingSubagents }, update(ToolStatus::Running)],
+        vec![Event::TurnStatus { status: TurnStatus::WaitingSubagents, at: None }, update(ToolStatus::Running)],
         vec![update(ToolStatus::Done), Event::BlockStart { block: result.clone() }],
-        vec![Event::TurnStatus { status: TurnStatus::Streaming }, Event::BlockStart { block: text.clone() }],
+        vec![Event::TurnStatus { status: TurnStatus::Streaming, at: None }, Event::BlockStart { block: text.clone() }],
         vec![delta(&text, "A tree "), delta(&text, "is 树.")],
     ];
     for (n, events) in commits.iter().enumerate() {
@@ -267,7 +265,7 @@ async fn it_ends_once(db: &Db, story: &mut Story) {
     let ending = [
         Event::BlockEnd { block_id: text, state: BlockState::Done, content: None },
         Event::Usage { generation_id: generation, usage },
-        Event::TurnEnd { status: TurnStatus::Complete, usage },
+        Event::TurnEnd { status: TurnStatus::Complete, usage, at: None },
     ];
     let early = live.clone();
     let mut written = Vec::new();

@@ -14,8 +14,7 @@ use crate::server::store::fsck::{self, While};
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
     // Beside a running server some turns are rightly unfinished. Without one, none may be, and none must start now.
     let lock = LockFile::take(&config.data_dir.value, ids::mint());
-    let is_serving = matches!(lock, Err(LockError::InUse { .. }));
-    let meanwhile = if is_serving { While::Serving } else { While::Stopped };
+    let meanwhile = if matches!(lock, Err(LockError::InUse { .. })) { While::Serving } else { While::Stopped };
     let findings = block_on(async {
         let db = open_existing(config).await?;
         let findings = fsck::check(&db, meanwhile).await?;

@@ -1,3 +1,5 @@
+//! The transcript's words by number and state.
+
 use super::*;
 use crate::domain::segment::{Item, segments};
 use crate::domain::{Content, sample};

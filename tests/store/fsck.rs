@@ -1,18 +1,10 @@
 //! The checker finds every corruption that is planted here, says which invariant it breaks, and finds nothing in a
 //! database that the store itself has written.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "store/actors.rs"]
-mod actors;
-#[path = "store/databases.rs"]
-mod databases;
-#[path = "store/story.rs"]
-mod story;
-
+use crate::story;
 use std::str::FromStr;
 
-use databases::{Fresh, fresh};
+use crate::databases::{Fresh, fresh};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};

@@ -1,16 +1,8 @@
 //! One story through every public function of the store, on both databases: what is written is what is read, by its
 //! owner and by nobody else.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "store/actors.rs"]
-mod actors;
-#[path = "store/databases.rs"]
-mod databases;
-#[path = "store/story.rs"]
-mod story;
-
-use databases::{empty_postgres, empty_sqlite, noon};
+use crate::databases::{empty_postgres, empty_sqlite, noon};
+use crate::story;
 
 #[tokio::test]
 async fn the_story_of_a_chat_on_sqlite() {

@@ -1,16 +1,9 @@
 //! What the store says when its database cannot do its work, and that it works again by itself afterwards.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "store/actors.rs"]
-mod actors;
-#[path = "store/databases.rs"]
-mod databases;
-
 use std::time::Duration;
 
-use actors::{branch, chat, exchange, id, now, turn};
-use databases::{empty_postgres, empty_sqlite, fresh, noon};
+use crate::actors::{branch, chat, exchange, id, now, turn};
+use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
 use sqlx::Connection;
 use turnleaf::domain::*;
 use turnleaf::server::store::turn_events::EventRow;

@@ -1,15 +1,10 @@
 //! Both databases get the same schema, existing data is backed up before it changes, and a database that a newer
 //! version has written is left alone.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "store/databases.rs"]
-mod databases;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use databases::{empty_postgres, empty_sqlite, fresh, noon};
+use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
 use turnleaf::server::store::{Db, StoreError, dialect};
 
 /// (table, column, whether it may be null)
