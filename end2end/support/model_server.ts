@@ -36,6 +36,12 @@ export class Reply {
     this.response.end("data: [DONE]\n\n");
   }
 
+  /** Says all of it at once and ends. */
+  answer(content: string): void {
+    this.say(content);
+    this.end();
+  }
+
   /** Breaks off without an end. */
   drop(): void {
     this.response.destroy();
