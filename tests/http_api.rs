@@ -62,8 +62,7 @@ impl Api {
 
     /// The whole event stream of a turn, to its end.
     async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
-        let mut request =
-            Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
+        let mut request = Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -130,7 +129,10 @@ async fn a_cursor_that_is_none_gets_a_snapshot_and_no_error() {
     for cursor in ["99999999999999999999", "-1", "abc", of_another, "+3"] {
         let (status, stream) = api.events(turn, &[("last-event-id", cursor)]).await;
         assert_eq!(status, StatusCode::OK, "{cursor}");
-        assert!(stream.contains("event: snapshot\n") && stream.contains("\"status\":\"complete\""), "{cursor}: {stream}");
+        assert!(
+            stream.contains("event: snapshot\n") && stream.contains("\"status\":\"complete\""),
+            "{cursor}: {stream}"
+        );
     }
 }
 

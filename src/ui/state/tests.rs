@@ -1,3 +1,5 @@
+//! Tests of what the page knows: who is woken by what, where a turn belongs, and what is said of a reply.
+
 use chrono::TimeDelta;
 
 use super::saying::{Said, Saying};

@@ -1,3 +1,5 @@
+//! Tests of the words: plurals, times and labels.
+
 use super::*;
 use crate::domain::segment::{Item, segments};
 use crate::domain::{Content, sample};
