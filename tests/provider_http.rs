@@ -98,6 +98,7 @@ async fn letting_go_of_the_body_closes_the_socket() {
     let let_go = std::time::Instant::now();
     drop(reply);
     let closed = tokio::time::timeout(PATIENCE, server.until_closed(1)).await.unwrap();
+    assert!(server.requests()[0].at < let_go);
     assert!(closed[0].duration_since(let_go) < Duration::from_secs(1));
 }
 

@@ -1,6 +1,8 @@
 //! The transcript as the server draws it: every state of ux.md 6.2, 7 and 8, found the way contract.md 4 says, and
 //! hostile text that stays text.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use leptos::prelude::*;
 use serde_json::json;
 use turnleaf::api::view::{BlockMarkup, TurnView};

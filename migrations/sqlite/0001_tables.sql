@@ -121,8 +121,8 @@ CREATE INDEX turns_children ON turns (prev_turn_id, created_at);
 CREATE INDEX turns_of_chat ON turns (chat_id, deleted_at);
 CREATE INDEX turns_of_branch ON turns (branch_id);
 CREATE INDEX turns_of_exchange ON turns (exchange_id);
-CREATE INDEX turns_roots ON turns (chat_id, created_at) WHERE prev_turn_id IS NULL;
-CREATE INDEX turns_unfinished ON turns (chat_id) WHERE status IN ('pending', 'streaming', 'waiting_subagents');
+CREATE INDEX turns_roots ON turns (chat_id, deleted_at, created_at) WHERE prev_turn_id IS NULL;
+CREATE INDEX turns_unfinished ON turns (chat_id, deleted_at) WHERE status IN ('pending', 'streaming', 'waiting_subagents');
 -- An exchange has at most one reply.
 CREATE UNIQUE INDEX turns_one_reply ON turns (exchange_id) WHERE role = 'assistant';
 

@@ -60,9 +60,14 @@ mod real {
         let Some((_, region)) = next else { return };
         const CONTROLS: &str =
             "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
-        match region.query_selector(CONTROLS).ok().flatten().filter(|_| !region.has_attribute("tabindex")) {
-            Some(control) => drop(focus(control)),
-            None => drop(focus(region.clone())),
+        if region.has_attribute("tabindex") {
+            focus(region.clone());
+        } else if let Ok(controls) = region.query_selector_all(CONTROLS) {
+            // What is not drawn cannot hold the focus; the first that takes it has it.
+            let _ = (0..controls.length())
+                .filter_map(|at| controls.item(at)?.dyn_into::<web_sys::Element>().ok())
+                .filter(|control| control.get_client_rects().length() > 0)
+                .any(focus);
         }
     }
 }

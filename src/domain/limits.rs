@@ -68,6 +68,8 @@ pub const CONNECT: Duration = Duration::from_secs(10);
 pub const FIRST_BYTE: Duration = Duration::from_secs(120);
 /// Between any two bytes.
 pub const IDLE_BYTES: Duration = Duration::from_secs(60);
+/// How long a usage is waited for after the last word.
+pub const LATE_USAGE: Duration = Duration::from_secs(1);
 /// Between two real events.
 pub const IDLE_PROGRESS: Duration = Duration::from_secs(300);
 /// A reply in all.

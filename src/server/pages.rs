@@ -181,9 +181,7 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
-        ServiceError::Store(error) if matches!(error, StoreError::Full) => {
-            ApiError::Unavailable { message: "The server's disk is full.".into() }
-        }
+        ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },
         ServiceError::Store(error) if error.is_busy() => {
             ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
         }

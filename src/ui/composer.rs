@@ -111,8 +111,8 @@ pub fn Composer(
             <form id=STOP_FORM method="post" action="/forms/stop" on:submit=stop>
                 {move || running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
             </form>
-            <p id="message-problem" class="problem">
-                {move || state.problem.get()}
+            <p id="message-problem" class="problem">{move || state.problem.get()}</p>
+            <p id="message-note" class="hint">
                 {move || state.draft.is_unsaved.get().then_some(words::DRAFT_UNSAVED)}
             </p>
         </div>

@@ -61,11 +61,14 @@ pub fn Transcript(
     });
     let on_keydown = move |event: KeyboardEvent| {
         // Esc once, when the focus is among the turns (ux.md 8).
-        if event.key() == "Escape" && !event.default_prevented() && !focus::is_in_text() && !dialog::is_any_open() {
-            if let Some(running) = untrack(move || state.running()) {
-                event.prevent_default();
-                on_stop.run(running);
-            }
+        if event.key() == "Escape"
+            && !event.default_prevented()
+            && !focus::is_in_text()
+            && !dialog::is_any_open()
+            && let Some(running) = untrack(move || state.running())
+        {
+            event.prevent_default();
+            on_stop.run(running);
         }
     };
     // Drawn markdown has no listeners of its own.

@@ -2,6 +2,7 @@
 
 pub mod transcript;
 
+use crate::domain::provider::Model;
 use crate::domain::{Branch, Thinking};
 use crate::ui::preferences::Theme;
 
@@ -123,6 +124,11 @@ pub fn form_problem(code: &str) -> Option<&'static str> {
         "unavailable" | "internal" => Some("The server could not do this at the moment. Your text is kept; try again."),
         _ => None,
     }
+}
+
+/// A model in the menu and on the chip. A script must never pass for a model.
+pub fn model_name(model: &Model) -> String {
+    if model.is_demo { format!("Demo: {}", model.name) } else { model.name.clone() }
 }
 
 /// A level in the menu of thinking levels.

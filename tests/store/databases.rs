@@ -11,7 +11,6 @@ pub struct Fresh {
     pub db: Db,
     pub url: String,
     /// Where the SQLite file is; kept so that it lives as long as the test.
-    #[allow(dead_code, reason = "not every test looks into it")]
     pub dir: TempDir,
 }
 
@@ -33,20 +32,39 @@ pub async fn empty_postgres() -> Option<Fresh> {
         eprintln!("TURNLEAF_TEST_PG is not set: not run on PostgreSQL");
         return None;
     };
-    let dir = tempfile::tempdir().unwrap();
     let name = format!("t{}", uuid::Uuid::now_v7().simple());
-    let mut admin = PgConnection::connect(&cluster).await.unwrap();
-    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut admin).await.unwrap();
-    let mut url = cluster.clone();
-    let (base, query) = cluster.split_once('?').unwrap_or((&cluster, ""));
+    let url = postgres_url(&cluster, &name);
+    run_on_cluster(&cluster, format!("CREATE DATABASE {name}")).await;
+    Some(Fresh { db: Db::open(&url).await.unwrap(), url, dir: tempfile::tempdir().unwrap() })
+}
+
+fn postgres_url(cluster: &str, database: &str) -> String {
+    let (base, query) = cluster.split_once('?').unwrap_or((cluster, ""));
     let host = base.find("://").map_or(0, |at| at + 3);
     let end = base[host..].find('/').map_or(base.len(), |at| host + at);
-    url.replace_range(.., &format!("{}/{name}", &base[..end]));
-    if !query.is_empty() {
-        url.push('?');
-        url.push_str(query);
+    let question = if query.is_empty() { "" } else { "?" };
+    format!("{}/{database}{question}{query}", &base[..end])
+}
+
+async fn run_on_cluster(cluster: &str, text: String) {
+    let mut admin = PgConnection::connect(cluster).await.unwrap();
+    sqlx::query(AssertSqlSafe(text)).execute(&mut admin).await.unwrap();
+    admin.close().await.unwrap();
+}
+
+impl Fresh {
+    fn cluster(&self, cluster: String) -> Option<String> {
+        matches!(self.db, Db::Postgres { .. }).then_some(cluster)
     }
-    Some(Fresh { db: Db::open(&url).await.unwrap(), url, dir })
+
+    /// Closes it, and drops a PostgreSQL database, whose pages would pile up.
+    pub async fn close(self) {
+        self.db.close().await;
+        if let Ok(Some(cluster)) = std::env::var("TURNLEAF_TEST_PG").map(|cluster| self.cluster(cluster)) {
+            let name = self.url.rsplit('/').next().unwrap().split('?').next().unwrap();
+            run_on_cluster(&cluster, format!("DROP DATABASE {name}")).await;
+        }
+    }
 }
 
 /// Migrated databases of every kind there is here.

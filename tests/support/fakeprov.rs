@@ -1,5 +1,6 @@
 //! A provider made of a socket: every connection follows a script byte by byte, and what was asked and when the client
-//! closed is kept. Below HTTP libraries on purpose, so that it can do what they forbid.
+//! closed is kept. Below HTTP libraries on purpose, so that it can do what they forbid. A test crate that uses only a
+//! part says `#[expect(dead_code, reason = "…")]` where it includes this.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,6 @@ use tokio::sync::watch;
 
 /// What the server does next on a connection.
 #[derive(Debug, Clone)]
-#[allow(dead_code, reason = "each test crate uses its own part")]
 pub enum Verb {
     /// Status line and the usual headers of a stream, without a length.
     Status(u16),
@@ -31,7 +31,6 @@ pub enum Verb {
 
 /// One request as it came.
 #[derive(Debug, Clone)]
-#[allow(dead_code, reason = "each test crate uses its own part")]
 pub struct Request {
     pub method: String,
     pub path: String,
@@ -64,7 +63,6 @@ impl Drop for Server {
     }
 }
 
-#[allow(dead_code, reason = "each test crate uses its own part")]
 impl FakeProvider {
     /// Answers connection n with script n; the last script answers all that follow.
     pub async fn start(scripts: Vec<Vec<Verb>>) -> Self {

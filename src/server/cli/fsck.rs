@@ -8,16 +8,16 @@ use crate::server::cli::print;
 use crate::server::platform::config::Config;
 use crate::server::platform::ids;
 use crate::server::platform::lock_file::{LockError, LockFile};
-use crate::server::store::fsck;
+use crate::server::store::fsck::{self, While};
 
 /// Prints the findings, one a line or as a JSON array. None is success; any is damaged data.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
     // Beside a running server some turns are rightly unfinished. Without one, none may be, and none must start now.
     let lock = LockFile::take(&config.data_dir.value, ids::mint());
-    let is_serving = matches!(lock, Err(LockError::InUse { .. }));
+    let meanwhile = if matches!(lock, Err(LockError::InUse { .. })) { While::Serving } else { While::Stopped };
     let findings = block_on(async {
         let db = open_existing(config).await?;
-        let findings = fsck::check(&db, is_serving).await?;
+        let findings = fsck::check(&db, meanwhile).await?;
         db.close().await;
         Ok(findings)
     })?;

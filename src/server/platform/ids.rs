@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 /// A new id of any kind. Within this process ids only ever rise, also when the wall clock is set back: the counter in
 /// `Uuid::now_v7` is shared by all threads and keeps its highest time.
+#[expect(clippy::disallowed_methods, reason = "this is where ids are made")]
 pub fn mint<T: From<Uuid>>() -> T {
     T::from(Uuid::now_v7())
 }

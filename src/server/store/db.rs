@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 use crate::server::store::dialect;
@@ -69,10 +70,15 @@ impl Db {
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let scheme = url.split(':').next().unwrap_or_default();
         match scheme {
-            "sqlite" => dialect::open_sqlite(url).await,
+            "sqlite" => dialect::open_sqlite_url(url).await,
             "postgres" | "postgresql" => dialect::open_postgres(url).await,
             _ => Err(StoreError::UnknownScheme(scheme.to_owned())),
         }
+    }
+
+    /// Opens a SQLite file (made if missing) whose path may hold characters that a URL would have to escape.
+    pub async fn open_file(path: &Path) -> Result<Self, StoreError> {
+        dialect::open_sqlite(SqliteConnectOptions::new().filename(path)).await
     }
 
     /// Begins a writing transaction. On SQLite it holds the write lock from the start, so no later statement of it can

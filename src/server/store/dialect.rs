@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
@@ -26,36 +27,48 @@ const WAL_BYTES: u32 = 64 << 20;
 /// Any number, the same for all processes that migrate.
 const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
 
-pub(super) async fn open_sqlite(url: &str) -> Result<Db, StoreError> {
-    let options = SqliteConnectOptions::from_str(url)?;
-    let path = options.get_filename().to_path_buf();
-    if path.as_os_str().is_empty() || url.contains(":memory:") || url.contains("mode=memory") {
+pub(super) async fn open_sqlite_url(url: &str) -> Result<Db, StoreError> {
+    if url.contains(":memory:") || url.contains("mode=memory") {
         return Err(StoreError::NoFile);
     }
+    open_sqlite(SqliteConnectOptions::from_str(url)?).await
+}
+
+pub(super) async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
+    let path = options.get_filename().to_path_buf();
+    if path.as_os_str().is_empty() {
+        return Err(StoreError::NoFile);
+    }
+    let is_new = !path.exists();
     let options = options
-        .create_if_missing(true)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
-        .journal_mode(SqliteJournalMode::Wal)
         // With NORMAL, a commit in WAL mode is not durable; "accepted means stored" needs the fsync.
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY)
         .statement_cache_capacity(STATEMENTS)
         .pragma("journal_size_limit", WAL_BYTES.to_string());
+    // Both are kept in the file. Setting them takes the write lock, which a reader that joins later must not need.
+    let mut writing = options.clone().create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
+    if is_new {
+        writing = writing.auto_vacuum(SqliteAutoVacuum::Incremental);
+    }
     // A file's connection cannot go stale, so it is neither tested nor renewed.
     let pool = SqlitePoolOptions::new()
         .acquire_timeout(ACQUIRE)
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None);
-    let writer = pool.clone().max_connections(1).connect_with(options).await?;
-    // The file's own settings are the writer's business: a reader that set them again would need the write lock for it.
-    let reading = SqliteConnectOptions::from_str(url)?
-        .foreign_keys(true)
-        .busy_timeout(BUSY)
-        .statement_cache_capacity(STATEMENTS)
-        .pragma("query_only", "ON");
-    let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(reading);
+    // A full disk makes SQLite end a transaction by itself. The driver's own rollback then fails and the connection
+    // would believe for ever that it is in a transaction, so such a one is replaced.
+    let writer = pool.clone().max_connections(1).after_release(|conn, _| {
+        Box::pin(async move {
+            // The rollback is queued; the answer to this comes after it.
+            conn.ping().await?;
+            Ok(!conn.is_in_transaction())
+        })
+    });
+    let writer = writer.connect_with(writing).await?;
+    let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
     Ok(Db::Sqlite { writer, readers, path })
 }
 

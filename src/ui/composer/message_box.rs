@@ -44,7 +44,7 @@ pub fn MessageBox() -> impl IntoView {
             placeholder=words::MESSAGE
             autocomplete="off"
             enterkeyhint="enter"
-            aria-describedby="message-problem"
+            aria-describedby="message-problem message-note"
             aria-invalid=move || state.problem.get().map(|_| "true")
             {..textarea_content(&state.draft.text())}
             on:input=on_input
@@ -122,7 +122,12 @@ fn take_over(state: ComposerState) {
     if let Some(level) = form::chosen("thinking").and_then(|value| Thinking::parse_level(&value)) {
         state.thinking.set(level);
     }
-    if !media::is_touch() && focus::is_free() {
-        focus::on("#message");
+    if !media::is_touch() {
+        // After a change of page the old page's box may have the focus until it is gone, which is by the next frame.
+        request_animation_frame(|| {
+            if focus::is_free() {
+                focus::on("#message");
+            }
+        });
     }
 }

@@ -45,7 +45,7 @@ fn ModelSelect() -> impl IntoView {
                 .into_iter()
                 .map(|model| {
                     let selected = Some(&model.lock) == chosen.as_ref();
-                    view! { <option value=model_value(&model.lock) selected=selected>{model.name}</option> }
+                    view! { <option value=model_value(&model.lock) selected=selected>{words::model_name(&model)}</option> }
                 })
                 .collect_view();
             view! { <optgroup label=provider_name>{options}</optgroup> }
@@ -75,7 +75,7 @@ fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
 fn LockedChip(lock: Lock) -> impl IntoView {
     const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
-    let name = state.model().map_or(lock.model, |model| model.name);
+    let name = move || state.model().map_or_else(|| lock.model.clone(), |model| words::model_name(&model));
     view! {
         <button type="button" class="chip" popovertarget=WHY>
             <Icon name="lock"/>

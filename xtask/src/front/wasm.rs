@@ -1,15 +1,15 @@
-//! The wasm module: compiled, bound to JavaScript, made small.
+//! The wasm module: compiled and bound to JavaScript. No `wasm-opt` after that: of what `opt-level = "z"` and fat LTO
+//! leave, binaryen's `-Oz` makes the file a sixth smaller and what goes over the wire in brotli a twentieth larger, and
+//! Debian's version of it writes modules that browsers refuse.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::Effort;
-use crate::packages::install;
-use crate::step::{find_program, note, run, size, succeeds};
+use crate::step::run;
 use crate::toolchain::{WASM, WasmToolchain};
 use crate::workspace;
 
@@ -42,30 +42,5 @@ pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
     }
     bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))?;
     fs::rename(out.join("turnleaf_bg.wasm"), out.join("turnleaf.wasm"))?;
-    Ok(())
-}
-
-/// Lets binaryen optimise the module for size. Without binaryen the module works and is larger.
-///
-/// # Errors
-/// The file cannot be replaced.
-pub fn shrink(module: &Path) -> Result<()> {
-    if find_program("wasm-opt").is_none()
-        && let Err(error) = install("wasm-opt", &["binaryen"])
-    {
-        note(&format!("left as it is: {error:#}"));
-        return Ok(());
-    }
-    let small = module.with_extension("small");
-    let before = fs::metadata(module)?.len();
-    let mut command = Command::new("wasm-opt");
-    // Debian's binaryen refuses the features of a recent compiler unless told to take all.
-    command.args(["-Oz", "--all-features"]).arg(module).arg("-o").arg(&small);
-    if !succeeds(&mut command) {
-        note("left as it is: wasm-opt does not take this module");
-        return Ok(());
-    }
-    fs::rename(&small, module)?;
-    note(&format!("{} -> {}", size(before), size(fs::metadata(module)?.len())));
     Ok(())
 }

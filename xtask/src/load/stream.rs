@@ -42,12 +42,13 @@ pub struct Reply {
     pub failure: Option<String>,
 }
 
-/// Makes a chat and returns its id.
+/// Makes a chat for a model and returns its id.
 ///
 /// # Errors
 /// Turnleaf refuses.
-pub async fn make_chat(client: &mut Client) -> Result<String> {
-    let chat = client.json(Method::POST, "/api/chats", Some(&json!({ "title": "bench" }))).await?;
+pub async fn make_chat(client: &mut Client, model: &str) -> Result<String> {
+    let body = json!({ "title": "bench", "provider": "openai", "model": model });
+    let chat = client.json(Method::POST, "/api/chats", Some(&body)).await?;
     let id = chat["id"].as_str().or_else(|| chat["chat"]["id"].as_str());
     Ok(id.context("a new chat has no id")?.to_owned())
 }
@@ -95,7 +96,7 @@ async fn open(source: Source, model: &str, turn: &mut Option<String>) -> Result<
             let mut client = Client::connect(address).await?;
             let chat = match chat {
                 Some(chat) => chat,
-                None => make_chat(&mut client).await?,
+                None => make_chat(&mut client, model).await?,
             };
             let id = send_message(&mut client, &chat, model).await?;
             let answer = client.send(Method::GET, &format!("/api/turns/{id}/events"), None).await?;

@@ -9,26 +9,26 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::{Halt, Run};
 use crate::domain::turn::Attempt;
-use crate::domain::{BlockState, Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
+use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
-use crate::server::outbound::provider::{Item, Outcome, Refused, Reply};
+use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
-use crate::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use crate::server::store::generations::{NewGeneration, RawKind};
 
 /// What is known of a generation while it runs.
-struct Progress {
-    id: GenerationId,
-    began: Instant,
-    builder: BlockBuilder,
-    raw: Vec<u8>,
-    usage: Usage,
-    model: Option<String>,
-    stop_reason: Option<String>,
-    first_token_at: Option<chrono::DateTime<chrono::Utc>>,
+pub(super) struct Progress {
+    pub(super) id: GenerationId,
+    pub(super) began: Instant,
+    pub(super) builder: BlockBuilder,
+    pub(super) raw: Vec<u8>,
+    pub(super) usage: Usage,
+    pub(super) model: Option<String>,
+    pub(super) stop_reason: Option<String>,
+    pub(super) first_token_at: Option<chrono::DateTime<chrono::Utc>>,
     /// Something was shown: from here on nothing is tried again.
-    has_content: bool,
-    said: u64,
+    pub(super) has_content: bool,
+    pub(super) said: u64,
 }
 
 impl Run<'_> {
@@ -146,11 +146,35 @@ impl Run<'_> {
     }
 
     async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {
+        let mut decoder = self.provider.decoder();
+        let end = self.read(reply, decoder.as_mut(), progress, first_byte).await;
+        // What was held back and the usage come now, also of a body that was given up.
+        let mut items = Vec::new();
+        let outcome = decoder.finish(&mut items);
+        self.take(&mut items, progress)?;
+        match end {
+            Err(halt) => Err(halt),
+            // A connection that breaks after the last word has broken nothing.
+            Ok(Some(failure)) if !outcome.complete => {
+                Ok(Outcome { complete: false, stop_reason: outcome.stop_reason, failure: Some(failure) })
+            }
+            Ok(_) => Ok(outcome),
+        }
+    }
+
+    /// Reads the body to its end; gives what it broke with.
+    async fn read(
+        &mut self,
+        reply: Reply,
+        decoder: &mut dyn Decoder,
+        progress: &mut Progress,
+        first_byte: Instant,
+    ) -> Result<Option<Failure>, Halt> {
         let pace = self.supervisor.pace();
         let mut body = reply.body;
-        let mut decoder = self.provider.decoder();
         let mut items = Vec::new();
-        let (mut bytes_by, mut progress_by) = (first_byte, Instant::now() + pace.idle_progress.max(pace.first_byte));
+        let mut bytes_by = first_byte;
+        let mut progress_by = Instant::now() + pace.idle_progress.max(pace.first_byte);
         loop {
             let frame = self.recorder.deadline();
             let given_up = bytes_by.min(progress_by).min(self.deadline);
@@ -163,30 +187,28 @@ impl Run<'_> {
                     continue;
                 }
                 () = sleep_until(given_up) => {
+                    if decoder.is_over() {
+                        return Ok(None);
+                    }
                     let kind = if given_up == self.deadline { FailureKind::LimitTime } else { FailureKind::ProviderStalled };
                     return Err(self.failure(kind).into());
                 }
             };
-            let Some(chunk) = chunk else {
-                break;
-            };
             let bytes = match chunk {
-                Ok(bytes) => bytes,
-                Err(failure) if progress.has_content => return Err(failure.into()),
-                Err(failure) => return Ok(Outcome { complete: false, stop_reason: None, failure: Some(failure) }),
+                None => return Ok(None),
+                Some(Err(failure)) => return Ok(Some(failure)),
+                Some(Ok(bytes)) => bytes,
             };
-            bytes_by = Instant::now() + pace.idle_bytes;
             self.keep(&bytes, progress)?;
             decoder.feed(&bytes, &mut items);
+            // A server that keeps the connection after its last word is not waited for, but for a late usage.
+            bytes_by = Instant::now() + if decoder.is_over() { limits::LATE_USAGE } else { pace.idle_bytes };
             if !items.is_empty() {
                 progress_by = Instant::now() + pace.idle_progress;
                 self.take(&mut items, progress)?;
                 self.recorder.settle().await?;
             }
         }
-        let outcome = decoder.finish(&mut items);
-        self.take(&mut items, progress)?;
-        Ok(outcome)
     }
 
     /// Keeps the provider's bytes. Before the first content they stay in memory: an attempt that is tried again leaves
@@ -238,71 +260,7 @@ impl Run<'_> {
         }
     }
 
-    /// Stores how the generation ended. A failure's ending is stored together with the turn's.
-    async fn conclude(
-        &mut self,
-        mut progress: Progress,
-        outcome: Result<Outcome, Halt>,
-    ) -> Result<Vec<PendingCall>, Halt> {
-        let halt = match outcome {
-            Err(halt) => Some(halt),
-            Ok(Outcome { failure: Some(failure), .. }) => Some(Halt::Failed(failure)),
-            Ok(outcome) if !outcome.complete => Some(Halt::Failed(self.failure(FailureKind::ProviderTruncated))),
-            Ok(outcome) => {
-                progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
-                (!progress.has_content).then(|| {
-                    Halt::Failed(self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"))
-                })
-            }
-        };
-        if !progress.has_content {
-            self.recorder.raw(&progress.raw);
-        }
-        let mut events = Vec::new();
-        progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
-        self.recorder.extend(events);
-        let end = self.generation_end(&progress, halt.as_ref());
-        if let Some(halt) = halt {
-            self.cut_off = Some(end);
-            return Err(halt);
-        }
-        let calls = progress.builder.tool_calls().to_vec();
-        self.steps_raw.push(Bytes::from(progress.raw));
-        if !calls.is_empty() {
-            self.status(TurnStatus::WaitingSubagents);
-        }
-        if calls.is_empty() {
-            // The turn ends with this generation: one commit for both.
-            self.cut_off = Some(end);
-        } else {
-            self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
-        }
-        Ok(calls)
-    }
-
-    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {
-        let error = match halt {
-            Some(Halt::Failed(failure)) => Some(failure.clone()),
-            _ => None,
-        };
-        GenerationEnd {
-            id: progress.id,
-            status: match (halt, &error) {
-                (None, _) => GenerationStatus::Complete,
-                (Some(_), Some(_)) => GenerationStatus::Error,
-                (Some(_), None) => GenerationStatus::Cancelled,
-            },
-            model_returned: progress.model.clone(),
-            stop_reason: progress.stop_reason.clone(),
-            usage: progress.usage,
-            raw_complete: halt.is_none(),
-            error,
-            first_token_at: progress.first_token_at,
-            ended_at: self.supervisor.clock().now(),
-        }
-    }
-
-    fn failure(&self, kind: FailureKind) -> Failure {
+    pub(super) fn failure(&self, kind: FailureKind) -> Failure {
         Failure::new(kind, self.provider.name())
     }
 }

@@ -29,8 +29,8 @@ impl Run<'_> {
             why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
             outcomes = outcomes => outcomes,
         };
-        let mut seq = self.recorder.turn().blocks.len() as u32;
-        for (call, (outcome, took_ms)) in calls.into_iter().zip(outcomes) {
+        let first = self.recorder.turn().blocks.len() as u32;
+        for (seq, (call, (outcome, took_ms))) in (first..).zip(calls.into_iter().zip(outcomes)) {
             let status = if outcome.is_error { ToolStatus::Failed } else { ToolStatus::Done };
             self.recorder.push(Event::BlockUpdate { block_id: call.block_id, status, duration_ms: Some(took_ms) });
             let generation_id = self
@@ -59,7 +59,6 @@ impl Run<'_> {
                 block_metadata: Value::Null,
                 created_at: self.supervisor.clock().now(),
             };
-            seq += 1;
             self.recorder.push(Event::BlockStart { block });
         }
         self.status(TurnStatus::Streaming);

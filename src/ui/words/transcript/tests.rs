@@ -1,4 +1,4 @@
-//! Tests of the words: plurals, times and labels.
+//! The transcript's words by number and state.
 
 use super::*;
 use crate::domain::segment::{Item, segments};

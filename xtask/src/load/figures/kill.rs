@@ -53,7 +53,7 @@ pub async fn lost(bench: &mut Bench) -> Result<()> {
 async fn kill_once(installation: &Installation) -> Result<Loss> {
     let server = installation.start().await?;
     let mut client = Client::connect(server.address).await?;
-    let chat = make_chat(&mut client).await?;
+    let chat = make_chat(&mut client, MODEL).await?;
     let turn = send_message(&mut client, &chat, MODEL).await?;
     let body = client.send(Method::GET, &format!("/api/turns/{turn}/events"), None).await?.into_body();
     let seen = Arc::new(Mutex::new(Vec::new()));

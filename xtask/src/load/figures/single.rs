@@ -59,7 +59,7 @@ async fn one(source: Source, model: &str) -> Result<Reply> {
 pub async fn paced(bench: &mut Bench) -> Result<()> {
     let relay = Relay::start(bench.model_server)?;
     let server = bench.installation("paced")?.start().await?;
-    let chat = make_chat(&mut Client::connect(server.address).await?).await?;
+    let chat = make_chat(&mut Client::connect(server.address).await?, PACED).await?;
     let through = Source::Turnleaf { address: server.address, chat: Some(chat) };
     let (mut direct, mut relayed, mut ours) = (vec![], vec![], vec![]);
     for _ in 0..ROUNDS {

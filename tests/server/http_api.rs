@@ -1,14 +1,11 @@
 //! The HTTP API over the real router: contract.md 3 as far as it exists, and the rows of badinputs.md 3 and 4 that reach
 //! it. The provider is scripted, the database a file.
 
-#[path = "support/house.rs"]
-mod house;
-
 use std::sync::Arc;
 
+use crate::house::{House, answer, text, thinking};
 use axum::Router;
 use axum::body::Body;
-use house::{House, answer, text, thinking};
 use http::{Request, Response, StatusCode};
 use leptos::config::LeptosOptions;
 use serde_json::{Value, json};
@@ -18,9 +15,12 @@ use turnleaf::server::app::App;
 use turnleaf::server::http::assets::Site;
 use turnleaf::server::http::headers::Transport;
 use turnleaf::server::http::health::Readiness;
+use turnleaf::server::http::host::AllowedHosts;
 use turnleaf::server::http::router::HttpConfig;
 use turnleaf::server::http::routes::routes;
 use turnleaf::server::outbound::scripted::{Answer, Scripted};
+use turnleaf::server::platform::config::environment::Environment;
+use turnleaf::server::platform::config::{Config, Flags};
 
 struct Api {
     router: Router,
@@ -34,7 +34,10 @@ impl Api {
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), token.clone());
         let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
-        let router = routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig::default());
+        let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
+        let hosts = AllowedHosts::new(&security, [[127, 0, 0, 1].into()]);
+        let router =
+            routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..HttpConfig::default() });
         Self { router, house }
     }
 

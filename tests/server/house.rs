@@ -72,7 +72,7 @@ impl House {
 
     /// Every invariant holds.
     pub async fn check(&self) {
-        let findings = fsck::check(&self.db, true).await.unwrap();
+        let findings = fsck::check(&self.db, fsck::While::Serving).await.unwrap();
         assert!(findings.is_empty(), "{findings:#?}");
     }
 }

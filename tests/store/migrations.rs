@@ -1,13 +1,10 @@
 //! Both databases get the same schema, existing data is backed up before it changes, and a database that a newer
 //! version has written is left alone.
 
-#[path = "store/databases.rs"]
-mod databases;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use databases::{empty_postgres, empty_sqlite, fresh, noon};
+use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
 use turnleaf::server::store::{Db, StoreError, dialect};
 
 /// (table, column, whether it may be null)
@@ -184,6 +181,16 @@ async fn only_known_schemes_are_opened_and_nothing_is_created_for_others() {
         assert!(matches!(said, StoreError::NoFile), "{url}: {said}");
     }
     assert!(!Path::new("turnleaf.db").exists() && !Path::new("x.db").exists());
+}
+
+#[tokio::test]
+async fn a_file_may_have_any_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("50% of #1? 树.db");
+    let db = Db::open_file(&path).await.unwrap();
+    db.migrate(None, noon()).await.unwrap();
+    assert!(path.exists());
+    assert_eq!(db.path(), Some(path.as_path()));
 }
 
 #[tokio::test]

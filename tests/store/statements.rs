@@ -1,9 +1,7 @@
 //! Every statement of the store is prepared on a migrated database of each kind: an unknown table or column or a slip
 //! of syntax is found by name, without running anything.
 
-#[path = "store/databases.rs"]
-mod databases;
-
+use crate::databases;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 use turnleaf::server::store::{self, Db};
 

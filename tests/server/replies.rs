@@ -1,14 +1,11 @@
 //! Replies from the first byte to the ending, with a scripted provider: stored as shown, stopped, tried again, broken,
 //! resumed. Every test ends with the checker.
 
-#[path = "support/house.rs"]
-mod house;
-
 use std::sync::Arc;
 
+use crate::house::{House, answer, delta, finish, message, text, thinking};
 use futures::StreamExt;
 use futures::future::join_all;
-use house::{House, answer, delta, finish, message, text, thinking};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turnleaf::domain::tool::ToolSpec;

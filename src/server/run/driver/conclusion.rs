@@ -1,0 +1,77 @@
+//! How one provider call ends: its blocks closed, its end noted, its tool calls handed on.
+
+use bytes::Bytes;
+
+use super::generation::Progress;
+use super::{Halt, Run};
+use crate::domain::{BlockState, FailureKind, TurnStatus};
+use crate::server::outbound::builder::PendingCall;
+use crate::server::outbound::provider::Outcome;
+use crate::server::run::journal::Batch;
+use crate::server::store::generations::{GenerationEnd, GenerationStatus};
+
+impl Run<'_> {
+    /// Stores how the generation ended. A failure's ending is stored together with the turn's.
+    pub(super) async fn conclude(
+        &mut self,
+        mut progress: Progress,
+        outcome: Result<Outcome, Halt>,
+    ) -> Result<Vec<PendingCall>, Halt> {
+        let halt = match outcome {
+            Err(halt) => Some(halt),
+            Ok(Outcome { failure: Some(failure), .. }) => Some(Halt::Failed(failure)),
+            Ok(outcome) if !outcome.complete => Some(Halt::Failed(self.failure(FailureKind::ProviderTruncated))),
+            Ok(outcome) => {
+                progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
+                (!progress.has_content).then(|| {
+                    Halt::Failed(self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"))
+                })
+            }
+        };
+        if !progress.has_content {
+            self.recorder.raw(&progress.raw);
+        }
+        let mut events = Vec::new();
+        progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
+        self.recorder.extend(events);
+        let end = self.generation_end(&progress, halt.as_ref());
+        if let Some(halt) = halt {
+            self.cut_off = Some(end);
+            return Err(halt);
+        }
+        let calls = progress.builder.tool_calls().to_vec();
+        self.steps_raw.push(Bytes::from(progress.raw));
+        if !calls.is_empty() {
+            self.status(TurnStatus::WaitingSubagents);
+        }
+        if calls.is_empty() {
+            // The turn ends with this generation: one commit for both.
+            self.cut_off = Some(end);
+        } else {
+            self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+        }
+        Ok(calls)
+    }
+
+    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {
+        let error = match halt {
+            Some(Halt::Failed(failure)) => Some(failure.clone()),
+            _ => None,
+        };
+        GenerationEnd {
+            id: progress.id,
+            status: match (halt, &error) {
+                (None, _) => GenerationStatus::Complete,
+                (Some(_), Some(_)) => GenerationStatus::Error,
+                (Some(_), None) => GenerationStatus::Cancelled,
+            },
+            model_returned: progress.model.clone(),
+            stop_reason: progress.stop_reason.clone(),
+            usage: progress.usage,
+            raw_complete: halt.is_none(),
+            error,
+            first_token_at: progress.first_token_at,
+            ended_at: self.supervisor.clock().now(),
+        }
+    }
+}

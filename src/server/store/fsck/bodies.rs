@@ -1,0 +1,36 @@
+//! Raw responses against the length and sha256 that were taken when they came; images against the blobs they name.
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::{Finding, finding, unreadable};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+use crate::server::store::generations::raw::decompress;
+
+sql! {
+    PACKED = "SELECT id FROM generations WHERE raw_response IS NOT NULL ORDER BY id";
+    BODY = "SELECT raw_response, raw_sha256, raw_bytes FROM generations WHERE id = $1 AND raw_response IS NOT NULL";
+    BLOB = "SELECT sha256 FROM blobs WHERE sha256 = $1";
+}
+
+pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(PACKED).fetch_all(pool).await?);
+    for id in ids {
+        let body: Option<(Vec<u8>, Vec<u8>, i64)> =
+            on!(db, |pool| sqlx::query_as(BODY).bind(id).fetch_optional(pool).await?);
+        let Some((packed, sha256, length)) = body else { continue };
+        if let Some(body) = unreadable(decompress(&packed, length, id), findings)?
+            && Sha256::digest(&body).as_slice() != sha256
+        {
+            findings.push(finding("I9", "generations", id, "its raw response is not the one its sha256 was taken of"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a blob of this hash.
+pub(super) async fn has_blob(db: &Db, sha256: &str) -> Result<bool, StoreError> {
+    let found: Option<String> = on!(db, |pool| sqlx::query_scalar(BLOB).bind(sha256).fetch_optional(pool).await?);
+    Ok(found.is_some())
+}

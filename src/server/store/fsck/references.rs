@@ -1,0 +1,55 @@
+//! Rules of what belongs to what: chats, owners, tool results and their calls, sums and sequences over several rows.
+
+rules! {
+    BRANCH_OF_TURN: "I4", "turns", "its branch is missing or in another chat",
+        "SELECT t.id FROM turns t LEFT JOIN branches b ON b.id = t.branch_id \
+         WHERE b.id IS NULL OR b.chat_id <> t.chat_id";
+    EXCHANGE_OF_TURN: "I8", "turns", "its exchange is missing or in another chat",
+        "SELECT t.id FROM turns t LEFT JOIN exchanges e ON e.id = t.exchange_id \
+         WHERE e.id IS NULL OR e.chat_id <> t.chat_id";
+    TURNS_OF_BRANCH: "I4", "branches", "it forks from or ends at a turn that is missing or in another chat",
+        "SELECT b.id FROM branches b LEFT JOIN turns f ON f.id = b.fork_turn_id \
+         LEFT JOIN turns h ON h.id = b.head_turn_id \
+         WHERE (b.fork_turn_id IS NOT NULL AND (f.id IS NULL OR f.chat_id <> b.chat_id)) \
+         OR (b.head_turn_id IS NOT NULL AND (h.id IS NULL OR h.chat_id <> b.chat_id))";
+    DEFAULT_BRANCH: "I4", "chats", "its default branch is missing or in another chat",
+        "SELECT c.id FROM chats c LEFT JOIN branches b ON b.id = c.default_branch_id \
+         WHERE c.default_branch_id IS NOT NULL AND (b.id IS NULL OR b.chat_id <> c.id)";
+    CHAT_OF_BLOCK: "I5", "turn_blocks", "its turn is missing or in another chat",
+        "SELECT k.id FROM turn_blocks k LEFT JOIN turns t ON t.id = k.turn_id \
+         WHERE t.id IS NULL OR t.chat_id <> k.chat_id";
+    TURN_OF_EVENT: "R4", "turn_events", "its turn is missing",
+        "SELECT DISTINCT e.turn_id FROM turn_events e LEFT JOIN turns t ON t.id = e.turn_id WHERE t.id IS NULL";
+    TURN_OF_GENERATION: "I11", "generations", "its turn is missing",
+        "SELECT g.id FROM generations g LEFT JOIN turns t ON t.id = g.turn_id WHERE t.id IS NULL";
+    OWNER_OF_EXCHANGE: "R15", "exchanges", "its owner is not its chat's",
+        "SELECT e.id FROM exchanges e LEFT JOIN chats c ON c.id = e.chat_id \
+         WHERE c.id IS NULL OR c.owner_id <> e.owner_id";
+    OWNER_OF_DRAFT: "R15", "drafts", "its chat is missing or of another owner",
+        "SELECT d.chat_id FROM drafts d LEFT JOIN chats c ON c.id = d.chat_id \
+         WHERE d.chat_id IS NOT NULL AND (c.id IS NULL OR c.owner_id <> d.owner_id)";
+    CALL_OF_RESULT: "I7", "turn_blocks", "it is a tool result without a call before it",
+        "SELECT r.id FROM turn_blocks r LEFT JOIN turn_blocks k ON k.id = r.parent_block_id \
+         WHERE r.block_type = 'tool_result' \
+         AND (k.id IS NULL OR k.block_type <> 'tool_use' OR k.chat_id <> r.chat_id OR k.chat_seq >= r.chat_seq)";
+    RESULT_OF_CALL: "R6", "turn_blocks", "it is a tool call of a turn that is over and has not exactly one result",
+        "SELECT k.id FROM turn_blocks k JOIN turns t ON t.id = k.turn_id \
+         WHERE k.block_type = 'tool_use' AND t.status IN ('complete', 'cancelled', 'error') \
+         AND (SELECT COUNT(*) FROM turn_blocks r WHERE r.parent_block_id = k.id AND r.block_type = 'tool_result') <> 1";
+    USAGE: "I11", "turns", "its token counts are not the sums of its generations'",
+        "SELECT t.id FROM turns t JOIN (SELECT turn_id, CAST(SUM(input_tokens) AS BIGINT) AS a, \
+            CAST(SUM(output_tokens) AS BIGINT) AS b, CAST(SUM(cache_read_tokens) AS BIGINT) AS c, \
+            CAST(SUM(cache_write_tokens) AS BIGINT) AS d, CAST(SUM(reasoning_tokens) AS BIGINT) AS e \
+            FROM generations GROUP BY turn_id) g ON g.turn_id = t.id \
+         WHERE t.status IN ('complete', 'cancelled', 'error') AND (t.input_tokens IS DISTINCT FROM g.a \
+         OR t.output_tokens IS DISTINCT FROM g.b OR t.cache_read_tokens IS DISTINCT FROM g.c \
+         OR t.cache_write_tokens IS DISTINCT FROM g.d OR t.reasoning_tokens IS DISTINCT FROM g.e)";
+    GENERATION_OVER: "R5", "generations", "it runs although its turn is over",
+        "SELECT g.id FROM generations g JOIN turns t ON t.id = g.turn_id \
+         WHERE g.status = 'running' AND t.status IN ('complete', 'cancelled', 'error')";
+    PIECES: "I9", "generation_chunks", "pieces of the raw response are missing",
+        "SELECT generation_id FROM generation_chunks GROUP BY generation_id HAVING COUNT(*) <> MAX(n) + 1";
+    PIECES_AND_BODY: "I9", "generation_chunks", "the raw response is stored twice, packed and in pieces",
+        "SELECT g.id FROM generations g WHERE g.raw_response IS NOT NULL \
+         AND EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id)";
+}

@@ -1,0 +1,11 @@
+//! The server over a real database and a scripted provider: replies from the first byte to the ending, and the HTTP API
+//! over its real router.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "server/house.rs"]
+mod house;
+#[path = "server/http_api.rs"]
+mod http_api;
+#[path = "server/replies.rs"]
+mod replies;

@@ -1,0 +1,22 @@
+//! The store on SQLite and, where `TURNLEAF_TEST_PG` names a cluster, on PostgreSQL: every function, every statement, the
+//! migrations, the checker, and what happens when the disk or the database fails. One program, because linking costs
+//! more than running.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "store/actors.rs"]
+mod actors;
+#[path = "store/databases.rs"]
+mod databases;
+#[path = "store/every_function.rs"]
+mod every_function;
+#[path = "store/failures.rs"]
+mod failures;
+#[path = "store/fsck.rs"]
+mod fsck;
+#[path = "store/migrations.rs"]
+mod migrations;
+#[path = "store/statements.rs"]
+mod statements;
+#[path = "store/story.rs"]
+mod story;

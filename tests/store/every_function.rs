@@ -1,0 +1,21 @@
+//! One story through every public function of the store, on both databases: what is written is what is read, by its
+//! owner and by nobody else.
+
+use crate::databases::{empty_postgres, empty_sqlite, noon};
+use crate::story;
+
+#[tokio::test]
+async fn the_story_of_a_chat_on_sqlite() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    story::tell(&fresh.db).await;
+    fresh.close().await;
+}
+
+#[tokio::test]
+async fn the_story_of_a_chat_on_postgresql() {
+    let Some(fresh) = empty_postgres().await else { return };
+    fresh.db.migrate(None, noon()).await.unwrap();
+    story::tell(&fresh.db).await;
+    fresh.close().await;
+}

@@ -1,0 +1,156 @@
+//! What the store says when its database cannot do its work, and that it works again by itself afterwards.
+
+use std::time::Duration;
+
+use crate::actors::{branch, chat, exchange, id, now, turn};
+use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
+use sqlx::Connection;
+use turnleaf::domain::*;
+use turnleaf::server::store::turn_events::EventRow;
+use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
+
+async fn owner(db: &Db) -> UserId {
+    let mut tx = db.begin().await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    tx.commit().await.unwrap();
+    owner
+}
+
+/// A chat whose turns form one line of this length.
+async fn line(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
+    let chat = chat(owner);
+    let branch = branch(chat.id);
+    let mut tx = db.begin().await.unwrap();
+    chats::insert(&mut tx, &chat).await.unwrap();
+    branches::insert(&mut tx, &branch).await.unwrap();
+    let mut line: Vec<Turn> = Vec::new();
+    for _ in 0..length {
+        let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
+        let mut next = turn(&branch, id(), line.last(), ord, Role::User);
+        let exchange = exchange(&branch, next.id, None);
+        next.exchange_id = exchange.id;
+        exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
+        turns::insert(&mut tx, &next).await.unwrap();
+        line.push(next);
+    }
+    tx.commit().await.unwrap();
+    (chat.id, line)
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_and_reading_goes_on() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let owner = owner(&fresh.db).await;
+    let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!() };
+    let (_, line) = line(&fresh.db, owner, 1).await;
+    sqlx::query("PRAGMA max_page_count = 1").execute(writer).await.unwrap();
+
+    let large = format!("{{\"type\":\"x\",\"text\":\"{}\"}}", "x".repeat(1 << 20));
+    let event = EventRow { turn_id: line[0].id, seq: 1, event: &large };
+    let mut tx = fresh.db.begin().await.unwrap();
+    let said = turn_events::append(&mut tx, &[event]).await.unwrap_err();
+    assert!(matches!(said, StoreError::Full), "{said:?}");
+    drop(tx);
+    assert_eq!(turns::find(&fresh.db, owner, line[0].id).await.unwrap().as_ref(), Some(&line[0]));
+
+    sqlx::query("PRAGMA max_page_count = 100000").execute(writer).await.unwrap();
+    let mut tx = fresh.db.begin().await.unwrap();
+    turn_events::append(&mut tx, &[event]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(turn_events::last_seq(&fresh.db, line[0].id).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_else_has_locked_is_busy_and_not_broken() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let owner = owner(&fresh.db).await;
+    let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!() };
+    // The real five seconds would only make the test slow.
+    sqlx::query("PRAGMA busy_timeout = 20").execute(writer).await.unwrap();
+    let mut other = sqlx::SqliteConnection::connect(&fresh.url).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let said = fresh.db.begin().await.unwrap_err();
+    assert!(said.is_busy(), "{said:?}");
+    assert_eq!(settings::find(&fresh.db, owner, "theme").await.unwrap(), None, "reading goes on");
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    fresh.db.begin().await.unwrap().commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_dropped_leaves_nothing_and_holds_nobody_up() {
+    for fresh in fresh().await {
+        let owner = owner(&fresh.db).await;
+        let mut tx = fresh.db.begin().await.unwrap();
+        chats::insert(&mut tx, &chat(owner)).await.unwrap();
+        drop(tx);
+        assert_eq!(chats::list(&fresh.db, owner, 9).await.unwrap(), []);
+        fresh.db.begin().await.unwrap().commit().await.unwrap();
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_busy_and_the_next_one_works() {
+    let Some(fresh) = empty_postgres().await else { return };
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let owner = owner(&fresh.db).await;
+    let mut tx = fresh.db.begin().await.unwrap();
+    let mut other = sqlx::PgConnection::connect(&fresh.url).await.unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    sqlx::query(end).execute(&mut other).await.unwrap();
+    let said = chats::insert(&mut tx, &chat(owner)).await.unwrap_err();
+    assert!(said.is_busy(), "{said:?}");
+    drop(tx);
+    let mut tx = fresh.db.begin().await.unwrap();
+    chats::insert(&mut tx, &chat(owner)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(chats::list(&fresh.db, owner, 9).await.unwrap().len(), 1);
+    other.close().await.unwrap();
+    fresh.close().await;
+}
+
+#[tokio::test]
+async fn many_tasks_that_hold_transactions_can_all_still_read() {
+    for fresh in fresh().await {
+        let owner = owner(&fresh.db).await;
+        let (chat, _) = line(&fresh.db, owner, 1).await;
+        let tasks: Vec<_> = (0..40)
+            .map(|_| {
+                let db = fresh.db.clone();
+                tokio::spawn(async move {
+                    let mut tx = db.begin().await.unwrap();
+                    let ord = chats::take_ord(&mut tx, owner, chat, now()).await.unwrap().unwrap();
+                    assert!(chats::find(&db, owner, chat).await.unwrap().is_some());
+                    tx.commit().await.unwrap();
+                    ord
+                })
+            })
+            .collect();
+        let mut ords = Vec::new();
+        for task in tasks {
+            ords.push(tokio::time::timeout(Duration::from_secs(60), task).await.unwrap().unwrap());
+        }
+        ords.sort_unstable();
+        assert_eq!(ords, (2..42).collect::<Vec<_>>(), "each place is given once");
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_long_chat_is_read_from_its_newest_end() {
+    for fresh in fresh().await {
+        let owner = owner(&fresh.db).await;
+        let (chat, line) = line(&fresh.db, owner, 700).await;
+        let last = &line[699];
+        assert_eq!(turns::leaf_of_chat(&fresh.db, owner, chat).await.unwrap(), Some(last.id));
+        assert_eq!(turns::leaf_below(&fresh.db, owner, line[0].id).await.unwrap(), Some(last.id));
+        let (page, has_more) = turns::path(&fresh.db, owner, last.id, 50).await.unwrap();
+        assert_eq!((page.as_slice(), has_more), (&line[650..], true));
+        let (all, has_more) = turns::path(&fresh.db, owner, last.id, 700).await.unwrap();
+        assert_eq!((all, has_more), (line, false));
+        fresh.close().await;
+    }
+}

@@ -1,0 +1,196 @@
+//! The checker finds every corruption that is planted here, says which invariant it breaks, and finds nothing in a
+//! database that the store itself has written.
+
+use crate::story;
+use std::str::FromStr;
+
+use crate::databases::{Fresh, fresh};
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::PgPoolOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use turnleaf::server::store::Db;
+use turnleaf::server::store::fsck::{self, Finding, While};
+
+/// (the invariant it breaks, the table where that shows, how it is planted). `$reply` is the finished reply, `$first`
+/// the question that it answers.
+const PLANTED: &[(&str, &str, &str)] = &[
+    ("I1", "turns", "UPDATE turns SET prev_turn_id = chat_id WHERE id = $reply"),
+    ("I1", "turns", "UPDATE turns SET depth = depth + 5 WHERE id = $reply"),
+    ("I1", "turns", "UPDATE turns SET depth = 2, prev_turn_id = $reply WHERE id = $first"),
+    ("I1", "turns", "UPDATE chats SET next_ord = 1000; UPDATE turns SET ord = 900 WHERE id = $first"),
+    ("I1", "turns", "UPDATE turns SET ord = 999 WHERE id = $reply"),
+    ("R2", "turns", "UPDATE turns SET depth = 60000 WHERE id = $reply"),
+    ("I2", "turns", "UPDATE turns SET status = 'streaming', completed_at = NULL WHERE id = $reply"),
+    ("R5", "turns", "UPDATE turns SET status = 'streaming', completed_at = NULL WHERE id = $reply"),
+    ("I3", "generations", "UPDATE generations SET provider = 'other'"),
+    ("I3", "generations", "UPDATE generations SET model_requested = 'other'"),
+    ("I3", "turns", "UPDATE turns SET provider_used = 'other' WHERE id = $reply"),
+    ("I4", "turns", "UPDATE branches SET fork_turn_id = NULL WHERE fork_turn_id IS NOT NULL"),
+    ("I4", "turns", "UPDATE turns SET branch_id = (SELECT branch_id FROM turns WHERE id = $reply) WHERE ord IN (3, 5)"),
+    ("I4", "turns", "UPDATE turns SET branch_id = id WHERE id = $reply"),
+    ("I4", "branches", "UPDATE branches SET head_turn_id = NULL WHERE origin = 'root'"),
+    ("I4", "branches", "UPDATE branches SET head_turn_id = $first WHERE origin = 'root'"),
+    ("I4", "branches", "UPDATE branches SET head_turn_id = chat_id WHERE origin = 'root'"),
+    ("I4", "chats", "UPDATE chats SET default_branch_id = id"),
+    ("I5", "turn_blocks", "UPDATE turn_blocks SET chat_seq = chat_seq + 100000000"),
+    ("I5", "turn_blocks", "UPDATE turn_blocks SET chat_id = id WHERE turn_id = $reply AND seq = 0"),
+    ("I6", "turn_blocks", "UPDATE turn_blocks SET state = 'open' WHERE turn_id = $reply AND block_type = 'text'"),
+    ("I6", "turn_blocks", "UPDATE turn_blocks SET block_type = 'x:odd' WHERE turn_id = $reply AND seq = 0"),
+    (
+        "I6",
+        "turn_blocks",
+        "UPDATE turn_blocks SET block_type = 'thinking', content = '{\"type\":\"thinking\",\"thinking\":\"?\"}' \
+         WHERE turn_id = $first AND seq = 0",
+    ),
+    (
+        "I7",
+        "turn_blocks",
+        "UPDATE turn_blocks SET content = REPLACE(content, '\"status\":\"done\"', '\"status\":\"running\"') \
+         WHERE block_type = 'tool_use'",
+    ),
+    ("I7", "turn_blocks", "UPDATE turn_blocks SET parent_block_id = NULL WHERE block_type = 'tool_result'"),
+    ("R6", "turn_blocks", "DELETE FROM turn_blocks WHERE block_type = 'tool_result'"),
+    ("R4", "turn_blocks", "UPDATE turn_blocks SET seq = 7 WHERE turn_id = $reply AND seq = 3"),
+    ("R4", "turn_events", "DELETE FROM turn_events WHERE turn_id = $reply AND seq = 2"),
+    (
+        "R4",
+        "turn_events",
+        "DELETE FROM turn_events WHERE turn_id = $reply AND seq = (SELECT last_event_seq FROM turns WHERE id = $reply)",
+    ),
+    ("R4", "turn_events", "UPDATE turns SET last_event_seq = 400 WHERE id = $reply"),
+    ("R4", "turn_events", "INSERT INTO turn_events (turn_id, seq, event) SELECT id, 1, '{}' FROM chats"),
+    (
+        "R7",
+        "turn_blocks",
+        "UPDATE turn_blocks SET content = REPLACE(content, 'A tree', 'A bush') WHERE turn_id = $reply",
+    ),
+    ("R7", "turn_blocks", "UPDATE turn_blocks SET content = REPLACE(content, '1000.0', '1000') WHERE turn_id = $reply"),
+    ("R7", "turns", "DELETE FROM turn_blocks WHERE turn_id = $reply AND seq = 3"),
+    ("R7", "turns", "UPDATE turns SET model_used = 'other' WHERE id = $reply"),
+    ("R7", "turns", "UPDATE turns SET status = 'cancelled' WHERE id = $reply"),
+    (
+        "R7",
+        "turn_events",
+        "UPDATE turn_events SET event = REPLACE(event, '\"done\"', '\"open\"') WHERE turn_id = $reply",
+    ),
+    ("storage", "turn_events", "UPDATE turn_events SET event = 'not JSON' WHERE turn_id = $reply AND seq = 3"),
+    (
+        "R8",
+        "turn_blocks",
+        "UPDATE turn_blocks SET content = '{\"type\":\"text\",\"text\":\"a\\u0000b\"}' WHERE turn_id = $first AND seq = 0",
+    ),
+    ("I8", "turns", "DELETE FROM turn_blocks WHERE turn_id = $reply"),
+    ("I8", "turns", "UPDATE exchanges SET user_turn_id = NULL"),
+    ("I8", "turns", "UPDATE turns SET exchange_id = id WHERE id = $first"),
+    (
+        "I8",
+        "exchanges",
+        "DROP INDEX turns_one_reply; \
+         UPDATE turns SET exchange_id = (SELECT exchange_id FROM turns WHERE id = $reply) WHERE role = 'assistant'",
+    ),
+    ("R3", "turns", "UPDATE turns SET role = 'user' WHERE id = $reply"),
+    ("R5", "turns", "UPDATE turns SET status = 'error' WHERE id = $reply"),
+    ("R5", "generations", "UPDATE generations SET status = 'running', ended_at = NULL WHERE step = 0"),
+    (
+        "I9",
+        "generations",
+        "UPDATE generations SET raw_sha256 = (SELECT raw_sha256 FROM generations WHERE step = 1) WHERE step = 0",
+    ),
+    ("storage", "generations", "UPDATE generations SET raw_response = request_body WHERE step = 0"),
+    ("storage", "generations", "UPDATE generations SET raw_bytes = raw_bytes - 1 WHERE step = 0"),
+    (
+        "I9",
+        "generation_chunks",
+        "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, request_body FROM generations WHERE step = 0",
+    ),
+    (
+        "I9",
+        "generation_chunks",
+        "UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL; \
+         INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 3, request_body FROM generations",
+    ),
+    ("I10", "turns", "UPDATE turns SET content_text = 'another text' WHERE id = $first"),
+    ("I11", "turns", "UPDATE turns SET input_tokens = 99 WHERE id = $reply"),
+    ("I11", "turns", "UPDATE turns SET reasoning_tokens = 0 WHERE id = $reply"),
+    ("I11", "generations", "UPDATE generations SET turn_id = id WHERE step = 0"),
+    ("I13", "turns", "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE id = $reply"),
+    ("I13", "turns", "UPDATE chats SET deleted_at = created_at, deletion_id = id"),
+    ("R9", "chats", "UPDATE chats SET last_viewed_turn_id = id"),
+    (
+        "R10",
+        "turn_blocks",
+        "UPDATE turn_blocks SET block_type = 'image', content = \
+        '{\"type\":\"image\",\"blob\":\"00\",\"mime\":\"image/png\",\"alt\":\"\"}' WHERE turn_id = $first AND seq = 0",
+    ),
+    ("R15", "exchanges", "UPDATE exchanges SET owner_id = id"),
+    ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
+    ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
+];
+
+const REPLY: &str = "(SELECT id FROM turns WHERE ord = 2)";
+const FIRST: &str = "(SELECT id FROM turns WHERE ord = 1)";
+
+/// The database through one connection that respects no reference, so that what is planted in its transaction is seen
+/// by the checker and can be taken back.
+async fn reckless(fresh: &Fresh) -> Db {
+    if fresh.db.path().is_some() {
+        let options = SqliteConnectOptions::from_str(&fresh.url).unwrap().foreign_keys(false);
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
+        Db::Sqlite { writer: pool.clone(), readers: pool, path: fresh.db.path().unwrap().to_owned() }
+    } else {
+        let pool = PgPoolOptions::new().max_connections(1).connect(&fresh.url).await.unwrap();
+        let db = Db::Postgres { writer: pool.clone(), readers: pool };
+        run(&db, "SET session_replication_role = replica").await;
+        db
+    }
+}
+
+async fn run(db: &Db, text: &str) {
+    let text = AssertSqlSafe(text.replace("$reply", REPLY).replace("$first", FIRST));
+    match db {
+        Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+        Db::Postgres { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+    }
+}
+
+#[tokio::test]
+async fn every_planted_corruption_is_found() {
+    for fresh in fresh().await {
+        story::begin(&fresh.db).await;
+        let db = reckless(&fresh).await;
+        assert_eq!(fsck::check(&db, While::Stopped).await.unwrap(), Vec::new());
+        let mut missed = Vec::new();
+        for (invariant, table, planted) in PLANTED {
+            run(&db, "BEGIN").await;
+            run(&db, planted).await;
+            let findings = fsck::check(&db, While::Stopped).await.unwrap();
+            run(&db, "ROLLBACK").await;
+            let names_it = |finding: &Finding| {
+                finding.invariant == *invariant && finding.table == *table && !finding.id.is_empty()
+            };
+            if !findings.iter().any(names_it) {
+                missed.push(format!("{invariant} {table}: {planted}\n    found: {findings:?}"));
+            }
+        }
+        assert!(missed.is_empty(), "{}:\n{}", fresh.url, missed.join("\n"));
+        assert_eq!(fsck::check(&db, While::Stopped).await.unwrap(), Vec::new(), "all was taken back");
+        db.close().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_lock_cannot_be_changed_even_by_hand() {
+    for fresh in fresh().await {
+        story::begin(&fresh.db).await;
+        let mut tx = fresh.db.begin().await.unwrap();
+        let text = "UPDATE branches SET model = 'other'";
+        let said = match &mut tx {
+            turnleaf::server::store::Tx::Sqlite(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
+            turnleaf::server::store::Tx::Postgres(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
+        };
+        assert!(said.unwrap_err().to_string().contains("keeps its provider and model"));
+        drop(tx);
+        fresh.close().await;
+    }
+}

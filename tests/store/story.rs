@@ -1,0 +1,558 @@
+//! The story, chapter by chapter.
+
+use std::time::Instant;
+
+use serde_json::json;
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::branch::Lock;
+use turnleaf::domain::*;
+use turnleaf::server::store::drafts::Draft;
+use turnleaf::server::store::fsck::{self, While};
+use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
+use turnleaf::server::store::turn_blocks::BlockOf;
+use turnleaf::server::store::turn_events::EventRow;
+use turnleaf::server::store::turns::Progress;
+use turnleaf::server::store::{
+    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, settings, turn_blocks, turn_events,
+    turns, users,
+};
+
+use crate::actors::{block, branch, chat, exchange, id, now, tool_result, tool_use, turn};
+
+/// A chat with one question and its pending reply.
+pub struct Story {
+    owner: UserId,
+    chat: Chat,
+    branch: Branch,
+    question: Turn,
+    reply: Turn,
+    exchange: Exchange,
+}
+
+pub async fn tell(db: &Db) {
+    let story = begin(db).await;
+    the_chat_is_renamed_deleted_and_restored(db, &story).await;
+    a_large_journal_is_written_quickly(db, &story).await;
+    old_journals_are_cleaned(db, &story).await;
+    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+}
+
+/// The story until there is one of everything: a finished reply with a journal, forks, raw bytes, drafts.
+pub async fn begin(db: &Db) -> Story {
+    let owner = an_owner(db).await;
+    let mut story = a_message_is_sent(db, owner).await;
+    nobody_else_sees_it(db, &story).await;
+    story.reply = it_streams_and_is_read_at_every_moment(db, &story).await;
+    it_ends_once(db, &mut story).await;
+    raw_bytes_come_back_exactly(db, &story).await;
+    the_tree_grows(db, &story).await;
+    drafts_and_settings(db, &story).await;
+    story
+}
+
+async fn an_owner(db: &Db) -> UserId {
+    let mut tx = db.begin().await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    tx.commit().await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(users::ensure_local_owner(&mut tx, id(), now()).await.unwrap(), owner, "there is one local owner");
+    tx.rollback().await.unwrap();
+    owner
+}
+
+async fn a_message_is_sent(db: &Db, owner: UserId) -> Story {
+    let mut chat = chat(owner);
+    let mut branch = branch(chat.id);
+    let mut tx = db.begin().await.unwrap();
+    chats::insert(&mut tx, &chat).await.unwrap();
+    branches::insert(&mut tx, &branch).await.unwrap();
+    chats::set_default_branch(&mut tx, chat.id, branch.id).await.unwrap();
+    let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
+    assert_eq!(ord, 1);
+    let mut question = turn(&branch, id(), None, ord, Role::User);
+    let exchange = exchange(&branch, question.id, Some("request-1"));
+    question.exchange_id = exchange.id;
+    question.blocks = vec![
+        block(&question, 0, Author::User, BlockState::Done, Content::text("What is a tree? 树 🌳")),
+        block(&question, 1, Author::User, BlockState::Done, Content::text(" Quickly.")),
+    ];
+    exchanges::insert(&mut tx, owner, &exchange, Some(b"hash")).await.unwrap();
+    assert_eq!(turns::count_children(&mut tx, chat.id, None).await.unwrap(), 0);
+    turns::insert(&mut tx, &question).await.unwrap();
+    let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
+    let reply = turn(&branch, exchange.id, Some(&question), ord, Role::Assistant);
+    turns::insert(&mut tx, &reply).await.unwrap();
+    assert!(branches::set_head(&mut tx, branch.id, None, reply.id).await.unwrap());
+    assert!(!branches::set_head(&mut tx, branch.id, None, question.id).await.unwrap(), "the head has moved on");
+    assert_eq!(turns::count_children(&mut tx, chat.id, None).await.unwrap(), 1);
+    assert_eq!(turns::count_children(&mut tx, chat.id, Some(question.id)).await.unwrap(), 1);
+    assert_eq!(chats::find(db, owner, chat.id).await.unwrap(), None, "nothing is seen before the commit");
+    tx.commit().await.unwrap();
+
+    let found = chats::find(db, owner, chat.id).await.unwrap().unwrap();
+    assert_eq!((found.rev, found.default_branch_id), (2, Some(branch.id)));
+    assert!(found.updated_at > chat.updated_at);
+    chat = Chat { rev: 2, updated_at: found.updated_at, default_branch_id: Some(branch.id), ..chat };
+    assert_eq!(found, chat);
+    branch.head_turn_id = Some(reply.id);
+    assert_eq!(branches::find(db, owner, branch.id).await.unwrap().as_ref(), Some(&branch));
+    assert_eq!(branches::list(db, owner, chat.id).await.unwrap(), [branch.clone()]);
+    assert_eq!(turns::find(db, owner, question.id).await.unwrap().as_ref(), Some(&question));
+    assert_eq!(exchanges::find(db, owner, exchange.id).await.unwrap().as_ref(), Some(&exchange));
+    let listed = chats::list(db, owner, 10).await.unwrap();
+    assert_eq!((listed.len(), listed[0].running, listed[0].has_draft), (1, true, false));
+    the_same_request_is_known(db, owner, &exchange, &reply).await;
+    Story { owner, chat, branch, question, reply, exchange }
+}
+
+async fn the_same_request_is_known(db: &Db, owner: UserId, sent: &Exchange, reply: &Turn) {
+    let again = Exchange { id: id(), ..sent.clone() };
+    let mut tx = db.begin().await.unwrap();
+    let said = exchanges::insert(&mut tx, owner, &again, Some(b"hash")).await.unwrap_err();
+    assert!(matches!(said, StoreError::NotUnique), "{said:?}");
+    drop(tx);
+    let known = exchanges::find_by_request(db, owner, "request-1").await.unwrap().unwrap();
+    assert_eq!((known.exchange, known.request_hash.as_slice()), (sent.clone(), b"hash".as_slice()));
+    assert_eq!(known.assistant_turn_id, Some(reply.id));
+    assert_eq!(exchanges::find_by_request(db, owner, "request-2").await.unwrap(), None);
+    let of_turns = exchanges::of_turns(db, owner, &[reply.id, id()]).await.unwrap();
+    assert_eq!(of_turns.into_iter().collect::<Vec<_>>(), [(reply.id, sent.clone())]);
+    assert!(exchanges::of_turns(db, owner, &[]).await.unwrap().is_empty());
+}
+
+async fn nobody_else_sees_it(db: &Db, story: &Story) {
+    let other: UserId = id();
+    let (chat, turn) = (story.chat.id, story.question.id);
+    assert_eq!(chats::find(db, other, chat).await.unwrap(), None);
+    assert_eq!(chats::list(db, other, 10).await.unwrap(), []);
+    assert_eq!(branches::find(db, other, story.branch.id).await.unwrap(), None);
+    assert_eq!(branches::list(db, other, chat).await.unwrap(), []);
+    assert_eq!(exchanges::find(db, other, story.exchange.id).await.unwrap(), None);
+    assert_eq!(exchanges::find_by_request(db, other, "request-1").await.unwrap(), None);
+    assert!(exchanges::of_turns(db, other, &[turn]).await.unwrap().is_empty());
+    assert_eq!(turns::find(db, other, turn).await.unwrap(), None);
+    assert_eq!(turns::path(db, other, story.reply.id, 10).await.unwrap(), (Vec::new(), false));
+    assert!(turns::siblings(db, other, &[turn]).await.unwrap().is_empty());
+    assert_eq!(turns::leaf_below(db, other, turn).await.unwrap(), None);
+    assert_eq!(turns::leaf_of_chat(db, other, chat).await.unwrap(), None);
+    assert_eq!(turn_events::after(db, other, turn, 0, 10).await.unwrap(), []);
+    assert_eq!(generations::list(db, other, turn).await.unwrap(), []);
+    assert_eq!(drafts::find(db, other, Some(chat)).await.unwrap(), None);
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(chats::take_ord(&mut tx, other, chat, now()).await.unwrap(), None);
+    assert!(!chats::rename(&mut tx, other, chat, "mine", true).await.unwrap());
+    assert!(!chats::set_params(&mut tx, other, chat, &Params::default()).await.unwrap());
+    assert!(!chats::set_system_prompt(&mut tx, other, chat, "").await.unwrap());
+    assert!(!chats::set_last_viewed(&mut tx, other, chat, turn).await.unwrap());
+    assert!(!chats::deletion::soft_delete(&mut tx, other, chat, id(), now()).await.unwrap());
+    assert!(!chats::deletion::restore(&mut tx, other, chat).await.unwrap());
+    assert_eq!(drafts::put(&mut tx, other, Some(chat), &Draft::default(), now()).await.unwrap(), None);
+    tx.commit().await.unwrap();
+}
+
+/// Streams a reply with thinking, a tool call and text, in several commits. After each, what a reader gets equals the
+/// fold of what is committed. Gives the live turn just before its end.
+async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn {
+    let mut live = story.reply.clone();
+    let generation: GenerationId = id();
+    let new = NewGeneration {
+        id: generation,
+        turn_id: live.id,
+        step: 0,
+        provider: "demo".into(),
+        model_requested: "scripted".into(),
+        request_body: b"{ \"model\":\"scripted\" }".to_vec(),
+        request_manifest: json!([{"turn_id": story.question.id, "mode": "raw"}]),
+        raw_kind: RawKind::SseEvents,
+        started_at: now(),
+    };
+    let mut tx = db.begin().await.unwrap();
+    generations::insert(&mut tx, &new).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(generations::running(db, live.id).await.unwrap().len(), 1);
+    assert_eq!(generations::request(db, story.owner, generation).await.unwrap(), Some(new.request_body.clone()));
+
+    let of = |block: Block| Block { generation_id: Some(generation), ..block };
+    let think = of(block(&live, 0, Author::Assistant, BlockState::Open, Content::thinking("")));
+    let call = of(block(&live, 1, Author::Assistant, BlockState::Open, tool_use("c1", ToolStatus::Pending)));
+    let mut result = block(&live, 2, Author::Tool, BlockState::Done, tool_result("c1"));
+    result.parent_block_id = Some(call.id);
+    let text = of(block(&live, 3, Author::Assistant, BlockState::Open, Content::text("")));
+    let delta = |block: &Block, text: &str| Event::BlockDelta { block_id: block.id, text: text.into() };
+    let end = |block: &Block| Event::BlockEnd { block_id: block.id, state: BlockState::Done, content: None };
+    let update = |status| Event::BlockUpdate { block_id: call.id, status, duration_ms: Some(5) };
+    let commits = [
+        vec![
+            Event::TurnStatus { status: TurnStatus::Streaming, at: None },
+            Event::GenerationStart {
+                generation_id: generation,
+                step: 0,
+                provider: "demo".into(),
+                model: "scripted".into(),
+            },
+            Event::BlockStart { block: think.clone() },
+        ],
+        vec![delta(&think, "Let me "), delta(&think, "look.")],
+        vec![end(&think), Event::BlockStart { block: call.clone() }, end(&call)],
+        vec![Event::TurnStatus { status: TurnStatus::WaitingSubagents, at: None }, update(ToolStatus::Running)],
+        vec![update(ToolStatus::Done), Event::BlockStart { block: result.clone() }],
+        vec![Event::TurnStatus { status: TurnStatus::Streaming, at: None }, Event::BlockStart { block: text.clone() }],
+        vec![delta(&text, "A tree "), delta(&text, "is 树.")],
+    ];
+    for (n, events) in commits.iter().enumerate() {
+        commit(db, &mut live, events, generation, n as u64).await;
+        let read = turns::find(db, story.owner, live.id).await.unwrap().unwrap();
+        assert_eq!(json!(read).to_string(), json!(live).to_string(), "after commit {n}");
+    }
+    let followed = turn_events::after(db, story.owner, live.id, 3, 2).await.unwrap();
+    assert_eq!(followed.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [4, 5]);
+    assert_eq!(followed[0].1, serde_json::to_string(&commits[1][0]).unwrap(), "events come back as they were written");
+    assert_eq!(turn_events::after(db, story.owner, live.id, u64::MAX, 2).await.unwrap(), []);
+    assert_eq!(turn_events::last_seq(db, live.id).await.unwrap(), live.last_event_seq);
+    assert_eq!(turns::unfinished(db).await.unwrap(), [live.clone()]);
+    let (path, has_more) = turns::path(db, story.owner, live.id, 10).await.unwrap();
+    assert_eq!((path, has_more), (vec![story.question.clone(), live.clone()], false));
+    let (path, has_more) = turns::path(db, story.owner, live.id, 1).await.unwrap();
+    assert_eq!((path, has_more), (vec![live.clone()], true));
+    a_number_is_given_once(db, &live).await;
+    assert_eq!(fsck::check(db, While::Serving).await.unwrap(), Vec::new());
+    let left = fsck::check(db, While::Stopped).await.unwrap();
+    assert!(left.iter().any(|finding| finding.id == live.id.to_string()), "a reply that nobody drives: {left:?}");
+    live
+}
+
+async fn commit(db: &Db, live: &mut Turn, events: &[Event], generation: GenerationId, n: u64) {
+    let first = live.last_event_seq + 1;
+    let mut written = Vec::new();
+    for (seq, event) in (first..).zip(events) {
+        assert_eq!(fold::apply(live, seq, event), fold::Applied::Yes, "{event:?}");
+        written.push((seq, serde_json::to_string(event).unwrap()));
+    }
+    live.started_at = live.started_at.or_else(|| Some(now()));
+    let mut tx = db.begin().await.unwrap();
+    let rows: Vec<EventRow<'_>> =
+        written.iter().map(|(seq, event)| EventRow { turn_id: live.id, seq: *seq, event }).collect();
+    turn_events::append(&mut tx, &rows).await.unwrap();
+    let blocks: Vec<BlockOf<'_>> =
+        live.blocks.iter().map(|block| BlockOf { chat_id: live.chat_id, turn_id: live.id, block }).collect();
+    turn_blocks::upsert(&mut tx, &blocks, now()).await.unwrap();
+    let piece = [n.to_le_bytes().as_slice(), &[0xFF, 0, b'\n']].concat();
+    raw::append_chunks(&mut tx, &[raw::Chunk { generation_id: generation, n, bytes: &piece }]).await.unwrap();
+    let progress = Progress {
+        turn_id: live.id,
+        status: live.status,
+        last_event_seq: live.last_event_seq,
+        provider_used: live.provider_used.clone(),
+        model_used: live.model_used.clone(),
+        started_at: live.started_at,
+    };
+    assert!(turns::progress(&mut tx, &progress).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
+async fn a_number_is_given_once(db: &Db, live: &Turn) {
+    let mut tx = db.begin().await.unwrap();
+    let again = EventRow { turn_id: live.id, seq: 1, event: "{}" };
+    let said = turn_events::append(&mut tx, &[again]).await.unwrap_err();
+    assert!(matches!(said, StoreError::NotUnique), "{said:?}");
+}
+
+async fn it_ends_once(db: &Db, story: &mut Story) {
+    let generation = generations::running(db, story.reply.id).await.unwrap()[0].id;
+    let usage = Usage { input_tokens: Some(12), output_tokens: Some(34), ..Usage::default() };
+    let live = &mut story.reply;
+    let text = live.blocks[3].id;
+    let ending = [
+        Event::BlockEnd { block_id: text, state: BlockState::Done, content: None },
+        Event::Usage { generation_id: generation, usage },
+        Event::TurnEnd { status: TurnStatus::Complete, usage, at: None },
+    ];
+    let early = live.clone();
+    let mut written = Vec::new();
+    for (seq, event) in (live.last_event_seq + 1..).zip(&ending) {
+        assert_eq!(fold::apply(live, seq, event), fold::Applied::Yes);
+        written.push((seq, serde_json::to_string(event).unwrap()));
+    }
+    live.completed_at = Some(now());
+    let end = GenerationEnd {
+        id: generation,
+        status: GenerationStatus::Complete,
+        raw_complete: true,
+        model_returned: Some("scripted-2".into()),
+        stop_reason: Some("stop".into()),
+        usage,
+        error: None,
+        first_token_at: Some(now()),
+        ended_at: now(),
+    };
+    let mut tx = db.begin().await.unwrap();
+    assert!(turns::finish(&mut tx, &early).await.is_err(), "a running turn cannot be finished");
+    let rows: Vec<EventRow<'_>> =
+        written.iter().map(|(seq, event)| EventRow { turn_id: live.id, seq: *seq, event }).collect();
+    turn_events::append(&mut tx, &rows).await.unwrap();
+    let last = BlockOf { chat_id: live.chat_id, turn_id: live.id, block: &live.blocks[3] };
+    turn_blocks::upsert(&mut tx, &[BlockOf { block: &early.blocks[3], ..last }, last], now()).await.unwrap();
+    assert!(generations::finish(&mut tx, &end).await.unwrap());
+    assert!(!generations::finish(&mut tx, &end).await.unwrap(), "the first ending wins");
+    assert!(turns::finish(&mut tx, live).await.unwrap());
+    tx.commit().await.unwrap();
+
+    let mut tx = db.begin().await.unwrap();
+    let late = Turn { status: TurnStatus::Cancelled, ..live.clone() };
+    assert!(!turns::finish(&mut tx, &late).await.unwrap(), "the first ending wins");
+    let late = Progress {
+        turn_id: live.id,
+        status: TurnStatus::Streaming,
+        last_event_seq: 99,
+        provider_used: None,
+        model_used: None,
+        started_at: None,
+    };
+    assert!(!turns::progress(&mut tx, &late).await.unwrap(), "a turn that is over does not move");
+    assert!(turns::progress(&mut tx, &Progress { status: TurnStatus::Error, ..late }).await.is_err());
+    tx.commit().await.unwrap();
+
+    let read = turns::find(db, story.owner, live.id).await.unwrap().unwrap();
+    assert_eq!(json!(read).to_string(), json!(live).to_string(), "stored = live, byte for byte");
+    assert_eq!(turns::unfinished(db).await.unwrap(), []);
+    assert!(!chats::list(db, story.owner, 10).await.unwrap()[0].running);
+    let listed = generations::list(db, story.owner, live.id).await.unwrap();
+    let found = generations::find(db, story.owner, generation).await.unwrap().unwrap();
+    assert_eq!(listed, std::slice::from_ref(&found));
+    assert_eq!((found.usage, found.raw_complete, found.status), (usage, true, GenerationStatus::Complete));
+    assert_eq!(found.stop_reason.as_deref(), Some("stop"));
+    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+}
+
+async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
+    let generation = generations::list(db, story.owner, story.reply.id).await.unwrap().remove(0);
+    let sent: Vec<u8> = (0..7u64).flat_map(|n| [n.to_le_bytes().as_slice(), &[0xFF, 0, b'\n']].concat()).collect();
+    assert_eq!(raw::find(db, story.owner, generation.id).await.unwrap().as_ref(), Some(&sent));
+    assert_eq!(raw::find(db, id(), generation.id).await.unwrap(), None);
+    assert_eq!(generation.raw_bytes, Some(sent.len() as u64));
+    assert_eq!(generation.raw_sha256.as_deref(), Some(sha2(&sent).as_slice()));
+    let of_turns = raw::of_turns(db, &[story.reply.id, story.question.id]).await.unwrap();
+    assert_eq!(of_turns.len(), 1);
+    let step = &of_turns[&story.reply.id][0];
+    assert_eq!((step.is_complete, &step.bytes, step.generation_id), (true, &sent, generation.id));
+    assert_eq!(raw::unpacked(db, 9).await.unwrap(), []);
+
+    // A large body is left for `pack`, and can be read before it and after it.
+    let large: Vec<u8> = (0..3_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let new = NewGeneration {
+        id: id(),
+        turn_id: story.reply.id,
+        step: 1,
+        provider: "demo".into(),
+        model_requested: "scripted".into(),
+        request_body: Vec::new(),
+        request_manifest: json!([]),
+        raw_kind: RawKind::SseEvents,
+        started_at: now(),
+    };
+    let end = GenerationEnd {
+        id: new.id,
+        status: GenerationStatus::Cancelled,
+        raw_complete: false,
+        model_returned: None,
+        stop_reason: None,
+        usage: Usage::default(),
+        error: None,
+        first_token_at: None,
+        ended_at: now(),
+    };
+    let mut tx = db.begin().await.unwrap();
+    generations::insert(&mut tx, &new).await.unwrap();
+    let pieces = large.chunks(10_007);
+    let pieces: Vec<raw::Chunk<'_>> =
+        (0..).zip(pieces).map(|(n, bytes)| raw::Chunk { generation_id: new.id, n, bytes }).collect();
+    raw::append_chunks(&mut tx, &pieces).await.unwrap();
+    assert!(generations::finish(&mut tx, &end).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(raw::unpacked(db, 9).await.unwrap(), [new.id]);
+    assert!(raw::find(db, story.owner, new.id).await.unwrap().as_ref() == Some(&large));
+    raw::pack(db, new.id).await.unwrap();
+    raw::pack(db, new.id).await.unwrap();
+    assert_eq!(raw::unpacked(db, 9).await.unwrap(), []);
+    assert!(raw::find(db, story.owner, new.id).await.unwrap().as_ref() == Some(&large));
+    let step = raw::of_turns(db, &[story.reply.id]).await.unwrap().remove(&story.reply.id).unwrap().remove(1);
+    assert!(!step.is_complete && step.bytes == large);
+}
+
+fn sha2(bytes: &[u8]) -> Vec<u8> {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).to_vec()
+}
+
+/// Adds a finished exchange under `prev` on a branch of its own: Edit makes another question, Try again another reply.
+async fn fork(db: &Db, story: &Story, prev: Option<&Turn>) -> (Turn, Turn) {
+    let owner = story.owner;
+    let mut tx = db.begin().await.unwrap();
+    let branch = Branch {
+        origin: branch::Origin::Edit,
+        parent_branch_id: Some(story.branch.id),
+        fork_turn_id: prev.map(|prev| prev.id),
+        label: Some("second try".into()),
+        pinned: true,
+        lock: Lock::new("demo", "another"),
+        ..branch(story.chat.id)
+    };
+    branches::insert(&mut tx, &branch).await.unwrap();
+    let ord = chats::take_ord(&mut tx, owner, story.chat.id, now()).await.unwrap().unwrap();
+    let mut question = turn(&branch, id(), prev, ord, Role::User);
+    let exchange = exchange(&branch, question.id, None);
+    question.exchange_id = exchange.id;
+    question.blocks = vec![block(&question, 0, Author::User, BlockState::Done, Content::text("And a leaf?"))];
+    exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
+    turns::insert(&mut tx, &question).await.unwrap();
+    let ord = chats::take_ord(&mut tx, owner, story.chat.id, now()).await.unwrap().unwrap();
+    let mut reply = turn(&branch, exchange.id, Some(&question), ord, Role::Assistant);
+    reply.status = TurnStatus::Cancelled;
+    reply.completed_at = Some(now());
+    turns::insert(&mut tx, &reply).await.unwrap();
+    assert!(branches::set_head(&mut tx, branch.id, None, reply.id).await.unwrap());
+    tx.commit().await.unwrap();
+    (question, reply)
+}
+
+async fn the_tree_grows(db: &Db, story: &Story) {
+    let owner = story.owner;
+    let (q2, r2) = fork(db, story, Some(&story.reply)).await;
+    let (q3, r3) = fork(db, story, Some(&story.reply)).await;
+    let (q4, r4) = fork(db, story, None).await;
+    let siblings = turns::siblings(db, owner, &[q2.id, r2.id, q4.id, id()]).await.unwrap();
+    assert_eq!(siblings.len(), 3);
+    assert_eq!(siblings[&q2.id], [q2.id, q3.id]);
+    assert_eq!(siblings[&r2.id], [r2.id]);
+    assert_eq!(siblings[&q4.id], [story.question.id, q4.id]);
+    assert!(turns::siblings(db, owner, &[]).await.unwrap().is_empty());
+
+    assert_eq!(turns::leaf_below(db, owner, story.question.id).await.unwrap(), Some(r3.id), "the newest");
+    assert_eq!(turns::leaf_below(db, owner, q2.id).await.unwrap(), Some(r2.id));
+    assert_eq!(turns::leaf_below(db, owner, r4.id).await.unwrap(), Some(r4.id));
+    assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), Some(r4.id));
+    let mut tx = db.begin().await.unwrap();
+    assert!(chats::set_last_viewed(&mut tx, owner, story.chat.id, q2.id).await.unwrap());
+    assert!(!chats::set_last_viewed(&mut tx, owner, story.chat.id, id()).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(turns::leaf_below(db, owner, story.question.id).await.unwrap(), Some(r2.id), "last viewed");
+    assert_eq!(turns::leaf_below(db, owner, q3.id).await.unwrap(), Some(r3.id), "last viewed is elsewhere");
+    assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), Some(r2.id));
+    let (path, has_more) = turns::path(db, owner, r2.id, 3).await.unwrap();
+    assert_eq!(path.iter().map(|turn| turn.id).collect::<Vec<_>>(), [story.reply.id, q2.id, r2.id]);
+    assert!(has_more);
+    assert_eq!(path[0], story.reply);
+}
+
+async fn drafts_and_settings(db: &Db, story: &Story) {
+    let owner = story.owner;
+    let draft = Draft {
+        text: "half a thought\n".into(),
+        lock: Some(Lock::new("demo", "another")),
+        thinking: Some(Thinking::Budget(7)),
+        rev: 0,
+    };
+    for chat in [Some(story.chat.id), None] {
+        assert_eq!(drafts::find(db, owner, chat).await.unwrap(), None);
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(drafts::put(&mut tx, owner, chat, &draft, now()).await.unwrap(), Some(1));
+        assert_eq!(drafts::put(&mut tx, owner, chat, &draft, now()).await.unwrap(), None, "another tab was first");
+        let later = Draft { text: "more".into(), thinking: None, rev: 1, ..draft.clone() };
+        assert_eq!(drafts::put(&mut tx, owner, chat, &later, now()).await.unwrap(), Some(2));
+        tx.commit().await.unwrap();
+        assert_eq!(drafts::find(db, owner, chat).await.unwrap(), Some(Draft { rev: 2, ..later.clone() }));
+        assert_eq!(chats::list(db, owner, 10).await.unwrap()[0].has_draft, chat.is_some());
+        let mut tx = db.begin().await.unwrap();
+        drafts::clear(&mut tx, owner, chat, now()).await.unwrap();
+        let late = Draft { rev: 2, ..later.clone() };
+        assert_eq!(drafts::put(&mut tx, owner, chat, &late, now()).await.unwrap(), None, "a sent text stays sent");
+        tx.commit().await.unwrap();
+        let cleared = drafts::find(db, owner, chat).await.unwrap().unwrap();
+        assert_eq!((cleared.text.as_str(), cleared.rev), ("", 3));
+        assert!(!chats::list(db, owner, 10).await.unwrap()[0].has_draft);
+    }
+    let mut tx = db.begin().await.unwrap();
+    let gone = drafts::put(&mut tx, owner, Some(id()), &draft, now()).await.unwrap();
+    assert_eq!(gone, None, "no draft for a chat that is not there");
+    let nul = Draft { text: "a\0b".into(), ..draft };
+    let said = drafts::put(&mut tx, owner, None, &nul, now()).await.unwrap_err();
+    assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    settings::put(&mut tx, owner, "theme", &json!("dark"), now()).await.unwrap();
+    settings::put(&mut tx, owner, "theme", &json!({"name": "light", "since": [1, null]}), now()).await.unwrap();
+    tx.commit().await.unwrap();
+    let theme = settings::find(db, owner, "theme").await.unwrap();
+    assert_eq!(theme, Some(json!({"name": "light", "since": [1, null]})));
+    assert_eq!(settings::find(db, owner, "size").await.unwrap(), None);
+    assert_eq!(settings::find(db, id(), "theme").await.unwrap(), None);
+}
+
+async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Story) {
+    let (owner, chat) = (story.owner, story.chat.id);
+    let mut tx = db.begin().await.unwrap();
+    assert!(chats::rename(&mut tx, owner, chat, "by itself", false).await.unwrap());
+    assert!(chats::rename(&mut tx, owner, chat, "Trees 🌳", true).await.unwrap());
+    assert!(!chats::rename(&mut tx, owner, chat, "by itself again", false).await.unwrap());
+    let said = chats::rename(&mut tx, owner, chat, "a\0b", true).await.unwrap_err();
+    assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    let params = Params { top_k: Some(3), ..Params::default() };
+    assert!(chats::set_params(&mut tx, owner, chat, &params).await.unwrap());
+    assert!(chats::set_system_prompt(&mut tx, owner, chat, "Be long.").await.unwrap());
+    tx.commit().await.unwrap();
+    let found = chats::find(db, owner, chat).await.unwrap().unwrap();
+    assert_eq!((found.title.as_str(), found.settings.titled_by_user), ("Trees 🌳", true));
+    assert_eq!((found.settings.params, found.system_prompt.as_str()), (params, "Be long."));
+
+    let mut tx = db.begin().await.unwrap();
+    assert!(chats::deletion::soft_delete(&mut tx, owner, chat, id(), now()).await.unwrap());
+    assert!(!chats::deletion::soft_delete(&mut tx, owner, chat, id(), now()).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(chats::find(db, owner, chat).await.unwrap(), None);
+    assert_eq!(chats::list(db, owner, 10).await.unwrap(), []);
+    assert_eq!(turns::find(db, owner, story.reply.id).await.unwrap(), None);
+    assert_eq!(branches::list(db, owner, chat).await.unwrap(), []);
+    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+    let mut tx = db.begin().await.unwrap();
+    assert!(chats::deletion::restore(&mut tx, owner, chat).await.unwrap());
+    assert!(!chats::deletion::restore(&mut tx, owner, chat).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(turns::find(db, owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
+    assert_eq!(branches::list(db, owner, chat).await.unwrap().len(), 4);
+}
+
+/// Prints the rate; what it must be is the bench's business.
+async fn a_large_journal_is_written_quickly(db: &Db, story: &Story) {
+    let mut tx = db.begin().await.unwrap();
+    let events: Vec<String> = (0..20_000)
+        .map(|n| json!({"type": "block_delta", "block_id": story.reply.id, "text": format!("{n} ")}).to_string())
+        .collect();
+    let rows: Vec<EventRow<'_>> =
+        (1000..).zip(&events).map(|(seq, event)| EventRow { turn_id: story.question.id, seq, event }).collect();
+    let began = Instant::now();
+    turn_events::append(&mut tx, &rows).await.unwrap();
+    eprintln!("{:.0} events/s", 20_000.0 / began.elapsed().as_secs_f64());
+    assert_eq!(turn_events::last_seq(db, story.question.id).await.unwrap(), 0);
+    tx.rollback().await.unwrap();
+}
+
+async fn old_journals_are_cleaned(db: &Db, story: &Story) {
+    let before = turn_events::last_seq(db, story.reply.id).await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(turn_events::delete_old(&mut tx, story.reply.completed_at.unwrap(), 10).await.unwrap(), 0);
+    assert_eq!(turn_events::delete_old(&mut tx, now(), 10).await.unwrap(), before);
+    assert_eq!(turn_events::delete_old(&mut tx, now(), 10).await.unwrap(), 0);
+    tx.commit().await.unwrap();
+    assert_eq!(turn_events::last_seq(db, story.reply.id).await.unwrap(), 0);
+    assert_eq!(turns::find(db, story.owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
+    dialect::check_sound(db).await.unwrap();
+    assert_eq!(dialect::integrity(db).await.unwrap(), Vec::<String>::new());
+    dialect::give_back_space(db).await.unwrap();
+    if let Some(path) = db.path() {
+        let copy = path.with_extension("copy");
+        dialect::backup(db, &copy).await.unwrap();
+        let copy = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
+        assert_eq!(turns::find(&copy, story.owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
+    } else {
+        let said = dialect::backup(db, std::path::Path::new("copy.db")).await.unwrap_err();
+        assert!(matches!(said, StoreError::NoFile), "{said:?}");
+    }
+}
