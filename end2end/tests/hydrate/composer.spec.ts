@@ -6,7 +6,9 @@ test("a draft stays with its chat", async ({ page, model }) => {
   const paths: string[] = [];
   for (const name of ["Apples", "Pears"]) {
     await begin(page, name);
-    (await model.next()).end();
+    const reply = await model.next();
+    reply.say("Yes.");
+    reply.end();
     await expectStatus(latestReply(page), "complete");
     paths.push(new URL(page.url()).pathname);
   }
@@ -85,7 +87,9 @@ test("the model stays with the branch that was begun with it", async ({ page, mo
   await choose(page, "openai/test-model");
   await messageBox(page).fill("Lock");
   await messageBox(page).press("Enter");
-  (await model.next()).end();
+  const reply = await model.next();
+  reply.say("Yes.");
+  reply.end();
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("[data-branch-id]")).toContainText("locked");
   await expect(page.locator("[data-branch-id]")).toContainText("test-model");
