@@ -1,6 +1,8 @@
 //! The frame as the server draws it: the names that people, scripts and tests find things by (docs of the page's
 //! contract), and that no text of a person or a model can become markup.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use chrono::{DateTime, Utc};
@@ -314,7 +316,7 @@ async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo
     };
     let html = drawn(move || view! { <Home page=page.clone()/> }).await;
     for part in
-        ["Connect a model to start.", "ANTHROPIC_API_KEY", "Ollama answers at http://127.0.0.1:11434", "Try the demo"]
+        ["Connect a model to start.", "OPENROUTER_API_KEY", "Ollama answers at http://127.0.0.1:11434", "Try the demo"]
     {
         assert!(html.contains(part), "{part} is missing in {html}");
     }

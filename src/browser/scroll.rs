@@ -25,14 +25,14 @@ mod real {
     use super::{Place, page, place};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
-    /// before.
-    pub fn start(list_id: &str, on_place: impl Fn(Place) + 'static) {
-        page::start(list_id, on_place);
+    /// before. Gives the number of this watch.
+    pub fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
+        page::start(list_id, on_place)
     }
 
-    /// Stops watching.
-    pub fn stop() {
-        page::stop();
+    /// Stops the watch with this number, if it is still the one.
+    pub fn stop(watch: u32) {
+        page::stop(watch);
     }
 
     /// Whether growth keeps the bottom in view.
@@ -80,9 +80,11 @@ mod real {
 mod real {
     use super::Place;
 
-    pub fn start(_list_id: &str, _on_place: impl Fn(Place) + 'static) {}
+    pub fn start(_list_id: &str, _on_place: impl Fn(Place) + 'static) -> u32 {
+        0
+    }
 
-    pub fn stop() {}
+    pub fn stop(_watch: u32) {}
 
     pub fn is_following() -> bool {
         false

@@ -32,7 +32,6 @@ pub fn App() -> impl IntoView {
     view! {
         <Title text=words::PRODUCT/>
         <a class="skip" href="#message">{words::SKIP_TO_MESSAGE}</a>
-        <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
         <LiveRegions/>
         <Router>
             <Shortcuts/>

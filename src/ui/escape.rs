@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::tachys::html::element::inner_html;
 
 use crate::browser::document;
+use crate::domain::TurnId;
 
 /// Text as it may stand inside an element: the characters that could start or end markup are written as references.
 fn escaped(text: &str) -> String {
@@ -39,11 +40,15 @@ fn textarea_text(text: &str) -> String {
 }
 
 /// Lets a page that is read without script follow a reply. With script the parser leaves the content of `noscript` as
-/// text, and hydration must not look for elements in it: so it is one string, and a fixed one.
+/// text, and hydration must not look for elements in it: so it is one string, with nothing but an id in it. The address
+/// is written out, because to go to an address that ends in `#latest` from itself is not to load it again.
 #[component]
-pub fn FollowWithoutScript() -> impl IntoView {
-    const REFRESH: &str = r#"<meta http-equiv="refresh" content="4">"#;
-    view! { <noscript {..inner_html(REFRESH)}></noscript> }
+pub fn FollowWithoutScript(
+    /// The turn whose path is shown.
+    at: TurnId,
+) -> impl IntoView {
+    let refresh = format!(r#"<meta http-equiv="refresh" content="4; url=?at={at}">"#);
+    view! { <noscript {..inner_html(refresh)}></noscript> }
 }
 
 #[cfg(test)]

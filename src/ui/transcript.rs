@@ -53,10 +53,10 @@ pub fn Transcript(
     let place = RwSignal::new(scroll::Place { is_following: true, is_far: false });
     follow_replies(state);
     Effect::new(move |_| {
-        scroll::start(LIST_ID, move |now| {
+        let watch = scroll::start(LIST_ID, move |now| {
             let _ = place.try_set(now);
         });
-        on_cleanup(scroll::stop);
+        on_cleanup(move || scroll::stop(watch));
         open_at(state, at);
     });
     let on_keydown = move |event: KeyboardEvent| {

@@ -96,7 +96,7 @@ impl Source {
                 continue;
             }
             let mut paths = Vec::new();
-            use_tree(self.code[start + "crate::".len()..].as_bytes(), &mut 0, &mut Vec::new(), &mut paths);
+            use_tree(&self.code.as_bytes()[start + "crate::".len()..], &mut 0, &mut Vec::new(), &mut paths);
             for path in paths {
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 found.extend(room(&names).map(String::from));

@@ -32,7 +32,7 @@ pub async fn empty_postgres() -> Option<Fresh> {
         eprintln!("TURNLEAF_TEST_PG is not set: not run on PostgreSQL");
         return None;
     };
-    let name = format!("t{}", uuid::Uuid::now_v7().simple());
+    let name = format!("t{}", turnleaf::server::platform::ids::mint::<uuid::Uuid>().simple());
     let url = postgres_url(&cluster, &name);
     run_on_cluster(&cluster, format!("CREATE DATABASE {name}")).await;
     Some(Fresh { db: Db::open(&url).await.unwrap(), url, dir: tempfile::tempdir().unwrap() })

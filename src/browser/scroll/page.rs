@@ -1,6 +1,6 @@
 //! The real page: its metrics, its listeners and its moves. Only in the browser.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use leptos::prelude::{request_animation_frame, set_timeout};
 use send_wrapper::SendWrapper;
@@ -11,12 +11,16 @@ use web_sys::{AddEventListenerOptions, Document, Element, Event, HtmlElement, Re
 use super::reader::{Metrics, Reader};
 use super::{Place, place};
 
+/// How many frames the list may take to appear in the page.
+const FRAMES_TO_WAIT: u32 = 180;
 /// How close to its end a box is, in pixels, to be kept at its end.
 const BOX_NEAR: f64 = 24.0;
 
 type Listener = Closure<dyn FnMut(Event)>;
 
 pub(super) struct Watch {
+    /// Which start this is, so that a page that goes away late does not stop the next one.
+    start: u32,
     pub(super) reader: Reader,
     list_id: String,
     shown: Place,
@@ -34,6 +38,7 @@ pub(super) struct Watch {
 }
 
 thread_local! {
+    static STARTS: Cell<u32> = const { Cell::new(0) };
     static WATCH: RefCell<Option<SendWrapper<Watch>>> = const { RefCell::new(None) };
 }
 
@@ -84,8 +89,15 @@ pub(super) fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
     WATCH.with(|watch| watch.try_borrow_mut().ok()?.as_mut().map(|watch| read(watch)))
 }
 
-pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) {
-    stop();
+pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
+    stop(STARTS.get());
+    let start = STARTS.get().wrapping_add(1);
+    STARTS.set(start);
+    watch(start, list_id, on_place);
+    start
+}
+
+fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
     let (Some(window), Some(now)) = (window(), metrics()) else { return };
     let on_scroll = Listener::new(|_: Event| scrolled());
     let on_pointer = Listener::new(|event: Event| {
@@ -105,13 +117,11 @@ pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) {
     for name in ["touchstart", "touchend", "touchcancel"] {
         listen(name, &on_pointer);
     }
-    if let Some(list) = element(list_id) {
-        observer.observe(&list);
-    }
     let reader = Reader::new(now);
     let shown = Place { is_following: reader.is_following(), is_far: reader.is_far() };
     on_place(shown);
     let watch = Watch {
+        start,
         reader,
         list_id: list_id.to_owned(),
         shown,
@@ -126,10 +136,30 @@ pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) {
         _on_resize: on_resize,
     };
     WATCH.with(|slot| *slot.borrow_mut() = Some(SendWrapper::new(watch)));
+    observe(start, FRAMES_TO_WAIT);
 }
 
-pub(super) fn stop() {
-    let Some(watch) = WATCH.with(|slot| slot.borrow_mut().take()) else { return };
+/// Listens to the list's growth once it is in the page; a page that is still being built has none.
+fn observe(start: u32, frames: u32) {
+    let observed = with(|watch| {
+        if watch.start != start {
+            return true;
+        }
+        let list = element(&watch.list_id);
+        if let Some(list) = &list {
+            watch.observer.observe(list);
+        }
+        list.is_some()
+    });
+    if observed == Some(false) && frames > 0 {
+        request_animation_frame(move || observe(start, frames - 1));
+    }
+}
+
+pub(super) fn stop(start: u32) {
+    let is_ours = with(|watch| watch.start == start) == Some(true);
+    let watch = if is_ours { WATCH.with(|slot| slot.borrow_mut().take()) } else { None };
+    let Some(watch) = watch else { return };
     watch.observer.disconnect();
     let Some(window) = window() else { return };
     for (name, listener) in [
@@ -234,7 +264,8 @@ pub(super) fn to_sent(id: &str) {
     });
 }
 
-/// Makes the page just high enough for the sent turn to be under the header. The reply grows into that room.
+/// Makes the page just high enough for the sent turn to be under the header. The reply grows into that room, and where
+/// it gets shorter again (reasoning that closes) the room is back, so that nothing moves.
 fn keep_room() {
     let Some((list_id, Some(sent))) = with(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
     let (Some(list), Some(now)) = (element(&list_id).and_then(|e| e.dyn_into::<HtmlElement>().ok()), metrics()) else {
@@ -249,9 +280,6 @@ fn keep_room() {
     });
     if (wanted - before).abs() >= 1.0 {
         let _ = style.set_property("--room", &format!("{}px", wanted.round()));
-    }
-    if wanted <= 0.0 {
-        with(|watch| watch.sent = None);
     }
 }
 

@@ -73,7 +73,7 @@ fn at_in_address() -> Memo<Option<TurnId>> {
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let Some(chat) = page.chat.clone() else { return view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any() };
     let chat_id = chat.id;
-    let is_running_at_first = page.turns.iter().any(|view| !view.turn.status.is_terminal());
+    let running_at_first = page.turns.iter().find(|view| !view.turn.status.is_terminal()).map(|view| view.turn.id);
     let slot = StoredValue::new(None::<ChatState>);
     let reload = Callback::new(move |turn: TurnId| {
         spawn_local(async move {
@@ -112,10 +112,11 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
     view! {
         <Title text=document_title/>
+        <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
         <ChatHeader chat title branch models=models.clone()/>
         <Transcript state on_stop on_retry=retrying(state) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
-        {is_running_at_first.then(|| view! { <FollowWithoutScript/> })}
+        {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         {notices}
         <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running stop_asked listeners/>
     }

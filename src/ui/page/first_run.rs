@@ -15,10 +15,8 @@ struct Way {
     setting: &'static str,
 }
 
-const WAYS: [Way; 6] = [
-    Way { name: "Anthropic", setting: "ANTHROPIC_API_KEY=sk-ant-… turnleaf" },
+const WAYS: [Way; 4] = [
     Way { name: "OpenAI", setting: "OPENAI_API_KEY=sk-… turnleaf" },
-    Way { name: "Google Gemini", setting: "GEMINI_API_KEY=… turnleaf" },
     Way { name: "OpenRouter", setting: "OPENROUTER_API_KEY=sk-or-… turnleaf" },
     Way { name: "Ollama", setting: "OLLAMA_HOST=http://127.0.0.1:11434 turnleaf" },
     Way {

@@ -109,7 +109,7 @@ impl ChatState {
         if is_over {
             return self.unfollow(id);
         }
-        let url = format!("/api/turns/{id}/events?after={after}");
+        let url = format!("/api/turns/{id}/events?after={after}&markup=1");
         let names: Vec<&str> = EVENTS.into_iter().chain(ASIDES).collect();
         let stream = event_source::open(&url, &names, move |news| self.hear(id, news));
         self.change(id, |follower| {

@@ -82,7 +82,7 @@ pub fn RefreshLink(turn: TurnState) -> impl IntoView {
     let is_running = Memo::new(move |_| turn.is_running());
     move || {
         is_running.get().then(|| {
-            view! { <a class="refresh" href=format!("/c/{chat}?at={id}#latest")>{words::REFRESH}</a> }
+            view! { <a class="turn-refresh" href=format!("/c/{chat}?at={id}#latest")>{words::REFRESH}</a> }
         })
     }
 }

@@ -33,7 +33,7 @@ pub fn ToolCard(
     is_compact: bool,
 ) -> impl IntoView {
     let turn_id = turn.id();
-    let name = turn.with_block(block, |block, _| tool_name(block)).unwrap_or_default();
+    let name = untrack(|| turn.with_block(block, |block, _| tool_name(block))).unwrap_or_default();
     let call = Memo::new(move |_| find(&turn, block));
     let looks = Memo::new(move |_| call.with(|call| call.as_ref().map(looks)));
     let gist = Memo::new(move |_| {
