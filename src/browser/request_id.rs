@@ -3,6 +3,7 @@
 #[cfg(feature = "hydrate")]
 mod real {
     /// A new random name.
+    #[expect(clippy::disallowed_methods, reason = "ids of requests are made by the browser that makes them")]
     pub fn mint() -> String {
         uuid::Uuid::new_v4().to_string()
     }

@@ -81,6 +81,7 @@ pub fn Transcript(
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>
+            <h2 class="quiet">{words::TRANSCRIPT}</h2>
             <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
                 <For each=move || state.turns() key=|turn| turn.id() let(turn)>
                     <TurnRow state turn on_retry/>

@@ -50,7 +50,16 @@ pub fn ChatPageView() -> impl IntoView {
         <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>
             {move || Suspend::new(async move {
                 match page_resource.await {
-                    Ok(page) => view! { <ChatScreen page/> }.into_any(),
+                    Ok(page) => {
+                        let id = page.chat.as_ref().map(|chat| chat.id);
+                        // Another chat is another screen: nothing of the one before may stay in its boxes.
+                        view! {
+                            <For each=move || [page.clone()] key=move |_| id let(page)>
+                                <ChatScreen page/>
+                            </For>
+                        }
+                        .into_any()
+                    }
                     Err(ApiError::NotFound) => view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
