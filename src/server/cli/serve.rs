@@ -36,6 +36,8 @@ use crate::server::store::{Db, StoreError, users};
 
 /// The demo's delays as they are.
 const DEMO_PACE: f64 = 1.0;
+/// How long the start waits for the configured providers to list their models.
+const MODELS_AT_START: Duration = Duration::from_secs(1);
 /// How often models are listed again and old things tidied.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
 
@@ -102,6 +104,10 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let swept = supervisor.sweep().await?;
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
+    }
+    if !config.providers.endpoints.is_empty() {
+        // The first chat should not get the demo because the provider has not been asked for its models yet.
+        let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
     tokio::spawn(keep_house(supervisor.clone(), registry, shutdown.clone()));
 

@@ -105,7 +105,9 @@ async fn write(db: Db, clock: Arc<dyn Clock>, mut entries: mpsc::Receiver<Entry>
         while let Ok(entry) = entries.try_recv() {
             urgent |= take(entry, &mut waiting, &mut bytes);
         }
-        if urgent || bytes >= limits::COMMIT_BYTES {
+        // The clock is asked here too: as long as batches keep coming, the wait for it above never gets its turn.
+        let is_due = deadline.is_some_and(|deadline| deadline <= Instant::now());
+        if urgent || is_due || bytes >= limits::COMMIT_BYTES {
             flush(&db, &*clock, &mut waiting).await;
             (bytes, deadline) = (0, None);
         } else if deadline.is_none() {
