@@ -11,25 +11,8 @@ use super::saying::{Said, Saying};
 use super::turn::Heard;
 use crate::browser::event_source::{self, News, Source};
 use crate::browser::{clock, document, focus};
-use crate::domain::frame::Frame;
-use crate::domain::{TurnId, limits};
-
-/// Names of the frames that are not events of the journal, as in `domain::frame::Signal`.
-const ASIDES: [&str; 3] = ["snapshot", "markup", "heartbeat"];
-/// Names of the journal's events, as `domain::Event::name` gives them.
-const EVENTS: [&str; 11] = [
-    "turn_status",
-    "generation_start",
-    "model_returned",
-    "attempt",
-    "block_start",
-    "block_delta",
-    "block_update",
-    "block_end",
-    "usage",
-    "error",
-    "turn_end",
-];
+use crate::domain::frame::{self, Frame};
+use crate::domain::{Event, TurnId, limits};
 
 /// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
 const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
@@ -110,7 +93,7 @@ impl ChatState {
             return self.unfollow(id);
         }
         let url = format!("/api/turns/{id}/events?after={after}&markup=1");
-        let names: Vec<&str> = EVENTS.into_iter().chain(ASIDES).collect();
+        let names: Vec<&str> = Event::NAMES.into_iter().chain(frame::Signal::NAMES).collect();
         let stream = event_source::open(&url, &names, move |news| self.hear(id, news));
         self.change(id, |follower| {
             follower.pending.clear();
