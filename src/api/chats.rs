@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::api::error::ApiError;
-use crate::api::view::{ChatItem, ChatPage};
+use crate::api::view::{ChatGlance, ChatItem, ChatPage};
 use crate::domain::{ChatId, TurnId};
 
 /// The viewer's newest chats.
@@ -20,11 +20,12 @@ pub async fn load_chat(chat_id: Option<ChatId>, at: Option<TurnId>) -> Result<Ch
     pages.chat(viewer, chat_id, at).await
 }
 
-/// The revision of a chat's tree: when it rises, another tab or device changed the chat.
-#[server(prefix = "/api/page", endpoint = "chat_rev")]
-pub async fn chat_rev(chat_id: ChatId) -> Result<i64, ApiError> {
+/// What an open page of a chat asks every moment: whether another tab or device changed the chat. `leaf` is the turn
+/// that its path ends with, `draft_rev` the revision of the draft it knows.
+#[server(prefix = "/api/page", endpoint = "glance_at_chat")]
+pub async fn glance_at_chat(chat_id: ChatId, leaf: Option<TurnId>, draft_rev: i64) -> Result<ChatGlance, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chat_rev(viewer, chat_id).await
+    pages.glance(viewer, chat_id, leaf, draft_rev).await
 }
 
 /// Gives a chat a title; automatic titles leave it alone from then on.

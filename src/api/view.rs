@@ -45,6 +45,18 @@ pub struct ChatPage {
     pub form_request_id: String,
 }
 
+/// How a chat stands at this moment, for a page that shows it already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatGlance {
+    /// Rises with every new turn.
+    pub rev: i64,
+    pub title: String,
+    /// The end of the path that goes through the page's own end; of another path when that turn is gone.
+    pub leaf: Option<TurnId>,
+    /// The draft, when it is newer than the one the page knows.
+    pub draft: Option<DraftView>,
+}
+
 /// Something the page says above the composer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

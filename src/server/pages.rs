@@ -2,7 +2,9 @@
 //! Server functions and forms both end here.
 
 use crate::api::error::ApiError;
-use crate::api::view::{BlockMarkup, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView};
+use crate::api::view::{
+    BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
+};
 use crate::domain::{BlockState, ChatId, Content, Invalid, Params, Turn, TurnId, UserId, limits};
 use crate::server::markup::block_markup;
 use crate::server::platform::ids;
@@ -79,8 +81,16 @@ impl Pages {
         Ok(page)
     }
 
-    pub async fn chat_rev(&self, viewer: UserId, id: ChatId) -> Result<i64, ApiError> {
-        self.0.chat(viewer, id).await.map(|chat| chat.rev).map_err(api_error)
+    pub async fn glance(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+        draft_rev: i64,
+    ) -> Result<ChatGlance, ApiError> {
+        let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
+        let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
+        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, draft: draft.map(draft_view) })
     }
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {

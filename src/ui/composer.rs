@@ -35,6 +35,8 @@ pub fn Composer(
     /// None sends the first message of a new chat.
     chat_id: Option<ChatId>,
     draft: DraftView,
+    /// Set when another tab stored a newer draft.
+    draft_elsewhere: RwSignal<DraftView>,
     models: Vec<Model>,
     /// The name of the request that the form sends if it is sent without script.
     form_request_id: String,
@@ -81,6 +83,13 @@ pub fn Composer(
             state.stop();
         }
     });
+    Effect::new(move |is_later: Option<bool>| {
+        let newer = draft_elsewhere.get();
+        if is_later.is_some() {
+            state.draft_changed_elsewhere(newer);
+        }
+        true
+    });
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -115,6 +124,15 @@ pub fn Composer(
             <p id="message-note" class="hint">
                 {move || state.draft.is_unsaved.get().then_some(words::DRAFT_UNSAVED)}
             </p>
+            {move || state.draft.elsewhere.get().map(|newer| view! {
+                <p class="hint">
+                    {words::DRAFT_ELSEWHERE}
+                    " · "
+                    <button type="button" class="button bare strong" on:click=move |_| state.use_draft(&newer.text)>
+                        {words::USE_IT}
+                    </button>
+                </p>
+            })}
         </div>
     }
 }

@@ -67,6 +67,11 @@ impl ChatState {
         self.path.with(|path| path.last().cloned())
     }
 
+    /// The newest turn on screen at this moment; nothing when the page is gone.
+    pub fn leaf_id(self) -> Option<TurnId> {
+        self.path.try_with_untracked(|path| path.last().map(TurnState::id)).flatten()
+    }
+
     /// The reply on screen that is being written, if one is.
     pub fn running(self) -> Option<TurnId> {
         self.path.with(|path| path.iter().rev().find(|turn| turn.is_running()).map(TurnState::id))

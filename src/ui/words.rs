@@ -55,6 +55,8 @@ pub const WRITE_FIRST: &str = "Write something first.";
 pub const STOP_FIRST: &str = "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.";
 pub const STILL_SENDING: &str = "Your last message is still being sent.";
 pub const TOO_LONG: &str = "This message is too long to send. Shorten it.";
+pub const DRAFT_ELSEWHERE: &str = "Draft changed in another tab";
+pub const USE_IT: &str = "Use it";
 pub const DRAFT_UNSAVED: &str = "Not saved on the server yet; kept in this browser.";
 
 // Missing pages.

@@ -2,6 +2,7 @@
 //! resumed. Every test ends with the checker.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::house::{House, answer, delta, finish, message, text, thinking};
 use futures::StreamExt;
@@ -121,6 +122,32 @@ async fn stop_before_anything_came_is_a_stop() {
     let turn = house.service.stop_turn(house.owner, id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Cancelled);
     assert!(turn.blocks.is_empty());
+    house.check().await;
+}
+
+#[tokio::test]
+async fn stop_works_at_any_moment_after_sending() {
+    const WORD: Duration = Duration::from_millis(10);
+    let endless = || (0..100).flat_map(|at| [Step::Wait(WORD), text(&format!("{at} "))]);
+    let delays = [0, 1, 50, 150, 300].map(Duration::from_millis);
+    let provider = provider(delays.iter().map(|_| answer(endless())));
+    let log = provider.log();
+    let house = House::new(provider).await;
+    for (count, delay) in delays.into_iter().enumerate() {
+        let id = house.send("talk").await.assistant_turn.id;
+        tokio::time::sleep(delay).await;
+        let seen = house.service.turn(house.owner, id).await.unwrap();
+        let turn = house.service.stop_turn(house.owner, id).await.unwrap();
+        assert_eq!(turn.status, TurnStatus::Cancelled, "after {delay:?}");
+        assert!(turn.content_text().starts_with(&seen.content_text()), "after {delay:?}: {turn:?} of {seen:?}");
+        assert_eq!(turn, house.service.turn(house.owner, id).await.unwrap(), "stored when Stop returns");
+        let is_half = delay < Duration::from_millis(50) || !seen.content_text().is_empty();
+        assert!(is_half, "after {delay:?} something was shown");
+        // A stop that came first never asked the provider at all.
+        let asked = log.requests().len();
+        tokio::time::timeout(Duration::from_secs(1), log.until_let_go(asked)).await.unwrap();
+        assert!(asked <= count + 1);
+    }
     house.check().await;
 }
 

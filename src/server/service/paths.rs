@@ -23,21 +23,11 @@ impl Service {
     /// branch's head. At most `limit` turns, the newest.
     pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {
         let chat = self.chat(owner, id).await?;
-        let leaf = match at.or(chat.last_viewed_turn_id) {
-            Some(turn) => turns::leaf_below(self.db(), owner, turn).await?,
-            None => None,
-        };
-        if at.is_some() && leaf.is_none() {
-            return Err(ServiceError::NotFound);
-        }
-        let default_branch = match chat.default_branch_id {
-            Some(branch) => branches::find(self.db(), owner, branch).await?,
-            None => None,
-        };
-        let Some(leaf) = leaf.or(default_branch.as_ref().and_then(|branch| branch.head_turn_id)) else {
+        let Some(leaf) = self.leaf_to_show(owner, &chat, at).await? else {
+            let branch = self.default_branch(owner, &chat).await?;
             return Ok(Path {
                 chat,
-                branch: default_branch,
+                branch,
                 turns: Vec::new(),
                 has_more_before: false,
                 thinking: HashMap::new(),
@@ -51,12 +41,52 @@ impl Service {
         let turns: Vec<Turn> = stored.into_iter().map(|turn| self.as_running(turn)).collect();
         let branch = match turns.last() {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
-            None => default_branch,
+            None => None,
         };
         let thinking = self.thinking(owner, &turns).await?;
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let siblings = turns::siblings(self.db(), owner, &ids).await?;
         Ok(Path { chat, branch, turns, has_more_before, thinking, siblings })
+    }
+
+    /// The chat and the end of the path through `at`; of the path that it opens at when that turn is gone or not given.
+    pub async fn chat_with_leaf(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        at: Option<TurnId>,
+    ) -> Result<(Chat, Option<TurnId>), ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let leaf = match self.leaf_to_show(owner, &chat, at).await {
+            Err(ServiceError::NotFound) => self.leaf_to_show(owner, &chat, None).await?,
+            leaf => leaf?,
+        };
+        Ok((chat, leaf))
+    }
+
+    /// Where a path ends: below `at` where given, else below what was viewed last, else at the default branch's head.
+    async fn leaf_to_show(
+        &self,
+        owner: UserId,
+        chat: &Chat,
+        at: Option<TurnId>,
+    ) -> Result<Option<TurnId>, ServiceError> {
+        let leaf = match at.or(chat.last_viewed_turn_id) {
+            Some(turn) => turns::leaf_below(self.db(), owner, turn).await?,
+            None => None,
+        };
+        match leaf {
+            Some(leaf) => Ok(Some(leaf)),
+            None if at.is_some() => Err(ServiceError::NotFound),
+            None => Ok(self.default_branch(owner, chat).await?.and_then(|branch| branch.head_turn_id)),
+        }
+    }
+
+    async fn default_branch(&self, owner: UserId, chat: &Chat) -> Result<Option<Branch>, ServiceError> {
+        match chat.default_branch_id {
+            Some(branch) => Ok(branches::find(self.db(), owner, branch).await?),
+            None => Ok(None),
+        }
     }
 
     /// One turn with what hangs beside it.

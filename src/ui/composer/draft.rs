@@ -26,6 +26,10 @@ pub struct DraftKeeper {
     timer: StoredValue<Option<TimeoutHandle>>,
     /// Whether the text is on its way as a message. Saving it meanwhile would bring it back as a draft.
     is_held: StoredValue<bool>,
+    /// The text that is being saved at this moment.
+    saving: StoredValue<Option<String>>,
+    /// What another tab stored after something else was typed here.
+    pub elsewhere: RwSignal<Option<DraftView>>,
     /// Whether the server did not take the last save.
     pub is_unsaved: RwSignal<bool>,
     chats: Option<Chats>,
@@ -40,6 +44,8 @@ impl DraftKeeper {
             current: StoredValue::new(draft),
             timer: StoredValue::new(None),
             is_held: StoredValue::new(false),
+            saving: StoredValue::new(None),
+            elsewhere: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             chats: use_context(),
         }
@@ -67,18 +73,24 @@ impl DraftKeeper {
     pub fn save(self) {
         self.stop_clock();
         let draft = self.current.get_value();
-        if self.is_held.get_value() || same(&draft, &self.saved.get_value()) {
+        if self.is_held.get_value() {
             return;
+        }
+        if same(&draft, &self.saved.get_value()) {
+            // What this browser kept of something typed and taken back must not return.
+            return self.forget_copy();
         }
         // The local copy is written first: the page may be gone before the server has answered.
         if let Ok(json) = serde_json::to_string(&draft) {
             local_store::put(&self.key(), &json);
         }
+        self.saving.set_value(Some(draft.text.clone()));
         spawn_local(async move {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft).await;
             // The composer may have gone meanwhile, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
+            self.saving.update_value(|saving| *saving = saving.take().filter(|text| *text != sent.text));
             let Ok(rev) = rev else { return self.is_unsaved.set(true) };
             self.is_unsaved.set(false);
             let had_text = self.saved.with_value(|saved| !saved.text.is_empty());
@@ -92,6 +104,29 @@ impl DraftKeeper {
                 chats.refresh();
             }
         });
+    }
+
+    /// Takes note of a newer draft on the server. Gives the text for the box where nothing else was typed into it; where
+    /// something was, the newer draft is kept in `elsewhere`, unless it is empty: that one was sent.
+    pub fn heard(self, newer: DraftView) -> Option<String> {
+        let (current, saved) = (self.current.get_value(), self.saved.get_value());
+        if self.is_held.get_value() || newer.rev <= saved.rev {
+            return None;
+        }
+        let is_own = self.saving.with_value(|saving| saving.as_ref() == Some(&newer.text));
+        self.saved.set_value(newer.clone());
+        self.current.update_value(|current| current.rev = newer.rev);
+        if is_own || newer.text == current.text {
+            return None;
+        }
+        if current.text == saved.text {
+            self.current.update_value(|current| current.text.clone_from(&newer.text));
+            return Some(newer.text);
+        }
+        if !newer.text.is_empty() {
+            self.elsewhere.set(Some(newer));
+        }
+        None
     }
 
     /// The text is on its way as a message: this browser keeps it until the server has accepted it.
@@ -112,6 +147,7 @@ impl DraftKeeper {
     /// The message was accepted, and the server has cleared its draft. What was typed meanwhile stays.
     pub fn accepted(self, sent: &str) {
         self.is_held.set_value(false);
+        self.elsewhere.set(None);
         self.saved.update_value(|saved| saved.text.clear());
         self.current.update_value(|current| {
             if current.text == sent {
@@ -148,6 +184,44 @@ fn same(a: &DraftView, b: &DraftView) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A keeper that knows the draft "a" as revision 1, after `typed` was typed.
+    fn keeper(typed: &str) -> DraftKeeper {
+        let keeper = DraftKeeper::new(None, DraftView { text: "a".into(), rev: 1, ..DraftView::default() });
+        keeper.current.update_value(|current| current.text = typed.into());
+        keeper
+    }
+
+    fn stored(text: &str, rev: i64) -> DraftView {
+        DraftView { text: text.into(), rev, ..DraftView::default() }
+    }
+
+    #[test]
+    fn a_newer_draft_of_another_tab_is_shown_or_offered() {
+        Owner::new().with(|| {
+            let offered = |keeper: DraftKeeper| keeper.elsewhere.get_untracked().map(|draft| draft.text);
+            let clean = keeper("a");
+            assert_eq!(clean.heard(stored("b", 2)), Some("b".into()));
+            assert_eq!((clean.text(), offered(clean)), ("b".into(), None));
+            assert_eq!(clean.heard(stored("c", 2)), None, "nothing new");
+            assert_eq!(clean.heard(stored("", 3)), Some(String::new()), "it was sent elsewhere");
+
+            let typed = keeper("mine");
+            assert_eq!(typed.heard(stored("theirs", 2)), None);
+            assert_eq!((typed.text(), offered(typed)), ("mine".into(), Some("theirs".into())));
+
+            let sent_elsewhere = keeper("mine");
+            assert_eq!((sent_elsewhere.heard(stored("", 2)), offered(sent_elsewhere)), (None, None));
+
+            let own = keeper("mine and more");
+            own.saving.set_value(Some("mine".into()));
+            assert_eq!((own.heard(stored("mine", 2)), offered(own)), (None, None), "its own save came back");
+
+            let held = keeper("mine");
+            held.is_held.set_value(true);
+            assert_eq!((held.heard(stored("theirs", 2)), offered(held)), (None, None), "a message is on its way");
+        });
+    }
 
     #[test]
     fn a_revision_alone_is_no_change() {

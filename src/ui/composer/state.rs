@@ -6,7 +6,7 @@ use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
 use crate::api::turns::{send_message, stop_reply};
-use crate::api::view::{SendMessage, Started, TurnView};
+use crate::api::view::{DraftView, SendMessage, Started, TurnView};
 use crate::browser::{focus, request_id, textarea};
 use crate::domain::provider::{Model, Reasoning};
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
@@ -93,10 +93,31 @@ impl ComposerState {
 
     /// Puts a text into the box, as if it had been typed.
     pub fn fill(self, text: &str) {
+        self.show(text);
+        self.typed(text.to_owned());
+    }
+
+    fn show(self, text: &str) {
         if let Some(area) = self.area.get_untracked() {
             textarea::set_value(&area, text);
         }
-        self.typed(text.to_owned());
+        self.has_text.set(!text.trim().is_empty());
+    }
+
+    /// Another tab stored a draft: it is shown where nobody typed here since, and offered where somebody did.
+    pub fn draft_changed_elsewhere(self, newer: DraftView) {
+        match self.draft.heard(newer) {
+            Some(text) => self.show(&text),
+            None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::DRAFT_ELSEWHERE),
+            None => {}
+        }
+    }
+
+    /// Takes the draft of another tab in place of what is in the box.
+    pub fn use_draft(self, text: &str) {
+        self.draft.elsewhere.set(None);
+        self.fill(text);
+        focus::on("#message");
     }
 
     /// The button and Enter.
@@ -237,10 +258,7 @@ impl ComposerState {
 
     /// Empties the box on screen. The draft still holds the text: it is forgotten when the server has it.
     fn empty_box(self) {
-        if let Some(area) = self.area.get_untracked() {
-            textarea::set_value(&area, "");
-        }
-        self.has_text.set(false);
+        self.show("");
     }
 
     /// Puts a text that did not go out back into the box, before what was typed meanwhile.

@@ -1,6 +1,7 @@
 //! A chat's page: its header, the transcript, the composer. Loads the page and keeps its parts in step with each other
 //! and with the address.
 
+mod elsewhere;
 pub mod header;
 
 use leptos::prelude::*;
@@ -91,10 +92,15 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             }
         });
     });
-    let state = ChatState::new(page.turns, reload);
+    let state = ChatState::new(page.turns.clone(), reload);
     slot.set_value(Some(state));
-    let branch = RwSignal::new(page.branch);
+    let branch = RwSignal::new(page.branch.clone());
     follow_address(state, move |page| branch.set(page.branch), chat_id);
+    let draft_elsewhere = RwSignal::new(page.draft.clone());
+    let began_here = elsewhere::watch(state, &page, chat_id, draft_elsewhere, move |page| {
+        state.show(page.turns);
+        branch.set(page.branch);
+    });
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
@@ -107,6 +113,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         on_sending: Callback::new(move |text| sending.set(Some(text))),
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
+            began_here();
             show_started(state, started);
             sending.set(None);
         }),
@@ -123,11 +130,22 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <Title text=document_title/>
         <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
         <ChatHeader chat title branch models=models.clone()/>
-        <Transcript state on_stop on_retry=retrying(state) at=at_in_address().get_untracked()/>
+        <Transcript state on_stop on_retry=retrying(state, began_here) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         {notices}
-        <Composer chat_id=Some(chat_id) draft models form_request_id lock leaf running stop_asked listeners/>
+        <Composer
+            chat_id=Some(chat_id)
+            draft
+            draft_elsewhere
+            models
+            form_request_id
+            lock
+            leaf
+            running
+            stop_asked
+            listeners
+        />
     }
     .into_any()
 }
@@ -141,13 +159,16 @@ fn show_started(state: ChatState, started: Started) {
 }
 
 /// Asks for another reply to the same message and shows it.
-fn retrying(state: ChatState) -> Callback<TurnId> {
+fn retrying(state: ChatState, began_here: impl Fn() + Copy + Send + Sync + 'static) -> Callback<TurnId> {
     let announcer = expect_context::<Announcer>();
     let toasts = expect_context::<Toasts>();
     Callback::new(move |turn: TurnId| {
         spawn_local(async move {
             match retry_reply(turn, request_id::mint()).await {
-                Ok(started) => show_started(state, started),
+                Ok(started) => {
+                    began_here();
+                    show_started(state, started);
+                }
                 Err(error) => {
                     announcer.alert(&error.to_string());
                     toasts.say(error.to_string());

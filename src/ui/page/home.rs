@@ -60,18 +60,20 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     });
     let can_write = !page.models.is_empty();
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
+    let draft_elsewhere = RwSignal::new(draft.clone());
     let (nothing, no_turn) = (None::<Lock>, None::<TurnId>);
     let composer = can_write.then(|| {
         view! {
             <Composer
                 chat_id=None
                 draft
+                draft_elsewhere
                 models
                 form_request_id
                 lock=nothing
                 leaf=no_turn
                 running=no_turn
-            stop_asked=RwSignal::new(false)
+                stop_asked=RwSignal::new(false)
                 listeners
             />
         }

@@ -1,0 +1,83 @@
+// The same chat in two tabs: what one does, the other shows.
+import {
+  begin, expectStatus, hydrated, latestReply, messageBox, open, replies, send, stopButton, textOf,
+} from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a reply started in one tab is written in the other, which can stop it", async ({ page, context, model }) => {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  const other = await context.newPage();
+  await open(other, page.url());
+  await expect(textOf(latestReply(other))).toHaveText("First.");
+
+  await send(page, "Two");
+  const reply = await model.next();
+  reply.say("half ");
+  await expect(replies(other)).toHaveCount(2);
+  await expect(textOf(latestReply(other))).toHaveText("half");
+  reply.say("a sentence");
+  await expect(textOf(latestReply(other))).toHaveText("half a sentence");
+
+  await stopButton(other).click();
+  await expectStatus(latestReply(other), "cancelled");
+  await expectStatus(latestReply(page), "cancelled");
+  await reply.closed;
+});
+
+test("another version made in one tab leaves the other on its own", async ({ page, context, model }) => {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  const other = await context.newPage();
+  await open(other, page.url());
+
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("Second.");
+  await expect(textOf(latestReply(page))).toHaveText("Second.");
+  await expect(latestReply(other).getByText("1/2")).toBeVisible();
+  await expect(textOf(latestReply(other))).toHaveText("First.");
+});
+
+test("a new title shows in both tabs", async ({ page, context, model }) => {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  const other = await context.newPage();
+  await open(other, page.url());
+  const id = new URL(page.url()).pathname.split("/").at(-1);
+  const changed = await page.request.patch(`/api/chats/${id}`, { data: { title: "Weather" } });
+  expect(changed.status()).toBe(200);
+  await expect(other.getByRole("heading", { name: "Weather" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Weather" })).toBeVisible();
+});
+
+test("a draft written in one tab comes to the other, and never over what was typed there", async ({ page, context, model, watch }) => {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  const other = await context.newPage();
+  await open(other, page.url());
+
+  await messageBox(page).fill("from the first tab");
+  await expect(messageBox(other)).toHaveValue("from the first tab");
+
+  // What is typed and not saved yet cannot be saved now, so the first tab's draft is the newer one.
+  watch.expect(/ERR_FAILED.*save_draft/);
+  await other.route("**/api/page/save_draft*", (route) => route.abort());
+  await messageBox(other).fill("typed in the second");
+  await messageBox(page).fill("from the first tab again");
+  const offer = other.getByRole("button", { name: "Use it" });
+  await expect(offer).toBeVisible();
+  await expect(other.getByRole("status").first()).toHaveText("Draft changed in another tab");
+  await expect(messageBox(other)).toHaveValue("typed in the second");
+  await offer.click();
+  await expect(messageBox(other)).toHaveValue("from the first tab again");
+  await expect(offer).toBeHidden();
+
+  await other.unroute("**/api/page/save_draft*");
+  await page.reload();
+  await hydrated(page);
+  await expect(messageBox(page)).toHaveValue("from the first tab again");
+});

@@ -1,0 +1,119 @@
+//! What happens to a chat in another tab or on another device: the page looks at the chat every moment while somebody
+//! sees it, shows a reply that was started elsewhere as it is written, and takes over titles and drafts.
+
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::chats::{glance_at_chat, load_chat};
+use crate::api::view::{ChatGlance, ChatPage, DraftView};
+use crate::browser::{document, network};
+use crate::domain::{ChatId, TurnId};
+use crate::ui::chats::Chats;
+use crate::ui::state::ChatState;
+
+/// How often the page looks: what another tab began must be seen within 2 s (reliability.md F36).
+const INTERVAL: Duration = Duration::from_millis(1_500);
+
+/// After so many failures in a row the pauses grow no more: 1.5 s · 2⁴.
+const FAILURES: u32 = 4;
+
+/// What is known of a chat, to see what is new in a glance at it.
+#[derive(Clone, Copy)]
+struct Known {
+    /// None after something began here: the next glance tells the revision that it led to.
+    rev: StoredValue<Option<i64>>,
+    title: StoredValue<String>,
+    is_looking: StoredValue<bool>,
+    /// How many looks in a row failed, and how many are left out for it.
+    failures: StoredValue<u32>,
+    pause: StoredValue<u32>,
+}
+
+impl Known {
+    /// A server that does not answer is asked half as often each time.
+    fn failed(self) {
+        let failures = (self.failures.get_value() + 1).min(FAILURES);
+        self.failures.set_value(failures);
+        self.pause.set_value((1 << failures) - 1);
+    }
+}
+
+/// Looks at the chat while the page is seen. `on_page` gets the page anew when its path changed elsewhere; `draft` is
+/// set when the draft did. What is returned must be called when a reply begins here.
+pub fn watch(
+    state: ChatState,
+    page: &ChatPage,
+    chat_id: ChatId,
+    draft: RwSignal<DraftView>,
+    on_page: impl Fn(ChatPage) + Copy + 'static,
+) -> impl Fn() + Copy + Send + Sync + 'static {
+    let known = Known {
+        rev: StoredValue::new(page.chat.as_ref().map(|chat| chat.rev)),
+        title: StoredValue::new(page.chat.as_ref().map(|chat| chat.title.clone()).unwrap_or_default()),
+        is_looking: StoredValue::new(false),
+        failures: StoredValue::new(0),
+        pause: StoredValue::new(0),
+    };
+    let chats = use_context::<Chats>();
+    let look = move || {
+        // A page that is gone, hidden, offline or still waiting for the last answer does not ask.
+        if document::is_hidden() || !network::is_online() || known.is_looking.try_get_value() != Some(false) {
+            return;
+        }
+        if known.pause.get_value() > 0 {
+            return known.pause.update_value(|pause| *pause -= 1);
+        }
+        known.is_looking.set_value(true);
+        spawn_local(async move {
+            let leaf = state.leaf_id();
+            let draft_rev = draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
+            let glance = glance_at_chat(chat_id, leaf, draft_rev).await;
+            if known.is_looking.try_set_value(false).is_some() {
+                return;
+            }
+            let Ok(glance) = glance else { return known.failed() };
+            known.failures.set_value(0);
+            // Something began here while the answer was on its way: the next one tells.
+            if state.leaf_id() != leaf {
+                return;
+            }
+            if let Some(newer) = &glance.draft {
+                draft.set(newer.clone());
+            }
+            if take(known, chats, chat_id, &glance, leaf)
+                && let Ok(page) = load_chat(Some(chat_id), glance.leaf).await
+                && state.leaf_id() == leaf
+            {
+                on_page(page);
+            }
+        });
+    };
+    Effect::new(move |_| {
+        let seen = window_event_listener(ev::visibilitychange, move |_| look());
+        let ticking = set_interval_with_handle(look, INTERVAL).ok();
+        on_cleanup(move || {
+            seen.remove();
+            if let Some(ticking) = ticking {
+                ticking.clear();
+            }
+        });
+    });
+    move || known.rev.set_value(None)
+}
+
+/// Takes over what a glance says; true when the turns on screen are not the chat's any more.
+fn take(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance, leaf: Option<TurnId>) -> bool {
+    let before = known.rev.get_value();
+    known.rev.set_value(Some(glance.rev));
+    if known.title.with_value(|title| *title != glance.title) {
+        known.title.set_value(glance.title.clone());
+        if let Some(chats) = chats {
+            chats.renamed.set(Some((chat_id, glance.title.clone())));
+            chats.refresh();
+        }
+    }
+    glance.leaf != leaf || before.is_some_and(|before| before != glance.rev)
+}
