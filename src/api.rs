@@ -4,5 +4,6 @@
 pub mod chats;
 pub mod drafts;
 pub mod error;
+pub mod json;
 pub mod turns;
 pub mod view;

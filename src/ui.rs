@@ -1,5 +1,7 @@
 //! Components: they run on the server and in the browser, touch no web API and no server, and have no `cfg`.
 
+pub mod erased;
+
 pub mod announce;
 pub mod app;
 pub mod chats;

@@ -3,18 +3,19 @@
 use leptos::prelude::*;
 
 use crate::api::error::ApiError;
+use crate::api::json::Call;
 use crate::api::view::{ChatGlance, ChatItem, ChatPage};
 use crate::domain::{ChatId, TurnId};
 
 /// The viewer's newest chats.
-#[server(prefix = "/api/page", endpoint = "list_chats")]
+#[server(prefix = "/api/page", endpoint = "list_chats", input = Call, output = Call)]
 pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.chats(viewer).await
 }
 
 /// What the page of a chat shows, below the turn `at` where given; without a chat, the page of a new one.
-#[server(prefix = "/api/page", endpoint = "load_chat")]
+#[server(prefix = "/api/page", endpoint = "load_chat", input = Call, output = Call)]
 pub async fn load_chat(chat_id: Option<ChatId>, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.chat(viewer, chat_id, at).await
@@ -22,28 +23,28 @@ pub async fn load_chat(chat_id: Option<ChatId>, at: Option<TurnId>) -> Result<Ch
 
 /// What an open page of a chat asks every moment: whether another tab or device changed the chat. `leaf` is the turn
 /// that its path ends with, `draft_rev` the revision of the draft it knows.
-#[server(prefix = "/api/page", endpoint = "glance_at_chat")]
+#[server(prefix = "/api/page", endpoint = "glance_at_chat", input = Call, output = Call)]
 pub async fn glance_at_chat(chat_id: ChatId, leaf: Option<TurnId>, draft_rev: i64) -> Result<ChatGlance, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.glance(viewer, chat_id, leaf, draft_rev).await
 }
 
 /// Gives a chat a title; automatic titles leave it alone from then on.
-#[server(prefix = "/api/page", endpoint = "rename_chat")]
+#[server(prefix = "/api/page", endpoint = "rename_chat", input = Call, output = Call)]
 pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.rename_chat(viewer, chat_id, title).await
 }
 
 /// Hides a chat; `restore_chat` undoes it.
-#[server(prefix = "/api/page", endpoint = "delete_chat")]
+#[server(prefix = "/api/page", endpoint = "delete_chat", input = Call, output = Call)]
 pub async fn delete_chat(chat_id: ChatId) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.delete_chat(viewer, chat_id).await
 }
 
 /// Brings a hidden chat back as it was.
-#[server(prefix = "/api/page", endpoint = "restore_chat")]
+#[server(prefix = "/api/page", endpoint = "restore_chat", input = Call, output = Call)]
 pub async fn restore_chat(chat_id: ChatId) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.restore_chat(viewer, chat_id).await

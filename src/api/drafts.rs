@@ -1,14 +1,14 @@
 //! Drafts: what is typed and not sent, kept on the server.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::Json;
 
 use crate::api::error::ApiError;
+use crate::api::json::Call;
 use crate::api::view::DraftView;
 use crate::domain::ChatId;
 
 /// Stores the draft of a chat (or of the new chat) and gives its new revision.
-#[server(prefix = "/api/page", endpoint = "save_draft", input = Json)]
+#[server(prefix = "/api/page", endpoint = "save_draft", input = Call, output = Call)]
 pub async fn save_draft(chat_id: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.save_draft(viewer, chat_id, draft).await

@@ -1,9 +1,10 @@
 //! What can go wrong on the way from the page to the server and back: one closed list, the same for every server
 //! function. Not for failed replies: those are `domain::Failure`, part of the turn.
 
-use leptos::server_fn::codec::JsonEncoding;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
+
+use crate::api::json::Json;
 
 /// Why a server function did not do what was asked. The words are for people; none carries a cause from inside the
 /// server.
@@ -45,7 +46,7 @@ pub enum ApiError {
 }
 
 impl FromServerFnError for ApiError {
-    type Encoder = JsonEncoding;
+    type Encoder = Json;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {

@@ -1,35 +1,35 @@
 //! Turns: send, stop, try again, look again.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::Json;
 
 use crate::api::error::ApiError;
+use crate::api::json::Call;
 use crate::api::view::{SendMessage, Started, TurnView};
 use crate::domain::TurnId;
 
 /// Sends a message; its reply runs on the server from then on.
-#[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Json)]
+#[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Call, output = Call)]
 pub async fn send_message(message: SendMessage) -> Result<Started, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.send(viewer, message).await
 }
 
 /// Stops a reply; its ending is stored when this returns.
-#[server(prefix = "/api/page", endpoint = "stop_reply")]
+#[server(prefix = "/api/page", endpoint = "stop_reply", input = Call, output = Call)]
 pub async fn stop_reply(turn_id: TurnId) -> Result<TurnView, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.stop(viewer, turn_id).await
 }
 
 /// Asks for another reply to the same message.
-#[server(prefix = "/api/page", endpoint = "retry_reply")]
+#[server(prefix = "/api/page", endpoint = "retry_reply", input = Call, output = Call)]
 pub async fn retry_reply(turn_id: TurnId, client_request_id: String) -> Result<Started, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.retry(viewer, turn_id, client_request_id).await
 }
 
 /// A turn as of now.
-#[server(prefix = "/api/page", endpoint = "load_turn")]
+#[server(prefix = "/api/page", endpoint = "load_turn", input = Call, output = Call)]
 pub async fn load_turn(turn_id: TurnId) -> Result<TurnView, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.turn(viewer, turn_id).await

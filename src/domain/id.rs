@@ -35,6 +35,11 @@ macro_rules! ids {
                 Self(uuid)
             }
 
+            /// The id as a number, to tell the rows of a list apart.
+            pub const fn as_u128(self) -> u128 {
+                self.0.as_u128()
+            }
+
             /// The bare UUID, for binding to SQL.
             pub const fn uuid(self) -> Uuid {
                 self.0

@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::browser::document;
+use crate::ui::erased::view;
 
 /// Two announcements are never closer than this, or the second cuts off the first.
 const APART: Duration = Duration::from_millis(500);

@@ -8,6 +8,7 @@ use leptos_router::{SsrMode, path};
 use crate::ui::announce::{LiveRegions, provide_announcer};
 use crate::ui::chats::provide_chats;
 use crate::ui::connection::{ConnectionBanner, provide_connection};
+use crate::ui::erased::view;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};

@@ -7,6 +7,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 
 use crate::api::chats::{delete_chat, list_chats, rename_chat, restore_chat};
 use crate::api::error::ApiError;
+use crate::api::json::Json;
 use crate::api::view::ChatItem;
 use crate::domain::ChatId;
 use crate::ui::announce::Announcer;
@@ -16,7 +17,7 @@ use crate::ui::words;
 /// The list, and what was just done with it. In context.
 #[derive(Clone, Copy)]
 pub struct Chats {
-    resource: Resource<Result<Vec<ChatItem>, ApiError>>,
+    resource: Resource<Result<Vec<ChatItem>, ApiError>, Json>,
     /// Deleted a moment ago: gone from the page before the server has said so.
     hidden: RwSignal<Vec<ChatId>>,
     /// The chat whose title is being changed, and the title it has.
@@ -30,7 +31,7 @@ pub struct Chats {
 /// Puts the list into the context, which must have the toasts and the announcer.
 pub fn provide_chats() -> Chats {
     let chats = Chats {
-        resource: Resource::new(|| (), |()| list_chats()),
+        resource: Resource::new_with_options(|| (), |()| list_chats(), false),
         hidden: RwSignal::new(Vec::new()),
         renaming: RwSignal::new(None),
         renamed: RwSignal::new(None),

@@ -21,6 +21,7 @@ use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelMenu, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
+use crate::ui::erased::view;
 use crate::ui::words;
 
 /// What the server said of a form that was sent without script.

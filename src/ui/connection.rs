@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::browser::network;
 use crate::ui::announce::Announcer;
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -118,7 +119,7 @@ pub fn ConnectionBanner() -> impl IntoView {
             back.remove();
         });
     });
-    move || {
+    live(move || {
         let (class, icon, text) = match connection.shown.get() {
             Link::Live => return None,
             Link::Reconnecting => ("banner", "retry", words::RECONNECTING),
@@ -137,5 +138,5 @@ pub fn ConnectionBanner() -> impl IntoView {
                 })}
             </div>
         })
-    }
+    })
 }

@@ -7,6 +7,7 @@ use leptos::tachys::html::element::inner_html;
 
 use crate::browser::document;
 use crate::domain::TurnId;
+use crate::ui::erased::view;
 
 /// Text as it may stand inside an element: the characters that could start or end markup are written as references.
 fn escaped(text: &str) -> String {

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
 use crate::ui::app::App;
+use crate::ui::erased::view;
 use crate::ui::preferences::Preferences;
 
 /// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 
 use crate::browser::{dialog, focus};
+use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::toggle_sidebar;

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::browser::dialog;
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::chat_list::ChatList;

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use crate::browser::{clipboard, dialog, focus, scroll};
 use crate::domain::{Role, TurnId};
 use crate::ui::connection::Connection;
+use crate::ui::erased::{rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -83,9 +84,11 @@ pub fn Transcript(
         <section class="transcript" on:keydown=on_keydown on:click=on_click>
             <h2 class="quiet">{words::TRANSCRIPT}</h2>
             <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
-                <For each=move || state.turns() key=|turn| turn.id() let(turn)>
-                    <TurnRow state turn on_retry/>
-                </For>
+                {rows(
+                    move || state.turns(),
+                    |turn| turn.id().as_u128(),
+                    move |turn| view! { <TurnRow state turn on_retry/> },
+                )}
             </ol>
             <JumpToLatest state place/>
         </section>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::drafts::save_draft;
+use crate::api::json;
 use crate::api::view::DraftView;
 use crate::browser::local_store;
 use crate::domain::ChatId;
@@ -58,7 +59,7 @@ impl DraftKeeper {
 
     /// What this browser kept because the server could not take it, if that is newer than what the page came with.
     pub fn unsent_copy(self) -> Option<DraftView> {
-        let copy: DraftView = serde_json::from_str(&local_store::get(&self.key())?).ok()?;
+        let copy: DraftView = json::read(local_store::get(&self.key())?.as_bytes()).ok()?;
         (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
     }
 

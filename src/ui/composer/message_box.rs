@@ -9,6 +9,7 @@ use crate::domain::Thinking;
 use crate::ui::composer::keys::{self, Ask, Press};
 use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
+use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
 use crate::ui::words;
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::domain::provider::Model;
 use crate::domain::{Lock, Thinking};
 use crate::ui::composer::state::ComposerState;
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -79,7 +80,7 @@ fn LockedChip(lock: Lock) -> impl IntoView {
     view! {
         <button type="button" class="chip" popovertarget=WHY>
             <Icon name="lock"/>
-            <bdi>{name}</bdi>
+            <bdi>{move || name()}</bdi>
             " · "{words::LOCKED}
         </button>
         <div id=WHY class="menu note" popover="auto">{words::WHY_LOCKED}</div>
@@ -96,7 +97,7 @@ pub fn ThinkingMenu() -> impl IntoView {
             state.draft.change(|draft| draft.thinking = Some(level));
         }
     };
-    move || {
+    live(move || {
         let levels = state.thinking_levels();
         let chosen = state.thinking.get_untracked();
         (!levels.is_empty()).then(|| {
@@ -114,7 +115,7 @@ pub fn ThinkingMenu() -> impl IntoView {
                 </span>
             }
         })
-    }
+    })
 }
 
 #[cfg(test)]

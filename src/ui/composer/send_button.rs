@@ -5,6 +5,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::ui::composer::state::{ComposerState, Phase};
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -39,14 +40,14 @@ pub fn SendButton() -> impl IntoView {
         <button
             type="submit"
             class="send"
-            class:stop=is_stop
+            class:stop=move || is_stop()
             form=move || is_stop().then_some(STOP_FORM)
-            aria-disabled=is_refused
-            title=word
+            aria-disabled=move || is_refused()
+            title=move || word()
             on:click=on_click
         >
             {move || if is_stop() { view! { <Icon name="stop"/> } } else { view! { <Icon name="send"/> } }}
-            <span class="quiet">{word}</span>
+            <span class="quiet">{move || word()}</span>
         </button>
     }
 }

@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser::dialog;
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words;
 

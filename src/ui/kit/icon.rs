@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erased::view;
+
 /// One symbol of `public/icons.svg`, 20 × 20 and drawn in the colour of the text around it. It has no name of its own:
 /// whatever holds it must have one.
 #[component]

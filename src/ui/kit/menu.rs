@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 
 /// A button named `label` that opens `children` in a panel. The panel is not an ARIA menu: it holds ordinary links,

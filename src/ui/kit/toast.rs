@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
+use crate::ui::erased::{rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -101,9 +102,7 @@ pub fn ToastShelf() -> impl IntoView {
     let toasts = expect_context::<Toasts>();
     view! {
         <div class="toasts no-print">
-            <For each=move || toasts.shown.get() key=|toast| toast.number let(toast)>
-                <ToastView toast/>
-            </For>
+            {rows(move || toasts.shown.get(), |toast| toast.number.into(), |toast| view! { <ToastView toast/> })}
         </div>
     }
 }

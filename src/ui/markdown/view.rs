@@ -3,6 +3,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erased::{rows, view};
+
 use super::part::Part;
 
 /// A text in parts. A part whose markup has not changed keeps its place in the page, and with it what the reader has
@@ -19,9 +21,11 @@ pub fn MarkdownText(
     let numbered = move || parts.get().into_iter().enumerate().collect::<Vec<_>>();
     view! {
         <div class="md">
-            <For each=numbered key=|(at, part)| (*at, part.fingerprint()) let:((_at, part))>
-                <div class="part" inner_html=part.markup().as_str().to_owned()></div>
-            </For>
+            {rows(
+                numbered,
+                |(at, part)| (*at as u128) << 64 | u128::from(part.fingerprint()),
+                |(_, part)| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> },
+            )}
         </div>
     }
 }

@@ -11,6 +11,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
+use crate::api::json::Json;
 use crate::api::turns::{load_turn, retry_reply};
 use crate::api::view::{ChatPage, Notice, Started, TurnView};
 use crate::browser::request_id;
@@ -19,6 +20,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
+use crate::ui::erased::{rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::kit::Toasts;
 use crate::ui::page::chat::header::ChatHeader;
@@ -35,7 +37,7 @@ pub fn ChatPageView() -> impl IntoView {
     let at = at_in_address();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
     // Another version of a turn on the same page is no new page: `follow_address` shows it.
-    let page_resource = Resource::new(
+    let page_resource = Resource::<_, Json>::new_with_options(
         move || chat_id.get(),
         move |id| {
             let at = at.get_untracked();
@@ -46,6 +48,7 @@ pub fn ChatPageView() -> impl IntoView {
                 }
             }
         },
+        false,
     );
     view! {
         <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>
@@ -54,12 +57,11 @@ pub fn ChatPageView() -> impl IntoView {
                     Ok(page) => {
                         let id = page.chat.as_ref().map(|chat| chat.id);
                         // Another chat is another screen: nothing of the one before may stay in its boxes.
-                        view! {
-                            <For each=move || [page.clone()] key=move |_| id let(page)>
-                                <ChatScreen page/>
-                            </For>
-                        }
-                        .into_any()
+                        rows(
+                            move || vec![page.clone()],
+                            move |_| id.map_or(0, ChatId::as_u128),
+                            |page| view! { <ChatScreen page/> },
+                        )
                     }
                     Err(ApiError::NotFound) => view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any(),
                     Err(error) => {

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::api::view::Notice;
 use crate::domain::provider::Model;
 use crate::ui::composer::model_menu::model_value;
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words;
 

@@ -6,11 +6,13 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::chats::load_chat;
+use crate::api::json::Json;
 use crate::api::view::{ChatPage, Notice, Started};
 use crate::domain::{Lock, TurnId};
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
+use crate::ui::erased::view;
 use crate::ui::page::first_run::FirstRunPanel;
 use crate::ui::page::not_found::Failed;
 use crate::ui::page::sending::SendingTurn;
@@ -23,7 +25,7 @@ const RECENT: usize = 4;
 /// The page at `/`.
 #[component]
 pub fn HomePage() -> impl IntoView {
-    let page_resource = Resource::new(|| (), |()| load_chat(None, None));
+    let page_resource = Resource::<_, Json>::new_with_options(|| (), |()| load_chat(None, None), false);
     view! {
         <Title text=words::PRODUCT/>
         <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::components::A;
 
+use crate::ui::erased::view;
 use crate::ui::page::set_status;
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::words;

@@ -2,12 +2,13 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erased::{live, view};
 use crate::ui::words;
 
 /// The text that is being sent, in the look of a user's turn; nothing when none is.
 #[component]
 pub fn SendingTurn(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView {
-    move || {
+    live(move || {
         text.get().map(|text| {
             view! {
                 <div class="sending" aria-hidden="true">
@@ -16,5 +17,5 @@ pub fn SendingTurn(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView 
                 </div>
             }
         })
-    }
+    })
 }

@@ -7,6 +7,7 @@ use crate::api::view::ChatItem;
 use crate::browser::dialog;
 use crate::domain::ChatId;
 use crate::ui::chats::{Chats, chat_path, leave_deleted};
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words;
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::domain::chat::check_title;
 use crate::domain::limits;
 use crate::ui::chats::Chats;
+use crate::ui::erased::view;
 use crate::ui::kit::Dialog;
 use crate::ui::words;
 

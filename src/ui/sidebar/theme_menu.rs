@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::browser::dialog;
+use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::preferences::{Preferences, Theme};
 use crate::ui::words;
@@ -24,7 +25,7 @@ fn ThemeForm() -> impl IntoView {
     let next = move || format!("{}{}", location.pathname.get(), query(&location.search.get()));
     view! {
         <form method="post" action="/forms/theme">
-            <input type="hidden" name="next" value=next/>
+            <input type="hidden" name="next" value=move || next()/>
             {Theme::ALL.into_iter().map(|theme| view! { <Choice theme/> }).collect_view()}
         </form>
     }

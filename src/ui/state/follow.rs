@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::ChatState;
 use super::saying::{Said, Saying};
 use super::turn::Heard;
+use crate::api::json;
 use crate::browser::event_source::{self, News, Source};
 use crate::browser::{clock, document, focus};
 use crate::domain::frame::{self, Frame};
@@ -113,8 +114,8 @@ impl ChatState {
                     connection.works();
                 }
             }
-            News::Said(json) => {
-                let Ok(frame) = serde_json::from_str::<Frame>(&json) else { return };
+            News::Said(text) => {
+                let Ok(frame) = json::read::<Frame>(text.as_bytes()) else { return };
                 let mut schedule = false;
                 self.change(id, |follower| {
                     follower.heard_ms = clock::now_ms();

@@ -8,6 +8,7 @@ use super::status_line::{RefreshLink, StatusLine, StoppedLine};
 use super::turn_actions::ReplyActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use crate::domain::{Role, TurnId, TurnStatus};
+use crate::ui::erased::view;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::browser::clipboard;
 use crate::ui::announce::Announcer;
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -18,7 +19,7 @@ pub fn CopyButton(
     /// What the button is called.
     name: &'static str,
     /// What it copies, asked for at the click.
-    text: impl Fn() -> String + Send + Sync + 'static,
+    text: Callback<(), String>,
     /// Whether the name is visible beside the icon.
     #[prop(optional)]
     is_wordy: bool,
@@ -31,7 +32,7 @@ pub fn CopyButton(
         }
     };
     let on_click = move |_| {
-        clipboard::copy(text(), move |copied| {
+        clipboard::copy(text.run(()), move |copied| {
             say(if copied { words::COPIED } else { words::transcript::COPY_FAILED });
             let _ = is_done.try_set(copied);
             set_timeout(
@@ -52,7 +53,7 @@ pub fn CopyButton(
     let label = (!is_wordy).then_some(name);
     view! {
         <button type="button" class="button bare needs-script" aria-label=label title=label on:click=on_click>
-            {icon}
+            {move || icon()}
             {is_wordy.then_some(name)}
         </button>
     }

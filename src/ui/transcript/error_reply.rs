@@ -6,6 +6,7 @@ use super::copy_button::CopyButton;
 use super::turn_actions::RetryForm;
 use crate::browser::scroll;
 use crate::domain::{Failure, TurnId, TurnStatus};
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::TurnState;
 use crate::ui::words::transcript as words;
@@ -22,7 +23,7 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
         let turn = turn.clone();
         move |_| turn.with(|view| view.turn.model_used.clone())
     });
-    move || {
+    live(move || {
         let failure = failure.get()?;
         let title_id = format!("turn-{id}-error");
         let labelled_by = title_id.clone();
@@ -39,7 +40,7 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
                 {words::next_step(failure.kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 <div class="error-actions">
                     <RetryForm turn=turn.clone() on_retry is_wordy=true/>
-                    <CopyButton name=words::COPY_DETAILS text=move || copied.clone() is_wordy=true/>
+                    <CopyButton name=words::COPY_DETAILS text=Callback::new(move |()| copied.clone()) is_wordy=true/>
                 </div>
                 <details class="error-details">
                     <summary id=summary_id role="button" on:click=move |_| scroll::hold(&held)>
@@ -57,7 +58,7 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
                 </details>
             </div>
         })
-    }
+    })
 }
 
 /// What somebody who helps would ask for.

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::browser::scroll;
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::ChatState;
 use crate::ui::words::transcript as words;
@@ -14,16 +15,16 @@ pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::Place>) -> impl In
     let is_running = Memo::new(move |_| state.running().is_some());
     let name = move || if is_running.get() { words::TO_LATEST_RUNNING } else { words::TO_LATEST };
     let text = move || if is_running.get() { words::NEW_TEXT } else { words::LATEST };
-    move || {
+    live(move || {
         is_far.get().then(|| {
             view! {
                 <div class="jump">
-                    <button type="button" class="button jump-button" aria-label=name on:click=move |_| scroll::to_latest()>
+                    <button type="button" class="button jump-button" aria-label=move || name() on:click=move |_| scroll::to_latest()>
                         <Icon name="arrow-down"/>
-                        {text}
+                        {move || text()}
                     </button>
                 </div>
             }
         })
-    }
+    })
 }

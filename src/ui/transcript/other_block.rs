@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::{Block, Content};
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words::transcript as words;
 

@@ -10,6 +10,7 @@ use super::segment_view::SegmentBody;
 use crate::browser::{disclosure, scroll};
 use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
 use crate::domain::{BlockId, FailureKind, TurnStatus};
+use crate::ui::erased::{live, rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript::{self as words, CutOff};
@@ -31,14 +32,14 @@ pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBl
     });
     let is_hidden =
         Memo::new(move |_| !is_streaming.get() && block.with(|block| !block.has_text && block.tool_calls == 0));
-    move || {
+    live(move || {
         let turn = turn.clone();
         if is_hidden.get() {
             view! { <HiddenReasoning turn block label/> }.into_any()
         } else {
             view! { <Panel state turn block is_streaming label key/> }.into_any()
         }
-    }
+    })
 }
 
 /// Reasoning without words: there is nothing to open.
@@ -51,9 +52,11 @@ fn HiddenReasoning(turn: TurnState, block: Memo<ReasoningBlock>, label: Memo<Str
                 <span>{label}</span>
             </p>
             <p class="reasoning-note">{words::HIDDEN_REASONING}</p>
-            <For each=move || thinking_blocks(&turn, &block.get()) key=|id| *id let(id)>
-                <span hidden data-block-id=id.to_string() data-block-type="thinking"></span>
-            </For>
+            {rows(
+                move || thinking_blocks(&turn, &block.get()),
+                |id| id.as_u128(),
+                |id| view! { <span hidden data-block-id=id.to_string() data-block-type="thinking"></span> },
+            )}
         </div>
     }
 }
@@ -92,7 +95,7 @@ fn Panel(
     let of_copy = turn.clone();
     let copy = move || {
         let turn = of_copy.clone();
-        let text = move || reasoning_text(&turn, &block.get_untracked());
+        let text = Callback::new(move |()| reasoning_text(&turn, &block.get_untracked()));
         (!is_streaming.get()).then(|| view! { <CopyButton name=words::COPY_REASONING text/> })
     };
     let members = {
@@ -118,7 +121,7 @@ fn Panel(
             >
                 <Icon name="thought"/>
                 <span class="label-words" dir="auto">{label}</span>
-                <span class="timer" aria-hidden="true">{timer}</span>
+                <span class="timer" aria-hidden="true">{move || timer()}</span>
                 <Icon name="chevron-right"/>
             </summary>
             <div
@@ -128,10 +131,12 @@ fn Panel(
                 aria-labelledby=label_id
                 tabindex=move || is_streaming.get().then_some("0")
             >
-                <For each=members key=Segment::key let(segment)>
-                    <SegmentBody state turn=turn.clone() segment is_compact=true/>
-                </For>
-                {copy}
+                {rows(
+                    members,
+                    |segment| segment.key().as_u128(),
+                    move |segment| view! { <SegmentBody state turn=turn.clone() segment is_compact=true/> },
+                )}
+                {move || copy()}
             </div>
         </details>
     }

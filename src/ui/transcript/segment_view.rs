@@ -8,6 +8,7 @@ use super::text_block::TextBlock;
 use super::tool_card::ToolCard;
 use crate::domain::segment::{Item, ReasoningBlock, Segment};
 use crate::domain::{Block, BlockId, Content};
+use crate::ui::erased::{rows, view};
 use crate::ui::state::{ChatState, TurnState};
 
 /// The items of a reply, in reading order.
@@ -17,11 +18,11 @@ pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
         let turn = turn.clone();
         move |_| turn.items()
     });
-    view! {
-        <For each=move || items.get() key=Item::key let(item)>
-            <SegmentView state turn=turn.clone() items item/>
-        </For>
-    }
+    rows(
+        move || items.get(),
+        |item| item.key().as_u128(),
+        move |item| view! { <SegmentView state turn=turn.clone() items item/> },
+    )
 }
 
 /// One item. Its kind never changes; a reasoning block may grow.

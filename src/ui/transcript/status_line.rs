@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::domain::turn::Attempt;
 use crate::domain::{BlockState, Content, Turn, TurnStatus};
+use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
 use crate::ui::words::transcript as said;
@@ -27,7 +28,7 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
         let turn = turn.clone();
         move |_| turn.with(|view| waiting(&view.turn))
     });
-    move || {
+    live(move || {
         let turn = turn.clone();
         // Seconds are on screen only: a screen reader is told by the announcer, at its own pace.
         let seconds = move || {
@@ -44,7 +45,7 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
                 view! {
                     <span>{said::THINKING_STATUS}</span>
-                    <bdi>{name}</bdi>
+                    <bdi>{move || name()}</bdi>
                     <span class="timer" aria-hidden="true">{move || seconds().map(said::seconds)}</span>
                     {move || known(SAYS_WHAT_IS_KNOWN).then(|| view! { <span>{said::WAITING_FOR_FIRST}</span> })}
                     {move || may_leave(MAY_LEAVE).then(|| view! { <span>{said::CAN_LEAVE}</span> })}
@@ -64,14 +65,14 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
                 {line}
             </p>
         })
-    }
+    })
 }
 
 /// How a reply ended when it was stopped; nothing otherwise.
 #[component]
 pub fn StoppedLine(turn: TurnState) -> impl IntoView {
     let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
-    move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::STOPPED_BY_YOU}</p> })
+    live(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::STOPPED_BY_YOU}</p> }))
 }
 
 /// A page without script does not grow by itself. Hidden by the style once it is hydrated.
@@ -80,11 +81,11 @@ pub fn RefreshLink(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let chat = turn.with_untracked(|view| view.turn.chat_id);
     let is_running = Memo::new(move |_| turn.is_running());
-    move || {
+    live(move || {
         is_running.get().then(|| {
             view! { <a class="turn-refresh" href=format!("/c/{chat}?at={id}#latest")>{words::REFRESH}</a> }
         })
-    }
+    })
 }
 
 fn waiting(turn: &Turn) -> Option<Waiting> {

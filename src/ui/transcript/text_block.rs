@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
 use crate::domain::{Block, BlockId, BlockState, Content};
+use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::markdown::{self, Part, Streaming};
 use crate::ui::state::TurnState;

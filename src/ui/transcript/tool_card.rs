@@ -8,6 +8,7 @@ use crate::browser::scroll;
 use crate::domain::block::ToolStatus;
 use crate::domain::segment::tool_failed;
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
@@ -65,13 +66,13 @@ pub fn ToolCard(
             aria-labelledby=labelled_by
         >
             <header class="tool-header">
-                {icon}
+                {move || icon()}
                 <h4 id=heading_id class="tool-name">{name}</h4>
                 <span class="tool-gist" dir="auto">{gist}</span>
                 <span class="tool-state">
-                    <span class="tool-word">{state_word}</span>
-                    <span class="timer" aria-hidden="true">{timer}</span>
-                    <span class="tool-took">{took}</span>
+                    <span class="tool-word">{move || state_word()}</span>
+                    <span class="timer" aria-hidden="true">{move || timer()}</span>
+                    <span class="tool-took">{move || took()}</span>
                 </span>
             </header>
             <details class="tool-details">
@@ -93,13 +94,13 @@ fn Arguments(call: Memo<Option<Call>>) -> impl IntoView {
     let text = move || call.with(|call| call.as_ref().map(|call| arguments(&call.call)).unwrap_or_default());
     view! {
         <p class="tool-part">{words::ARGUMENTS}</p>
-        <pre class="tool-text" tabindex="0" role="group" aria-label=words::ARGUMENTS><code>{text}</code></pre>
+        <pre class="tool-text" tabindex="0" role="group" aria-label=words::ARGUMENTS><code>{move || text()}</code></pre>
     }
 }
 
 #[component]
 fn ToolResult(call: Memo<Option<Call>>, turn_id: crate::domain::TurnId) -> impl IntoView {
-    move || {
+    live(move || {
         let call = call.get()?;
         let failed = call.failed();
         let Some(block) = &call.result else {
@@ -126,7 +127,7 @@ fn ToolResult(call: Memo<Option<Call>>, turn_id: crate::domain::TurnId) -> impl 
             }
             .into_any(),
         )
-    }
+    })
 }
 
 /// What the header shows.

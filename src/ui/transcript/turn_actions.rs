@@ -8,6 +8,7 @@ use super::copy_button::CopyButton;
 use super::turn_heading::TurnTime;
 use super::versions::Versions;
 use crate::domain::{TurnId, TurnStatus};
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
@@ -17,10 +18,11 @@ use crate::ui::words::transcript as said;
 #[component]
 pub fn UserActions(state: ChatState, turn: TurnState, at: DateTime<Utc>) -> impl IntoView {
     let of_text = turn.clone();
+    let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
     view! {
         <div class="actions">
             <Versions state turn/>
-            <CopyButton name=said::COPY_MESSAGE text=move || of_text.with_untracked(|view| view.turn.content_text())/>
+            <CopyButton name=said::COPY_MESSAGE text/>
             <span class="meta"><TurnTime at/></span>
         </div>
     }
@@ -40,7 +42,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     let of_text = turn.clone();
     let of_copy = move || {
         let turn = of_text.clone();
-        let text = move || turn.with_untracked(|view| view.turn.content_text());
+        let text = Callback::new(move |()| turn.with_untracked(|view| view.turn.content_text()));
         has_text.get().then(|| view! { <CopyButton name=said::COPY_REPLY text/> })
     };
     let of_retry = turn.clone();
@@ -51,8 +53,8 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     view! {
         <div class="actions">
             <Versions state turn=turn.clone()/>
-            {of_copy}
-            {retry}
+            {move || of_copy()}
+            {move || retry()}
             <ReplyMeta turn/>
         </div>
     }
@@ -88,7 +90,7 @@ pub fn RetryForm(
     view! {
         <form method="post" action="/forms/retry" class="inline-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=id.to_string()/>
-            <input type="hidden" name="client_request_id" value=request_id/>
+            <input type="hidden" name="client_request_id" value=move || request_id()/>
             <button type="submit" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
                 <Icon name="retry"/>
                 {is_wordy.then_some(words::RETRY)}
@@ -113,7 +115,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
             Some((turn.model_used.clone(), turn.usage, took, turn.created_at))
         })
     });
-    move || {
+    live(move || {
         let (model, usage, took, at) = meta.get()?;
         let tokens = usage.output_tokens.map(said::tokens);
         let all = usage.is_known().then(|| said::usage(&usage));
@@ -125,5 +127,5 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
                 <span class="meta-part"><TurnTime at/></span>
             </span>
         })
-    }
+    })
 }

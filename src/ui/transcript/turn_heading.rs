@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::browser::clock;
+use crate::ui::erased::view;
 
 /// The hidden heading of a turn. Everything in it is told by the article's name too.
 #[component]

@@ -6,6 +6,7 @@ use super::other_block::OtherBlock;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use crate::domain::{Block, Content, Role};
+use crate::ui::erased::{rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -29,9 +30,7 @@ pub fn UserTurn(state: ChatState, turn: TurnState) -> impl IntoView {
         >
             <TurnHeading id=heading_id(id) who=who.to_owned() at/>
             <div class="bubble">
-                <For each=blocks key=|block| block.id let(block)>
-                    <SaidBlock block/>
-                </For>
+                {rows(blocks, |block| block.id.as_u128(), |block| view! { <SaidBlock block/> })}
             </div>
             <UserActions state turn at/>
         </article>

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::turn_heading::article_id;
 use crate::browser::scroll;
 use crate::domain::{ChatId, TurnId};
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState, place_among};
 use crate::ui::words::transcript as words;
@@ -16,7 +17,7 @@ use crate::ui::words::transcript as words;
 pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let siblings = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone())));
-    move || {
+    live(move || {
         let (chat, siblings) = siblings.get();
         let (number, count) = place_among(&siblings, id).filter(|(_, count)| *count > 1)?;
         let neighbour = |number: Option<usize>| {
@@ -32,7 +33,7 @@ pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
                 <VersionLink state chat from=id to=after count direction=Direction::Next/>
             </div>
         })
-    }
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::markdown::{Part, render};
 

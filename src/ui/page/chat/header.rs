@@ -6,6 +6,7 @@ use crate::browser::dialog;
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat};
 use crate::ui::chats::{Chats, leave_deleted};
+use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::words;
@@ -48,7 +49,7 @@ pub fn ChatHeader(
         <header class="chat-head">
             <SidebarButton/>
             <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
-            {chip}
+            {move || chip()}
             <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare needs-script">
                 <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::RENAME}</button>
                 <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::DELETE}</button>
