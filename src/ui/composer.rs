@@ -21,7 +21,7 @@ use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelMenu, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, on_change, view};
 use crate::ui::words;
 
 /// What the server said of a form that was sent without script.
@@ -78,19 +78,13 @@ pub fn Composer(
     };
     provide_context(state);
     listen_on_page(state);
-    Effect::new(move |_| {
+    effect(move || {
         if stop_asked.get() {
             stop_asked.set(false);
             state.stop();
         }
     });
-    Effect::new(move |is_later: Option<bool>| {
-        let newer = draft_elsewhere.get();
-        if is_later.is_some() {
-            state.draft_changed_elsewhere(newer);
-        }
-        true
-    });
+    on_change(move || draft_elsewhere.get(), move |_, newer| state.draft_changed_elsewhere(newer));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();

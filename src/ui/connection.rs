@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::browser::network;
 use crate::ui::announce::Announcer;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -101,7 +101,7 @@ impl Connection {
 pub fn ConnectionBanner() -> impl IntoView {
     let connection = expect_context::<Connection>();
     let announcer = expect_context::<Announcer>();
-    Effect::new(move |_| {
+    effect(move || {
         if !network::is_online() {
             connection.show(Link::Offline);
         }

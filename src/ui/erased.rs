@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use leptos::prelude::{AnyView, For, ForProps, IntoAny};
+use leptos::prelude::{AnyView, Effect, For, ForProps, IntoAny, untrack};
 
 /// Leptos's `view!`, erased. Every view in this room is made by it.
 macro_rules! view {
@@ -19,6 +19,23 @@ pub(crate) use view;
 pub fn live<V: IntoAny>(mut draw: impl FnMut() -> V + Send + 'static) -> AnyView {
     let drawing: Arc<Mutex<dyn FnMut() -> AnyView + Send>> = Arc::new(Mutex::new(move || draw().into_any()));
     drawing.into_any()
+}
+
+/// Does something in the browser now and whenever what it reads changes. Leptos's `Effect`, erased.
+pub fn effect(mut act: impl FnMut() + 'static) {
+    let mut act: Box<dyn FnMut()> = Box::new(move || act());
+    Effect::new(move |_| act());
+}
+
+/// Does something in the browser whenever what is read changes from one value to another: not at first.
+pub fn on_change<T: Clone + PartialEq + 'static>(read: impl Fn() -> T + 'static, mut act: impl FnMut(T, T) + 'static) {
+    let mut before = None;
+    effect(move || {
+        let now = read();
+        if let Some(before) = before.replace(now.clone()).filter(|before| *before != now) {
+            untrack(|| act(before, now));
+        }
+    });
 }
 
 /// One row of a list: what it is told apart by, and how it is drawn.

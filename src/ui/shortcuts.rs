@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 
 use crate::browser::{dialog, focus};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::toggle_sidebar;
@@ -49,7 +49,7 @@ pub fn Shortcuts() -> impl IntoView {
     let navigate = use_navigate();
     let toasts = expect_context::<Toasts>();
     let preferences = expect_context::<RwSignal<Preferences>>();
-    Effect::new(move |_| {
+    effect(move || {
         let navigate = navigate.clone();
         let act = move |asked: Ask| match asked {
             Ask::NewChat => navigate("/", Default::default()),

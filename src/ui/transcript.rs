@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use crate::browser::{clipboard, dialog, focus, scroll};
 use crate::domain::{Role, TurnId};
 use crate::ui::connection::Connection;
-use crate::ui::erased::{rows, view};
+use crate::ui::erased::{effect, on_change, rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -53,7 +53,7 @@ pub fn Transcript(
 ) -> impl IntoView {
     let place = RwSignal::new(scroll::Place { is_following: true, is_far: false });
     follow_replies(state);
-    Effect::new(move |_| {
+    effect(move || {
         let watch = scroll::start(LIST_ID, move |now| {
             let _ = place.try_set(now);
         });
@@ -128,9 +128,9 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
 
 /// Follows what is being written, ticks while it is, and tries again when the reader or the network asks.
 fn follow_replies(state: ChatState) {
-    Effect::new(move |_| state.follow_running());
+    effect(move || state.follow_running());
     let is_running = Memo::new(move |_| state.running().is_some());
-    Effect::new(move |_| {
+    effect(move || {
         if !is_running.get() {
             return;
         }
@@ -141,12 +141,6 @@ fn follow_replies(state: ChatState) {
     });
     if let Some(connection) = use_context::<Connection>() {
         let wanted = connection.wanted();
-        Effect::new(move |before: Option<u32>| {
-            let wanted = wanted.get();
-            if before.is_some_and(|before| before != wanted) {
-                state.try_now();
-            }
-            wanted
-        });
+        on_change(move || wanted.get(), move |_, _| state.try_now());
     }
 }

@@ -19,6 +19,7 @@ pub fn release(front: &Front) -> Result<PathBuf> {
     step("compile the server", || {
         let mut build = workspace::build("build");
         build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
+        build.args(workspace::without_paths());
         // Read by the code that embeds the site, so that a new site makes a new binary.
         run(build.env("TURNLEAF_SITE_HASH", &front.hash))?;
         Ok(workspace::target().join("release/turnleaf"))

@@ -38,6 +38,20 @@ pub fn cargo(subcommand: &str) -> Command {
     command
 }
 
+/// What tells cargo to write into what it builds no path of the machine that it is built on: two machines make the same
+/// file, and it says nothing of either. For what people get; a build for work on the code has paths that editors open.
+pub fn without_paths() -> Vec<String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let sources = home.map(|home| home.join("registry/src")).and_then(|sources| std::fs::read_dir(sources).ok());
+    let registries = sources.into_iter().flatten().flatten().map(|registry| (registry.path(), "crates"));
+    let flags: Vec<String> = registries
+        .chain([(root(), ".")])
+        .map(|(from, to)| format!("\"--remap-path-prefix={}={to}\"", from.display()))
+        .collect();
+    vec!["--config".to_owned(), format!("build.rustflags=[{}]", flags.join(","))]
+}
+
 /// A call of cargo that builds into the checkout's own `target`.
 pub fn build(subcommand: &str) -> Command {
     let mut command = cargo(subcommand);

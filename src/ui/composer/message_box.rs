@@ -9,7 +9,7 @@ use crate::domain::Thinking;
 use crate::ui::composer::keys::{self, Ask, Press};
 use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::escape::textarea_content;
 use crate::ui::words;
 
@@ -17,7 +17,7 @@ use crate::ui::words;
 #[component]
 pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    Effect::new(move |_| take_over(state));
+    effect(move || take_over(state));
     let on_key = move |event: KeyboardEvent| {
         let asked = keys::in_box(press(&event, &event.key()), state.memory.get_value(), media::is_touch());
         match asked {
@@ -60,7 +60,7 @@ pub fn MessageBox() -> impl IntoView {
 
 /// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
 pub fn listen_on_page(state: ComposerState) {
-    Effect::new(move |_| {
+    effect(move || {
         let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| on_page_key(state, &event));
         let hidden = window_event_listener(ev::visibilitychange, move |_| {
             if document::is_hidden() {

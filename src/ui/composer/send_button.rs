@@ -5,7 +5,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::ui::composer::state::{ComposerState, Phase};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -25,7 +25,7 @@ pub fn SendButton() -> impl IntoView {
     };
     // Without script nothing would ever set it back, so it is said only once the page is live.
     let is_live = RwSignal::new(false);
-    Effect::new(move |_| is_live.set(true));
+    effect(move || is_live.set(true));
     let is_refused = move || {
         let is_refused = state.phase.get() != Phase::Idle || (!is_stop() && !state.has_text.get());
         (is_refused && is_live.get()).then_some("true")

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser::dialog;
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -18,7 +18,7 @@ pub fn Dialog(
     children: Children,
 ) -> impl IntoView {
     let node = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
+    effect(move || {
         let wanted = open.get();
         if let Some(node) = node.get() {
             dialog::show(&node, wanted);

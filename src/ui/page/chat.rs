@@ -20,7 +20,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
-use crate::ui::erased::{rows, view};
+use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::kit::Toasts;
 use crate::ui::page::chat::header::ChatHeader;
@@ -193,32 +193,30 @@ fn title_of(chat: &Chat) -> Signal<String> {
 /// Shows the path that the address asks for when it changes while the chat is open: another version, or Back.
 fn follow_address(state: ChatState, rest: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
     let at = at_in_address();
-    Effect::new(move |before: Option<Option<TurnId>>| {
-        let now = at.get();
-        if before.is_some_and(|before| before != now) {
-            spawn_local(async move {
-                let Ok(page) = load_chat(Some(chat_id), now).await else { return };
-                // Somebody may have moved on meanwhile.
-                if at.try_get_untracked() == Some(now) {
-                    state.show(page.turns.clone());
-                    rest(page);
-                }
-            });
-        }
-        now
-    });
+    let show = move |_, now| {
+        spawn_local(async move {
+            let Ok(page) = load_chat(Some(chat_id), now).await else { return };
+            // Somebody may have moved on meanwhile.
+            if at.try_get_untracked() == Some(now) {
+                state.show(page.turns.clone());
+                rest(page);
+            }
+        });
+    };
+    on_change(move || at.get(), show);
 }
 
 /// The list of chats shows which ones are being answered, and the title that the first message gave.
 fn refresh_list_when_over(running: Signal<Option<TurnId>>) {
     let chats = use_context::<Chats>();
-    Effect::new(move |before: Option<Option<TurnId>>| {
-        let now = running.get();
-        if let Some(chats) = chats.filter(|_| now.is_none() && before.flatten().is_some()) {
-            chats.refresh();
-        }
-        now
-    });
+    on_change(
+        move || running.get().is_some(),
+        move |_, is_running| {
+            if let Some(chats) = chats.filter(|_| !is_running) {
+                chats.refresh();
+            }
+        },
+    );
 }
 
 fn notice_text(notice: Notice, lock: Signal<Option<Lock>>) -> Option<impl IntoView> {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::domain::chat::check_title;
 use crate::domain::limits;
 use crate::ui::chats::Chats;
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::kit::Dialog;
 use crate::ui::words;
 
@@ -18,7 +18,7 @@ pub fn RenameDialog() -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
     let problem = RwSignal::new(None::<String>);
     let title = RwSignal::new(String::new());
-    Effect::new(move |_| {
+    effect(move || {
         if let Some((_, old)) = chats.renaming.get() {
             title.set(old);
             problem.set(None);
@@ -28,7 +28,7 @@ pub fn RenameDialog() -> impl IntoView {
             }
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         if !open.get() {
             chats.renaming.set(None);
         }

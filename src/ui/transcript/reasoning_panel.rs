@@ -10,7 +10,7 @@ use super::segment_view::SegmentBody;
 use crate::browser::{disclosure, scroll};
 use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
 use crate::domain::{BlockId, FailureKind, TurnStatus};
-use crate::ui::erased::{live, rows, view};
+use crate::ui::erased::{effect, live, on_change, rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript::{self as words, CutOff};
@@ -163,30 +163,31 @@ fn open_and_close(state: ChatState, key: BlockId, panel_id: String, open: RwSign
             }
         }
     };
-    Effect::new(move |before: Option<bool>| {
-        let is = is_streaming.get();
-        match before {
-            None => {
-                let is_open = disclosure::is_open(&panel_id);
-                if let Some(chosen) = state.toggled(key) {
-                    open.set(chosen);
-                } else if is_open != open.get_untracked() {
-                    // It was clicked before the page was hydrated.
-                    open.set(is_open);
-                    state.remember_toggle(key, is_open);
-                }
-            }
-            Some(true) if !is => set_timeout(close.clone(), CLOSES_AFTER),
-            Some(false) if is && state.toggled(key).is_none() => open.set(true),
-            Some(_) => {}
+    effect(move || {
+        let is_open = disclosure::is_open(&panel_id);
+        if let Some(chosen) = state.toggled(key) {
+            open.set(chosen);
+        } else if is_open != open.get_untracked() {
+            // It was clicked before the page was hydrated.
+            open.set(is_open);
+            state.remember_toggle(key, is_open);
         }
-        is
     });
+    on_change(
+        move || is_streaming.get(),
+        move |_, is| {
+            if !is {
+                set_timeout(close.clone(), CLOSES_AFTER);
+            } else if state.toggled(key).is_none() {
+                open.set(true);
+            }
+        },
+    );
 }
 
 /// While it grows, the window on the reasoning stays at its end.
 fn keep_end_in_view(turn: TurnState, block: Memo<ReasoningBlock>, is_streaming: Memo<bool>, body_id: String) {
-    Effect::new(move |_| {
+    effect(move || {
         if !is_streaming.get() {
             return;
         }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::browser::clock;
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 
 /// The hidden heading of a turn. Everything in it is told by the article's name too.
 #[component]
@@ -29,7 +29,7 @@ pub fn TurnHeading(
 #[component]
 pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
     let words = RwSignal::new(at.format("%Y-%m-%d %H:%M UTC").to_string());
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(local) = clock::local(at) {
             words.set(local);
         }

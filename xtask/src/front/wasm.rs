@@ -26,6 +26,9 @@ pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
     let target = workspace::target().join("front");
     let mut build = toolchain.cargo("build");
     build.args(["--package", "turnleaf", "--lib", "--features", "hydrate", "--target", WASM, "--profile", profile]);
+    if effort == Effort::Release {
+        build.args(workspace::without_paths());
+    }
     run(build.arg("--target-dir").arg(&target))?;
     Ok(target.join(WASM).join(folder).join("turnleaf.wasm"))
 }

@@ -12,6 +12,7 @@ use crate::api::view::{ChatGlance, ChatPage, DraftView};
 use crate::browser::{document, network};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::chats::Chats;
+use crate::ui::erased::effect;
 use crate::ui::state::ChatState;
 
 /// How often the page looks: what another tab began must be seen within 2 s (reliability.md F36).
@@ -91,7 +92,7 @@ pub fn watch(
             }
         });
     };
-    Effect::new(move |_| {
+    effect(move || {
         let seen = window_event_listener(ev::visibilitychange, move |_| look());
         let ticking = set_interval_with_handle(look, INTERVAL).ok();
         on_cleanup(move || {
