@@ -47,7 +47,7 @@ fn dialect(recording: &Recording) -> &'static Dialect {
 }
 
 fn decode<'a>(recording: &Recording, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
-    let mut decoder = ChatDecoder::new(dialect(recording), "Recorded", Secrets::default());
+    let mut decoder = ChatDecoder::of(dialect(recording), "Recorded", Secrets::default());
     let mut items = Vec::new();
     for piece in pieces {
         decoder.feed(piece, &mut items);

@@ -13,7 +13,7 @@ use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::openai_chat::ChatEndpoint;
 use turnleaf::server::outbound::provider::{Provider, Refused, Reply};
-use turnleaf::server::platform::endpoint::Endpoint;
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
 
 #[path = "support/fakeprov.rs"]
 mod fakeprov;
@@ -28,6 +28,7 @@ fn endpoint(id: &str, base_url: String) -> Endpoint {
     Endpoint {
         id: id.into(),
         name: "Fake".into(),
+        api: Api::OpenaiChat,
         dialect: String::new(),
         base_url,
         api_key: Some(KEY.into()),

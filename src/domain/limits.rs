@@ -77,9 +77,11 @@ pub const TURN_TIME: Duration = Duration::from_secs(30 * 60);
 /// One tool call.
 pub const TOOL_TIME: Duration = Duration::from_secs(10 * 60);
 
-/// How long growth may wait for its commit, and how much of it.
-pub const COMMIT_EVERY: Duration = Duration::from_millis(100);
-pub const COMMIT_BYTES: usize = 64 << 10;
+/// How long growth may wait until its commit begins: with the commit itself, text is safe within 100 ms.
+pub const COMMIT_EVERY: Duration = Duration::from_millis(60);
+/// How much growth of all turns together may wait. Each turn costs a commit a few pages however much it brings, so many
+/// turns at once must not commit more often than the clock says.
+pub const COMMIT_BYTES: usize = 2 << 20;
 /// How long growth may wait for its frame when more is right behind it.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);

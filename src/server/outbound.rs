@@ -6,12 +6,16 @@
 //! (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
 //! way back without a request.
 
+pub mod body;
 pub mod builder;
 pub mod classify;
+pub mod connect;
 pub mod demo;
+pub mod halves;
 pub mod http_client;
 pub mod openai_chat;
 pub mod provider;
+pub mod reader;
 pub mod redact;
 pub mod registry;
 pub mod replay;

@@ -237,7 +237,8 @@ async fn commit(db: &Db, live: &mut Turn, events: &[Event], generation: Generati
         live.blocks.iter().map(|block| BlockOf { chat_id: live.chat_id, turn_id: live.id, block }).collect();
     turn_blocks::upsert(&mut tx, &blocks, now()).await.unwrap();
     let piece = [n.to_le_bytes().as_slice(), &[0xFF, 0, b'\n']].concat();
-    raw::append_chunks(&mut tx, &[raw::Chunk { generation_id: generation, n, bytes: &piece }]).await.unwrap();
+    let offset = n * piece.len() as u64;
+    raw::append_chunks(&mut tx, &[raw::Chunk { generation_id: generation, offset, bytes: &piece }]).await.unwrap();
     let progress = Progress {
         turn_id: live.id,
         status: live.status,
@@ -364,8 +365,11 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     generations::insert(&mut tx, &new).await.unwrap();
     let pieces = large.chunks(10_007);
-    let pieces: Vec<raw::Chunk<'_>> =
-        (0..).zip(pieces).map(|(n, bytes)| raw::Chunk { generation_id: new.id, n, bytes }).collect();
+    let pieces: Vec<raw::Chunk<'_>> = (0..)
+        .step_by(10_007)
+        .zip(pieces)
+        .map(|(offset, bytes)| raw::Chunk { generation_id: new.id, offset, bytes })
+        .collect();
     raw::append_chunks(&mut tx, &pieces).await.unwrap();
     assert!(generations::finish(&mut tx, &end).await.unwrap());
     tx.commit().await.unwrap();

@@ -48,20 +48,13 @@ pub fn status(
     (failure, header("x-should-retry").and_then(|word| word.parse().ok()))
 }
 
-/// The failure that a chunk of a successful response reports, if it does. `is_error` says that the stream itself
-/// called the event an error.
-pub fn inside(chunk: &Value, is_error: bool, provider: &str, secrets: &Secrets) -> Option<Failure> {
-    let has = |key: &str| chunk.get(key).is_some_and(|value| !value.is_null());
-    let is_document = chunk.get("object").and_then(Value::as_str) == Some("error")
-        || (!has("choices") && (has("detail") || (has("message") && (has("code") || has("type")))));
-    if !is_error && !has("error") && !is_document {
-        return None;
-    }
-    let said = read(chunk);
+/// The failure that an error document inside a successful response reports.
+pub fn document(document: &Value, provider: &str, secrets: &Secrets) -> Failure {
+    let said = read(document);
     let kind = kind(said.status, &said, true);
     let mut failure = failure(kind, &said, provider, secrets);
     failure.retry_after_ms = said.retry_after_ms;
-    Some(failure)
+    failure
 }
 
 fn failure(kind: FailureKind, said: &Said, provider: &str, secrets: &Secrets) -> Failure {

@@ -119,7 +119,7 @@ impl Provider for Demo {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ChatDecoder::new(Self::dialect(), NAME, Secrets::default()))
+        Box::new(ChatDecoder::of(Self::dialect(), NAME, Secrets::default()))
     }
 
     fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures::StreamExt;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::{Failure, FailureKind, limits};
@@ -14,6 +16,7 @@ use crate::server::outbound::classify;
 use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
 use crate::server::outbound::redact::Secrets;
 use crate::server::platform::clock::{Clock, SystemClock};
+use crate::server::platform::endpoint::Endpoint;
 
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
 const KEPT: [&str; 11] = [
@@ -29,7 +32,7 @@ const KEPT: [&str; 11] = [
     "date",
     "location",
 ];
-const KEPT_PREFIX: &str = "x-ratelimit-";
+const KEPT_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
 /// Whom to ask, and as whom.
 #[derive(Debug, Clone)]
@@ -38,7 +41,33 @@ pub struct Target {
     pub provider: Arc<str>,
     pub base_url: Arc<str>,
     pub api_key: Option<SecretString>,
+    /// The header that carries the key.
+    pub auth: Auth,
+    /// What the API wants beside the key, such as its version; names in lower case.
+    pub headers: Vec<(&'static str, String)>,
     pub secrets: Secrets,
+}
+
+/// How a key is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    Bearer,
+    /// The key alone under this name.
+    Header(&'static str),
+}
+
+impl Target {
+    /// An endpoint that takes its key as most do.
+    pub fn new(endpoint: &Endpoint) -> Self {
+        Self {
+            provider: endpoint.name.as_str().into(),
+            base_url: endpoint.base_url.as_str().into(),
+            api_key: endpoint.api_key.clone(),
+            auth: Auth::Bearer,
+            headers: Vec::new(),
+            secrets: Secrets::new(endpoint.api_key.clone()),
+        }
+    }
 }
 
 /// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
@@ -136,19 +165,26 @@ fn headers(target: &Target) -> Result<HeaderMap, Failure> {
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let wrong = |what: &str| Failure::new(FailureKind::ProviderAuth, &target.provider).with_detail(what);
+    for (name, value) in &target.headers {
+        let value = HeaderValue::from_str(value).map_err(|_| wrong("A header has characters that none may have."))?;
+        headers.insert(HeaderName::from_static(name), value);
+    }
     if let Some(key) = &target.api_key {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())).map_err(|_| {
-            Failure::new(FailureKind::ProviderAuth, &target.provider)
-                .with_detail("The key has characters that no header may have.")
-        })?;
+        let (name, text) = match target.auth {
+            Auth::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
+            Auth::Header(name) => (HeaderName::from_static(name), key.expose_secret().to_owned()),
+        };
+        let value = HeaderValue::from_str(&text);
+        let mut value = value.map_err(|_| wrong("The key has characters that no header may have."))?;
         value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+        headers.insert(name, value);
     }
     Ok(headers)
 }
 
 fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
-    let is_kept = |name: &str| KEPT.contains(&name) || name.starts_with(KEPT_PREFIX);
+    let is_kept = |name: &str| KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     headers
         .iter()

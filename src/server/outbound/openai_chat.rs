@@ -9,7 +9,6 @@ pub mod chunks;
 pub mod dialect;
 pub mod endpoint;
 pub mod extras;
-pub mod halves;
 pub mod message;
 pub mod request;
 pub mod stream;

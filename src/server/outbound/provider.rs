@@ -16,6 +16,18 @@ pub trait Provider: Send + Sync {
     fn id(&self) -> &str;
     /// The name for people.
     fn name(&self) -> &str;
+    /// Where it is, as configured; nothing for a stand-in.
+    fn base_url(&self) -> Option<&str> {
+        None
+    }
+    /// The model to take where nothing else is said, if its list has it.
+    fn preferred_model(&self) -> Option<&'static str> {
+        None
+    }
+    /// Asks which models it has, in its own order; `None` where there is nobody to ask.
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+        None
+    }
     /// Whether this model reasons, as far as a table can know; an unknown model is `Optional`.
     fn reasoning(&self, model: &str) -> Reasoning;
     /// Tools that the provider itself brings and `run_tool` runs. Only the demo has any.
@@ -33,6 +45,26 @@ pub trait Provider: Send + Sync {
     fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {
         let _ = (name, arguments);
         None
+    }
+}
+
+/// A model of a provider's list, with what the list says of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listed {
+    pub id: String,
+    /// The name for people.
+    pub name: Option<String>,
+    pub reasoning: Option<Reasoning>,
+    /// How many tokens of context it takes.
+    pub context_tokens: Option<u64>,
+    /// How many tokens one reply may have.
+    pub output_tokens: Option<u64>,
+}
+
+impl Listed {
+    /// A model of which nothing is known but its id.
+    pub fn of(id: &str) -> Self {
+        Self { id: id.to_owned(), ..Self::default() }
     }
 }
 
@@ -112,6 +144,8 @@ pub trait Decoder: Send {
     /// The body is over, or was given up. What was held back and the usage come now, so it is worth calling after a
     /// stop or a broken connection too; a connection that breaks behind the terminal leaves the reply complete.
     fn finish(&mut self, out: &mut Vec<Item>) -> Outcome;
+    /// How many events, or values of a document, the body has had so far.
+    fn events(&self) -> u64;
 }
 
 /// One piece of what a model says, in the order of first appearance.

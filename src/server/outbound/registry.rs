@@ -7,9 +7,9 @@ use futures::future::join_all;
 use crate::domain::branch::Lock;
 use crate::domain::limits;
 use crate::domain::provider::Model;
+use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::openai_chat::ChatEndpoint;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::endpoint::Endpoint;
 
@@ -22,8 +22,6 @@ pub use local::LocalServer;
 #[derive(Clone)]
 struct Entry {
     provider: Arc<dyn Provider>,
-    /// Absent for scripted providers: there is nobody to ask.
-    endpoint: Option<Arc<ChatEndpoint>>,
     /// In the order of the menu.
     models: Vec<String>,
     default_model: Option<String>,
@@ -58,7 +56,6 @@ impl Registry {
             endpoints.iter().map(|endpoint| configured(endpoint, &client, Origin::Configured)).collect();
         entries.push(Entry {
             provider: Arc::new(demo),
-            endpoint: None,
             models: demo::MODELS.iter().map(|model| model.name.to_owned()).collect(),
             default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
             is_listed: true,
@@ -76,7 +73,6 @@ impl Registry {
     pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
         let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
             provider,
-            endpoint: None,
             default_model: models.first().cloned(),
             models,
             is_listed: true,
@@ -135,7 +131,7 @@ impl Registry {
         let server = |entry: &Entry| LocalServer {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
-            address: entry.endpoint.as_ref().map(|endpoint| endpoint.base_url().to_owned()).unwrap_or_default(),
+            address: entry.provider.base_url().unwrap_or_default().to_owned(),
             models: entry.models.clone(),
         };
         self.entries().iter().filter(is_found).map(server).collect()
@@ -147,12 +143,12 @@ impl Registry {
         let before = self.entries();
         let known = before.iter().filter(|entry| entry.origin != Origin::FoundLocally).map(|entry| async {
             let mut entry = entry.clone();
-            if let Some(endpoint) = entry.endpoint.as_ref().filter(|_| !entry.is_listed)
-                && let Ok(Ok(listed)) = tokio::time::timeout(limits::MODEL_LIST, endpoint.list_models()).await
+            if let Some(asking) = entry.provider.list_models().filter(|_| !entry.is_listed)
+                && let Ok(Ok(listed)) = tokio::time::timeout(limits::MODEL_LIST, asking).await
             {
                 let listed = models::that_chat(listed);
                 if entry.default_model.is_none() {
-                    entry.default_model = models::default_of(endpoint.dialect(), &listed);
+                    entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
                 }
                 entry.models = models::in_menu_order(listed, entry.default_model.as_deref());
             }
@@ -177,17 +173,16 @@ impl Registry {
 }
 
 fn configured(endpoint: &Endpoint, client: &HttpClient, origin: Origin) -> Entry {
-    let provider = Arc::new(ChatEndpoint::new(endpoint, client.clone()));
+    let provider = connect(endpoint, client.clone());
     let default_model = endpoint
         .default_model
         .clone()
         .or_else(|| endpoint.models.first().cloned())
-        .or_else(|| provider.dialect().default_model.map(str::to_owned));
+        .or_else(|| provider.preferred_model().map(str::to_owned));
     Entry {
         models: models::in_menu_order(endpoint.models.clone(), default_model.as_deref()),
         default_model,
         is_listed: !endpoint.models.is_empty(),
-        endpoint: Some(Arc::clone(&provider)),
         provider,
         origin,
     }

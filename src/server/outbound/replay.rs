@@ -15,13 +15,14 @@ use crate::server::outbound::classify;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
 use crate::server::outbound::redact::Secrets;
+use crate::server::platform::endpoint::Api;
 
 /// What to read, and how.
 #[derive(Debug, Clone)]
 pub struct Replay {
-    /// `openai_chat`; the other APIs are not there yet.
+    /// The API's name (`Api::named`).
     pub api: String,
-    /// A row of the dialect table; absent means OpenAI's own.
+    /// For `openai_chat`: a row of the dialect table; absent means OpenAI's own.
     pub dialect: Option<String>,
     /// The status the body came with; absent means success.
     pub http_status: Option<u16>,
@@ -34,7 +35,7 @@ pub struct Replay {
 /// The question is wrong, not the body: exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WrongUse {
-    #[error("--api {0} is not supported yet; openai_chat is")]
+    #[error("there is no API {0:?}; known are {known}", known = Api::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
     Api(String),
     #[error("there is no dialect {0:?}")]
     Dialect(String),
@@ -44,9 +45,7 @@ const PROVIDER: &str = "The provider";
 
 /// Reads a body.
 pub fn replay(how: &Replay, body: &[u8]) -> Result<Value, WrongUse> {
-    if how.api != "openai_chat" {
-        return Err(WrongUse::Api(how.api.clone()));
-    }
+    let api = Api::named(&how.api).ok_or_else(|| WrongUse::Api(how.api.clone()))?;
     let name = how.dialect.as_deref().unwrap_or("openai");
     let dialect = Dialect::named(name).ok_or_else(|| WrongUse::Dialect(name.to_owned()))?;
     if let Some(status) = how.http_status.filter(|status| !(200..300).contains(status)) {
@@ -55,14 +54,14 @@ pub fn replay(how: &Replay, body: &[u8]) -> Result<Value, WrongUse> {
         let outcome = Outcome { complete: false, stop_reason: None, failure: Some(failure) };
         return Ok(print(&Read::default(), &outcome, 0, how.next.then(Vec::new)));
     }
-    let mut decoder = ChatDecoder::new(dialect, PROVIDER, Secrets::default());
+    let mut decoder = decoder(api, dialect);
     let mut items = Vec::new();
     for piece in body.chunks(how.chunk.unwrap_or(body.len()).max(1)) {
         decoder.feed(piece, &mut items);
     }
     let outcome = decoder.finish(&mut items);
     let read = read(items, &outcome);
-    let next = how.next.then(|| next(dialect, &read, &outcome, body));
+    let next = how.next.then(|| next(api, dialect, &read, &outcome, body));
     Ok(print(&read, &outcome, decoder.events(), next))
 }
 
@@ -98,11 +97,22 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
     Read { blocks: turn.blocks, model: turn.model_used, usage }
 }
 
-fn next(dialect: &'static Dialect, read: &Read, outcome: &Outcome, body: &[u8]) -> Vec<Value> {
+fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
+    match api {
+        Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
+    }
+}
+
+/// The assistant part of the next request: a whole response goes back as its API wants it, a broken one as its text.
+fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, body: &[u8]) -> Vec<Value> {
     if outcome.complete {
         let is_thinking = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
-        let said = request::read_again(dialect, body);
-        return said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect();
+        return match api {
+            Api::OpenaiChat => {
+                let said = request::read_again(dialect, body);
+                said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect()
+            }
+        };
     }
     let text = crate::domain::turn::content_text(read.blocks.iter().map(|block| &block.content));
     if text.is_empty() { Vec::new() } else { vec![json!({"role": "assistant", "content": text})] }

@@ -199,7 +199,7 @@ impl Provider for Scripted {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ChatDecoder::new(Self::dialect(), self.name(), Secrets::default()))
+        Box::new(ChatDecoder::of(Self::dialect(), self.name(), Secrets::default()))
     }
 
     fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {

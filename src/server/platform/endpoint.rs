@@ -2,6 +2,29 @@
 
 use secrecy::SecretString;
 
+/// The protocol that an endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Api {
+    /// Chat completions, in one of many dialects.
+    #[default]
+    OpenaiChat,
+}
+
+impl Api {
+    pub const ALL: &[Self] = &[Self::OpenaiChat];
+
+    /// The name in configurations and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai_chat",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|api| api.as_str() == name)
+    }
+}
+
 /// One provider as the environment or the configuration file names it.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
@@ -9,10 +32,11 @@ pub struct Endpoint {
     pub id: String,
     /// The name for people.
     pub name: String,
-    /// The row of the dialect table (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`, `deepseek`, `lmstudio`,
+    pub api: Api,
+    /// For `openai_chat`: the row of the dialect table (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`, `deepseek`, `lmstudio`,
     /// `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`); empty lets the base URL decide, `generic` when it cannot.
     pub dialect: String,
-    /// Where `/chat/completions` and `/models` hang, usually ending in `/v1`.
+    /// What the API's paths hang on: `/chat/completions` and `/models` below an address that usually ends in `/v1`.
     pub base_url: String,
     /// Absent for keyless servers. Never printed: `SecretString` redacts itself.
     pub api_key: Option<SecretString>,

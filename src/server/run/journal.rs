@@ -1,7 +1,8 @@
 //! The journal's writer: one task that stores what all running turns do, many turns to a transaction (reliability.md 1.3
-//! rule 4). Growth waits at most 100 ms or 64 KiB; whatever changes what exists is committed at once, and its run waits
+//! rule 4). Growth waits as long as `limits::COMMIT_EVERY` says; whatever changes what exists is committed at once, and its run waits
 //! for that before it shows anything.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -29,7 +30,7 @@ pub struct Batch {
     pub lines: Vec<Line>,
     /// Blocks that are new or changed, whole.
     pub blocks: Vec<Block>,
-    /// Bytes of the provider that led here, with their number within the generation.
+    /// Bytes of the provider that led here, with their offset in the response.
     pub raw: Vec<(GenerationId, u64, Bytes)>,
     pub progress: Option<Progress>,
     pub generation: Option<generations::NewGeneration>,
@@ -183,10 +184,10 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
     if !blocks.is_empty() {
         turn_blocks::upsert(&mut tx, &blocks, now).await?;
     }
-    let chunks: Vec<Chunk<'_>> = waiting
+    let raw = joined(waiting.iter().flat_map(|entry| &entry.batch.raw));
+    let chunks: Vec<Chunk<'_>> = raw
         .iter()
-        .flat_map(|entry| entry.batch.raw.iter())
-        .map(|(generation_id, n, bytes)| Chunk { generation_id: *generation_id, n: *n, bytes })
+        .map(|(generation_id, offset, bytes)| Chunk { generation_id: *generation_id, offset: *offset, bytes })
         .collect();
     if !chunks.is_empty() {
         raw::append_chunks(&mut tx, &chunks).await?;
@@ -206,6 +207,22 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
         }
     }
     tx.commit().await
+}
+
+/// One piece a response out of what came of each since the last commit: a row costs more than its bytes.
+fn joined<'a>(raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>) -> Vec<(GenerationId, u64, Vec<u8>)> {
+    let mut pieces: Vec<(GenerationId, u64, Vec<u8>)> = Vec::new();
+    let mut places: HashMap<GenerationId, usize> = HashMap::new();
+    for (generation, offset, bytes) in raw {
+        match places.get(generation).and_then(|place| pieces.get_mut(*place)) {
+            Some((_, _, piece)) => piece.extend_from_slice(bytes),
+            None => {
+                places.insert(*generation, pieces.len());
+                pieces.push((*generation, *offset, bytes.to_vec()));
+            }
+        }
+    }
+    pieces
 }
 
 fn failure_of(error: &StoreError) -> Failure {

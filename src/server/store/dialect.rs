@@ -22,6 +22,11 @@ const POSTGRES_WRITERS: u32 = 8;
 const POSTGRES_READERS: u32 = 8;
 /// More than the room has statements, so that each is prepared once per connection.
 const STATEMENTS: usize = 256;
+/// Pages that the writer keeps in memory, bytes: those that five hundred growing replies touch again and again.
+const WRITER_CACHE: u32 = 8 << 20;
+/// The write-ahead log is copied into the file after so many pages of 4 KiB. A page that changes with every commit is
+/// copied once for all of them.
+const CHECKPOINT_PAGES: u32 = 4_000;
 /// The write-ahead log is cut back to this after a checkpoint.
 const WAL_BYTES: u32 = 64 << 20;
 /// Any number, the same for all processes that migrate.
@@ -48,7 +53,14 @@ pub(super) async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, Sto
         .statement_cache_capacity(STATEMENTS)
         .pragma("journal_size_limit", WAL_BYTES.to_string());
     // Both are kept in the file. Setting them takes the write lock, which a reader that joins later must not need.
-    let mut writing = options.clone().create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
+    let mut writing = options
+        .clone()
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // What a statement of many rows would undo by itself is kept in memory, not in a file of its own.
+        .pragma("temp_store", "MEMORY")
+        .pragma("cache_size", format!("-{}", WRITER_CACHE >> 10))
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string());
     if is_new {
         writing = writing.auto_vacuum(SqliteAutoVacuum::Incremental);
     }

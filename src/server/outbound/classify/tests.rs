@@ -94,25 +94,21 @@ fn the_provider_may_say_itself_whether_to_try_again() {
 }
 
 #[test]
-fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
-    let kind = |chunk: Value, is_error| inside(&chunk, is_error, "P", &Secrets::default()).map(|failure| failure.kind);
-    for (chunk, expected) in [
-        (json!({"choices": [], "error": null}), None),
-        (json!({"choices": []}), None),
-        (json!({"type": "ping"}), None),
-        (json!({"error": {"message": "x", "code": 429}}), Some(FailureKind::ProviderRateLimited)),
-        (json!({"error": {"message": "x", "code": 502}}), Some(FailureKind::ProviderOverloaded)),
-        (json!({"error": {"type": "overloaded_error"}}), Some(FailureKind::ProviderOverloaded)),
-        (json!({"error": {"type": "server_error", "message": "x"}}), Some(FailureKind::ProviderError)),
-        (json!({"error": "CUDA error"}), Some(FailureKind::ProviderError)),
-        (json!({"error": {"code": "insufficient_quota"}}), Some(FailureKind::ProviderQuota)),
+fn an_error_document_inside_a_successful_response_is_classified_like_one_behind_a_status() {
+    for (error, expected) in [
+        (json!({"error": {"message": "x", "code": 429}}), FailureKind::ProviderRateLimited),
+        (json!({"error": {"message": "x", "code": 502}}), FailureKind::ProviderOverloaded),
+        (json!({"error": {"type": "overloaded_error"}}), FailureKind::ProviderOverloaded),
+        (json!({"error": {"type": "server_error", "message": "x"}}), FailureKind::ProviderError),
+        (json!({"error": "CUDA error"}), FailureKind::ProviderError),
+        (json!({"error": {"code": "insufficient_quota"}}), FailureKind::ProviderQuota),
         (
             json!({"object": "error", "message": "x", "type": "invalid_request_error"}),
-            Some(FailureKind::ProviderRefusedRequest),
+            FailureKind::ProviderRefusedRequest,
         ),
-        (json!({"detail": "x"}), Some(FailureKind::ProviderError)),
+        (json!({"detail": "x"}), FailureKind::ProviderError),
+        (json!({"anything": 1}), FailureKind::ProviderError),
     ] {
-        assert_eq!(kind(chunk.clone(), false), expected, "{chunk}");
+        assert_eq!(document(&error, "P", &Secrets::default()).kind, expected, "{error}");
     }
-    assert_eq!(kind(json!({"anything": 1}), true), Some(FailureKind::ProviderError));
 }

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use crate::domain::Usage;
+use crate::server::outbound::halves;
 use crate::server::outbound::openai_chat::calls::Calls;
 use crate::server::outbound::openai_chat::extras::Extras;
 use crate::server::outbound::openai_chat::message::{Said, SaidCall};
-use crate::server::outbound::openai_chat::{halves, usage};
+use crate::server::outbound::openai_chat::usage;
 use crate::server::outbound::provider::Item;
 
 /// The text that grows now.

@@ -148,11 +148,11 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
 
 /// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
 pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Option<Said> {
-    let mut decoder = ChatDecoder::keeping_message(dialect, "");
+    let mut decoder = ChatDecoder::keeping_message(dialect);
     let mut items = Vec::new();
     decoder.feed(raw, &mut items);
     let outcome = decoder.finish(&mut items);
-    outcome.complete.then(|| decoder.into_said()).flatten()
+    outcome.complete.then(|| decoder.into_reader().into_said()).flatten()
 }
 
 fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use crate::domain::limits;
+use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::openai_chat::ChatEndpoint;
 use crate::server::outbound::registry::models;
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// A local server that answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub fn candidates() -> Vec<Endpoint> {
     let candidate = |id: &str, name: &str, port: u16| Endpoint {
         id: id.to_owned(),
         name: name.to_owned(),
+        api: Api::OpenaiChat,
         dialect: id.to_owned(),
         base_url: format!("http://127.0.0.1:{port}/v1"),
         api_key: None,
@@ -55,7 +56,7 @@ pub async fn look(candidate: &Endpoint, client: &HttpClient) -> Option<Vec<Strin
     // Most of these ports are closed: that is known without waiting as long as a provider may be waited for.
     let connecting = tokio::net::TcpStream::connect(address);
     tokio::time::timeout(limits::LOCAL_CONNECT, connecting).await.ok()?.ok()?;
-    let listing = ChatEndpoint::new(candidate, client.clone()).list_models();
+    let listing = connect(candidate, client.clone()).list_models()?;
     let listed = tokio::time::timeout(limits::MODEL_LIST, listing).await.ok()?.ok()?;
     Some(models::that_chat(listed)).filter(|models| !models.is_empty())
 }

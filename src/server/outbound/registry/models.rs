@@ -1,6 +1,6 @@
 //! Lists of models as providers give them: what of it can chat, what is first, how it is called.
 
-use crate::server::outbound::openai_chat::Dialect;
+use crate::server::outbound::provider::Listed;
 
 /// Parts of names of models that do something else than chat. Lists do not say it.
 const NO_CHAT: [&str; 18] = [
@@ -27,17 +27,17 @@ const NO_CHAT: [&str; 18] = [
 const LONGEST: usize = 1_000;
 
 /// The models that can chat.
-pub fn that_chat(listed: Vec<String>) -> Vec<String> {
-    let chats = |name: &String| {
-        let name = name.to_ascii_lowercase();
+pub fn that_chat(listed: Vec<Listed>) -> Vec<String> {
+    let chats = |model: &Listed| {
+        let name = model.id.to_ascii_lowercase();
         !NO_CHAT.iter().any(|part| name.contains(part))
     };
-    listed.into_iter().filter(chats).take(LONGEST).collect()
+    listed.into_iter().filter(chats).map(|model| model.id).take(LONGEST).collect()
 }
 
 /// The model to take of a list when nothing else is said.
-pub fn default_of(dialect: &Dialect, listed: &[String]) -> Option<String> {
-    let preferred = dialect.default_model.filter(|name| listed.iter().any(|listed| listed == name));
+pub fn default_of(preferred: Option<&str>, listed: &[String]) -> Option<String> {
+    let preferred = preferred.filter(|name| listed.iter().any(|listed| listed == name));
     preferred.map(str::to_owned).or_else(|| listed.first().cloned())
 }
 

@@ -2,11 +2,14 @@
 
 use super::*;
 use crate::domain::provider::Reasoning;
+use crate::server::outbound::provider::Listed;
+use crate::server::platform::endpoint::Api;
 
 fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&str>) -> Endpoint {
     Endpoint {
         id: id.into(),
         name: id.to_uppercase(),
+        api: Api::OpenaiChat,
         dialect: String::new(),
         base_url: base_url.into(),
         api_key: None,
@@ -58,7 +61,7 @@ fn a_server_that_is_configured_is_not_looked_for_again() {
 #[test]
 fn lists_lose_what_cannot_chat_and_files_are_called_by_their_name() {
     let listed = ["gpt-4o", "text-embedding-3-small", "whisper-1", "tts-1", "gpt-5-mini", "nomic-embed-text"];
-    let chat = models::that_chat(listed.map(str::to_owned).to_vec());
+    let chat = models::that_chat(listed.map(Listed::of).to_vec());
     assert_eq!(chat, ["gpt-4o", "gpt-5-mini"]);
     assert_eq!(models::display_name("/models/Qwen3-1.7B-Q4_K_M.gguf"), "Qwen3-1.7B-Q4_K_M");
     assert_eq!(models::display_name("openai/gpt-oss-120b"), "openai/gpt-oss-120b");
@@ -68,6 +71,6 @@ fn lists_lose_what_cannot_chat_and_files_are_called_by_their_name() {
 fn neither_an_endpoint_nor_its_provider_prints_its_key() {
     let mut mine = endpoint("mine", "http://127.0.0.1:9/v1", &[], None);
     mine.api_key = Some("very-secret-key".into());
-    let provider = ChatEndpoint::new(&mine, HttpClient::default());
+    let provider = crate::server::outbound::openai_chat::ChatEndpoint::new(&mine, HttpClient::default());
     assert!(!format!("{mine:?} {provider:?}").contains("very-secret-key"));
 }

@@ -8,7 +8,7 @@ use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::environment::{Environment, secret_file};
 use crate::server::platform::config::file::{ConfigFile, ProviderEntry};
 use crate::server::platform::config::setting::{Setting, Source};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// The configured connections.
 #[derive(Debug, Clone)]
@@ -151,6 +151,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
         name,
+        api: Api::OpenaiChat,
         dialect: dialect.to_owned(),
         base_url,
         api_key,
@@ -184,6 +185,7 @@ fn ollama(environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
     Ok(Some(Endpoint {
         id: "ollama".into(),
         name: "Ollama".into(),
+        api: Api::OpenaiChat,
         dialect: "ollama".into(),
         base_url: base_url("OLLAMA_HOST", &format!("{scheme}://{host}{port}/{path}"))?,
         api_key: None,
@@ -217,6 +219,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
         base_url: base_url(&format!("base_url of the provider `{id}`"), url)?,
+        api: Api::OpenaiChat,
         dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
         name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
         api_key,

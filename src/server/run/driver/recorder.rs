@@ -14,7 +14,8 @@ use crate::server::store::turns::Progress;
 /// The bytes of the running generation that the journal does not have yet.
 struct RawTail {
     generation: GenerationId,
-    next: u64,
+    /// How many bytes of the response the journal was given.
+    offset: u64,
     waiting: BytesMut,
 }
 
@@ -76,7 +77,7 @@ impl Recorder {
 
     /// From here on, `raw` keeps bytes for this generation.
     pub fn begin_raw(&mut self, generation: GenerationId) {
-        self.raw = Some(RawTail { generation, next: 0, waiting: BytesMut::new() });
+        self.raw = Some(RawTail { generation, offset: 0, waiting: BytesMut::new() });
     }
 
     /// Bytes as the provider sent them; stored with the events they led to.
@@ -176,8 +177,9 @@ impl Recorder {
             && !raw.waiting.is_empty()
         {
             let bytes: Bytes = raw.waiting.split().freeze();
-            batch.raw.push((raw.generation, raw.next, bytes));
-            raw.next += 1;
+            let offset = raw.offset;
+            raw.offset += bytes.len() as u64;
+            batch.raw.push((raw.generation, offset, bytes));
         }
         if self.structural && !self.turn.status.is_terminal() {
             batch.progress = Some(progress_of(&self.turn));

@@ -36,11 +36,11 @@ sql! {
     OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status FROM generations g ";
 }
 
-/// A piece of a response, with its place among the pieces, from 0.
+/// A piece of a response, with the number of bytes before it, stored as `n`.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
     pub generation_id: GenerationId,
-    pub n: u64,
+    pub offset: u64,
     pub bytes: &'a [u8],
 }
 
@@ -69,7 +69,7 @@ pub async fn append_chunks(tx: &mut Tx, chunks: &[Chunk<'_>]) -> Result<(), Stor
         for some in fixed_chunks(chunks) {
             let mut query = QueryBuilder::new(INSERT);
             query.push_values(some, |mut row, chunk| {
-                row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.n)).push_bind(chunk.bytes);
+                row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.offset)).push_bind(chunk.bytes);
             });
             query.build().execute(&mut *conn).await?;
         }

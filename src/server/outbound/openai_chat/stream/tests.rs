@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::domain::Usage;
+use crate::domain::limits;
+use crate::server::outbound::provider::{Decoder, Outcome};
 
 fn decode(body: &str) -> (Vec<Item>, Outcome) {
     decode_as("generic", body.as_bytes())
@@ -17,7 +18,7 @@ fn decode_as(dialect: &str, body: &[u8]) -> (Vec<Item>, Outcome) {
 }
 
 fn pieces<'a>(dialect: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
-    let mut decoder = ChatDecoder::new(Dialect::named(dialect).unwrap(), "P", Secrets::default());
+    let mut decoder = ChatDecoder::of(Dialect::named(dialect).unwrap(), "P", Secrets::default());
     let mut items = Vec::new();
     for piece in pieces {
         decoder.feed(piece, &mut items);
@@ -67,7 +68,7 @@ fn a_stream_is_over_with_its_last_word_or_its_failure() {
         ("data: [DONE]\n\n".into(), true),
         ("data: {\"error\":{\"message\":\"x\"}}\n\n".into(), true),
     ] {
-        let mut decoder = ChatDecoder::new(Dialect::named("generic").unwrap(), "P", Secrets::default());
+        let mut decoder = ChatDecoder::of(Dialect::named("generic").unwrap(), "P", Secrets::default());
         decoder.feed(body.as_bytes(), &mut Vec::new());
         assert_eq!(decoder.is_over(), expected, "{body}");
     }
@@ -285,5 +286,24 @@ proptest! {
     #[test]
     fn any_bytes_are_taken(body in prop::collection::vec(any::<u8>(), 0..300)) {
         pieces("generic", [body.as_slice()]);
+    }
+}
+
+#[test]
+fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
+    let decoder = ChatDecoder::of(Dialect::named("generic").unwrap(), "P", Secrets::default());
+    let reader = decoder.into_reader();
+    for (value, event, expected) in [
+        (json!({"choices": [], "error": null}), "", false),
+        (json!({"choices": []}), "", false),
+        (json!({"type": "ping"}), "", false),
+        (json!({"choices": [], "message": "x", "code": 1}), "", false),
+        (json!({"error": {"message": "x", "code": 429}}), "", true),
+        (json!({"error": "CUDA error"}), "", true),
+        (json!({"object": "error", "message": "x", "type": "invalid_request_error"}), "", true),
+        (json!({"detail": "x"}), "", true),
+        (json!({"anything": 1}), "error", true),
+    ] {
+        assert_eq!(reader.is_error(Piece { value: &value, event, is_mended: false }), expected, "{value}");
     }
 }

@@ -1,0 +1,15 @@
+//! From a configured endpoint to the provider that speaks its API.
+
+use std::sync::Arc;
+
+use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::openai_chat::ChatEndpoint;
+use crate::server::outbound::provider::Provider;
+use crate::server::platform::endpoint::{Api, Endpoint};
+
+/// The provider of an endpoint.
+pub fn connect(endpoint: &Endpoint, client: HttpClient) -> Arc<dyn Provider> {
+    match endpoint.api {
+        Api::OpenaiChat => Arc::new(ChatEndpoint::new(endpoint, client)),
+    }
+}
