@@ -1,15 +1,17 @@
 //! The table itself: rooms, their doors, and the foreign crates they own. To open a door, change it here and in
 //! `docs/ARCHITECTURE.md`, and say in `docs/decisions.md` why.
 
-/// Which rooms a room may use besides itself. Two parts of `ui` and `api` are rooms of their own, because the server uses
-/// them too: `markdown`, the renderer, and `view`, what crosses between page and server. `root` is the composition:
+/// Which rooms a room may use besides itself. Three parts of `ui` and `api` are rooms of their own: `markdown`, the
+/// renderer, and `view`, what crosses between page and server, because the server uses them too, and `erased`, in which
+/// views lose their types, because the renderer does. `root` is the composition:
 /// `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in `server::app`.
 pub const DOORS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("browser", &["domain"]),
-    ("markdown", &["domain"]),
+    ("erased", &[]),
+    ("markdown", &["domain", "erased"]),
     ("view", &["domain"]),
-    ("ui", &["api", "browser", "domain", "markdown", "view"]),
+    ("ui", &["api", "browser", "domain", "erased", "markdown", "view"]),
     ("api", &["access", "domain", "view"]),
     ("platform", &["domain"]),
     ("store", &["domain", "platform"]),
@@ -27,15 +29,15 @@ pub const DOORS: &[(&str, &[&str])] = &[
 const SERVER: &[&str] =
     &["platform", "store", "outbound", "run", "service", "markup", "pages", "access", "http", "root"];
 const BOTH: &[&str] = &[
-    "domain", "browser", "markdown", "view", "ui", "api", "platform", "store", "outbound", "run", "service", "markup",
-    "pages", "access", "http", "root",
+    "domain", "browser", "erased", "markdown", "view", "ui", "api", "platform", "store", "outbound", "run", "service",
+    "markup", "pages", "access", "http", "root",
 ];
 
 /// Foreign crates and the rooms that may name them. A dependency that stands in no row may be named nowhere.
 pub const CRATES: &[(&str, &[&str])] = &[
     ("async_stream", &["http", "run"]),
     ("axum", &["http", "root"]),
-    ("bytes", SERVER),
+    ("bytes", BOTH),
     ("chrono", BOTH),
     ("clap", &["root"]),
     ("console_error_panic_hook", &["root"]),
@@ -45,7 +47,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),
     ("js_sys", &["browser"]),
-    ("leptos", &["access", "api", "browser", "http", "markdown", "root", "ui", "view"]),
+    ("leptos", &["access", "api", "browser", "erased", "http", "markdown", "root", "ui", "view"]),
     ("leptos_axum", &["http"]),
     ("leptos_meta", &["ui"]),
     ("leptos_router", &["ui"]),
@@ -94,7 +96,8 @@ pub fn room(path: &[&str]) -> Option<&'static str> {
         ["server", "app", ..] => Some("http"),
         ["server", name, ..] => known(name).filter(|room| SERVER.contains(room) && *room != "root"),
         ["ui", "markdown", ..] => Some("markdown"),
-        ["api", "view" | "error", ..] => Some("view"),
+        ["ui", "erased", ..] => Some("erased"),
+        ["api", "view" | "error" | "json", ..] => Some("view"),
         [name, ..] => known(name).filter(|room| !SERVER.contains(room)),
         [] => None,
     }
