@@ -1,5 +1,7 @@
 //! Components: they run on the server and in the browser, touch no web API and no server, and have no `cfg`.
 
+#![expect(clippy::redundant_closure, reason = "`view!` takes the type from a closure only where one is written in it")]
+
 pub mod erased;
 
 pub mod announce;

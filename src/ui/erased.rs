@@ -22,8 +22,8 @@ pub fn live<V: IntoAny>(mut draw: impl FnMut() -> V + Send + 'static) -> AnyView
 }
 
 /// Does something in the browser now and whenever what it reads changes. Leptos's `Effect`, erased.
-pub fn effect(mut act: impl FnMut() + 'static) {
-    let mut act: Box<dyn FnMut()> = Box::new(move || act());
+pub fn effect(act: impl FnMut() + 'static) {
+    let mut act: Box<dyn FnMut()> = Box::new(act);
     Effect::new(move |_| act());
 }
 
