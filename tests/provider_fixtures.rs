@@ -14,50 +14,23 @@ use turnleaf::server::outbound::sse::{Framer, SseEvent};
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
+#[path = "support/decoding.rs"]
+mod decoding;
+
+use decoding::{Dice, text};
 use fixtures::{Recording, chat_recordings};
-
-/// A small generator with a fixed seed: failures can be had again.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).unwrap()
-    }
-
-    /// The body in pieces: many tiny ones, some large.
-    fn pieces<'a>(&mut self, body: &'a [u8]) -> Vec<&'a [u8]> {
-        let mut pieces = Vec::new();
-        let mut rest = body;
-        while !rest.is_empty() {
-            let longest = [3, 40, 400, 4000][self.below(4)];
-            let (piece, after) = rest.split_at((1 + self.below(longest)).min(rest.len()));
-            pieces.push(piece);
-            rest = after;
-        }
-        pieces
-    }
-}
 
 fn dialect(recording: &Recording) -> &'static Dialect {
     let provider = recording.about["provider"].as_str().unwrap();
     Dialect::named(provider).unwrap_or_else(|| panic!("{}: {provider} has no dialect", recording.name))
 }
 
-fn decode<'a>(recording: &Recording, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
-    let mut decoder = ChatDecoder::of(dialect(recording), "Recorded", Secrets::default());
-    let mut items = Vec::new();
-    for piece in pieces {
-        decoder.feed(piece, &mut items);
-    }
-    let outcome = decoder.finish(&mut items);
-    (items, outcome)
+fn decoder(recording: &Recording) -> Box<dyn Decoder> {
+    Box::new(ChatDecoder::of(dialect(recording), "Recorded", Secrets::default()))
 }
 
-fn text(items: &[Item]) -> String {
-    items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
+fn decode<'a>(recording: &Recording, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
+    decoding::decode(decoder(recording), pieces)
 }
 
 fn frame<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
@@ -104,26 +77,20 @@ fn the_framer_agrees_with_an_independent_parser_on_every_recording() {
 #[test]
 fn every_split_of_a_recording_gives_the_same_events_and_items() {
     let Some(recordings) = chat_recordings() else { return };
-    let mut dice = Dice(0x7475_726e_6c65_6166);
-    for recording in recordings {
+    let mut dice = Dice(0x6672_616d_6572);
+    for recording in &recordings {
         let body = recording.body.as_slice();
         let events = frame([body]);
-        let whole = decode(&recording, [body]);
         assert_eq!(frame(body.chunks(1)), events, "{} byte by byte", recording.name);
-        assert_eq!(decode(&recording, body.chunks(1)), whole, "{} byte by byte", recording.name);
         for round in 0..200 {
             let pieces = dice.pieces(body);
             assert_eq!(frame(pieces.iter().copied()), events, "{} split {round}", recording.name);
         }
-        // The largest ones fewer times: decoding is the slow part, and the framer has seen all cuts.
-        for round in 0..if body.len() < 16_000 { 200 } else { 20 } {
-            let pieces = dice.pieces(body);
-            assert_eq!(decode(&recording, pieces.iter().copied()), whole, "{} split {round}", recording.name);
-        }
-        let printed = replayed(&recording, None);
-        assert_eq!(replayed(&recording, Some(1)), printed, "{}", recording.name);
-        assert_eq!(replayed(&recording, Some(7)), printed, "{}", recording.name);
+        let printed = replayed(recording, None);
+        assert_eq!(replayed(recording, Some(1)), printed, "{}", recording.name);
+        assert_eq!(replayed(recording, Some(7)), printed, "{}", recording.name);
     }
+    decoding::same_in_every_split(&recordings, decoder);
 }
 
 #[test]
@@ -163,32 +130,16 @@ fn a_recording_is_complete_only_when_its_terminal_is_there() {
 #[test]
 fn every_beginning_of_a_recording_ends_as_interrupted_with_a_beginning_of_the_text() {
     let Some(recordings) = chat_recordings() else { return };
-    let mut dice = Dice(0x6c65_6176_6573);
+    decoding::every_beginning_ends(&recordings, decoder);
+    // A beginning counts as complete only when the terminal is in it.
+    let mut dice = Dice(0x7465_726d_696e_616c);
     for recording in &recordings {
         let body = recording.body.as_slice();
-        // Short ones at every byte, long ones at twenty places.
-        let cuts: Vec<usize> = if body.len() < 2_000 {
-            (0..body.len()).collect()
-        } else {
-            (0..20).map(|_| dice.below(body.len())).collect()
-        };
-        let (items, outcome) = decode(recording, [body]);
-        let whole = text(&items);
-        // The first byte after which the terminal is known: from there on the reply may count as complete.
-        let mut terminal = body.len();
-        for cut in cuts {
-            let (items, early) = decode(recording, [&body[..cut]]);
-            assert!(whole.starts_with(&text(&items)), "{} cut at {cut}", recording.name);
-            assert_eq!(early.complete, early.failure.is_none(), "{} cut at {cut}", recording.name);
-            if early.complete {
-                terminal = terminal.min(cut);
-                assert!(early.stop_reason.is_some() || dialect(recording).done_completes, "{}", recording.name);
-            }
-        }
-        if outcome.complete {
-            let before = &body[..terminal];
-            let has = |word: &[u8]| before.windows(word.len()).any(|window| window == word);
-            assert!(has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]"), "{}", recording.name);
+        for cut in (0..20).map(|_| dice.below(body.len())) {
+            let (_, early) = decode(recording, [&body[..cut]]);
+            let has = |word: &[u8]| body[..cut].windows(word.len()).any(|window| window == word);
+            let is_told = has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]");
+            assert!(!early.complete || is_told, "{} cut at {cut}", recording.name);
         }
     }
 }
