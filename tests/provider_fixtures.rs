@@ -17,7 +17,7 @@ mod fixtures;
 #[path = "support/decoding.rs"]
 mod decoding;
 
-use decoding::{Dice, text};
+use decoding::Dice;
 use fixtures::{Recording, chat_recordings};
 
 fn dialect(recording: &Recording) -> &'static Dialect {

@@ -39,7 +39,7 @@ pub fn decode<'a>(mut decoder: Box<dyn Decoder>, pieces: impl IntoIterator<Item 
     (items, outcome)
 }
 
-pub fn text(items: &[Item]) -> String {
+fn text(items: &[Item]) -> String {
     items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
 }
 
