@@ -123,12 +123,17 @@ fn take_over(state: ComposerState) {
     if let Some(level) = form::chosen("thinking").and_then(|value| Thinking::parse_level(&value)) {
         state.thinking.set(level);
     }
-    if !media::is_touch() {
-        // After a change of page the old page's box may have the focus until it is gone, which is by the next frame.
-        request_animation_frame(|| {
-            if focus::is_free() {
-                focus::on("#message");
-            }
-        });
-    }
+    // A box that takes the focus on a touch screen opens the keyboard over the page. There the title of a chat that was
+    // gone to takes it, so that a screen reader says where it is; on a page that was just loaded nothing does.
+    let target = match (media::is_touch(), document::root_attribute("data-hydrated").is_some()) {
+        (false, _) => "#message",
+        (true, true) => ".chat-title",
+        (true, false) => return,
+    };
+    // After a change of page the old page's box may have the focus until it is gone, which is by the next frame.
+    request_animation_frame(move || {
+        if focus::is_free() {
+            focus::on(target);
+        }
+    });
 }
