@@ -23,6 +23,7 @@ pub mod tool;
 pub mod tree;
 pub mod turn;
 pub mod usage;
+pub mod withhold;
 
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, Lock, Origin};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::house::{House, answer, text, thinking};
+use crate::house::{House, answer, delta, text, thinking};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
@@ -221,4 +221,35 @@ async fn forms_work_without_script() {
     let theme = api.send(form("/forms/theme", "theme=dark&next=//canary.test")).await;
     assert_eq!(theme.headers()["location"], "/");
     assert!(theme.headers()["set-cookie"].to_str().unwrap().starts_with("turnleaf_theme=dark;"));
+}
+
+#[tokio::test]
+async fn what_proves_a_models_reasoning_reaches_no_client() {
+    const PROOF: &str = "EqQBCkYIBxgCKkD";
+    let detail = |part: Value| delta(json!({ "reasoning_details": [part] }));
+    let api = Api::new([answer([
+        detail(json!({ "type": "reasoning.text", "text": "hm", "index": 0 })),
+        detail(json!({ "type": "reasoning.text", "signature": PROOF, "index": 0 })),
+        text("So."),
+    ])])
+    .await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
+    let (_, stream) = api.events(&turn, &[]).await;
+    let (_, lines) = api.events(&turn, &[("accept", "application/x-ndjson")]).await;
+    let (_, snapshot) = api.events(&turn, &[("last-event-id", "nonsense")]).await;
+    let (_, whole) = api.call("GET", &format!("/api/turns/{turn}"), None).await;
+    let kinds: Vec<&str> =
+        whole["blocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["thinking", "thinking_signature", "text"], "each block has its place");
+    let numbers = ids(&stream);
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    for seen in [&stream, &lines, &snapshot, &whole.to_string()] {
+        assert!(!seen.contains(PROOF), "{seen}");
+    }
+    let stored = turnleaf::server::store::turns::find(&api.house.db, api.house.owner, turn.parse().unwrap());
+    let stored = serde_json::to_string(&stored.await.unwrap().unwrap()).unwrap();
+    assert!(stored.contains(PROOF), "what goes back to the provider is kept: {stored}");
+    api.house.check().await;
 }

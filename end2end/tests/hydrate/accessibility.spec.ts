@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, latestReply, open } from "../../support/chat.ts";
+import { begin, expectStatus, latestReply, open, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -41,3 +41,22 @@ for (const colorScheme of ["light", "dark"] as const) {
     }
   });
 }
+
+test("nothing is in the way of anybody while a reply is written, open, broken, or on the narrowest screen", async ({ page, model }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await begin(page, "Show me");
+  const reply = await model.next();
+  reply.think("Let me see. ");
+  reply.say("Half an **answer** with `code`");
+  await expect(textOf(latestReply(page))).toHaveText(/Half an answer/);
+  expect.soft(await violations(page), "streaming").toEqual([]);
+  await latestReply(page).locator("details.reasoning summary").click();
+  expect.soft(await violations(page), "streaming, reasoning open or closed by hand").toEqual([]);
+  reply.drop();
+  await expectStatus(latestReply(page), "error");
+  await latestReply(page).getByText("Details").click();
+  expect.soft(await violations(page), "an error reply with its details").toEqual([]);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect.soft(overflow, "sideways scrolling at 320").toBeLessThanOrEqual(0);
+});

@@ -19,7 +19,7 @@ use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
 use crate::domain::frame::{Signal, parse_cursor};
-use crate::domain::{BlockState, Content, Event, TurnId, limits};
+use crate::domain::{BlockState, Content, Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::block_markup;
@@ -132,6 +132,7 @@ fn outgoing(
             };
             match next {
                 Some(Ok(next)) => {
+                    let next = withheld(next);
                     let ended = with_markup.then(|| ended_block(&next)).flatten();
                     yield Outgoing::Followed(next);
                     if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block).await, None => None } {
@@ -147,6 +148,19 @@ fn outgoing(
                 None => return,
             }
         }
+    }
+}
+
+/// What may be shown of what the journal has (domain.md C13).
+fn withheld(followed: Followed) -> Followed {
+    match followed {
+        Followed::Snapshot(turn) => Followed::Snapshot(Box::new(withhold::turn(*turn))),
+        Followed::Line(line) if matches!(line.name(), "block_start" | "block_end") => {
+            let seen = serde_json::from_str::<Event>(&line.json).ok().and_then(|event| withhold::event(&event));
+            let json = seen.and_then(|seen| serde_json::to_string(&seen).ok());
+            Followed::Line(json.map_or(line.clone(), |json| Line { seq: line.seq, json: json.into() }))
+        }
+        Followed::Line(line) => Followed::Line(line),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Service, ServiceError};
-use crate::domain::{Branch, Chat, ChatId, Turn, TurnId, UserId};
+use crate::domain::{Branch, Chat, ChatId, Turn, TurnId, UserId, withhold};
 use crate::server::store::{branches, exchanges, turns};
 
 /// The end of a path, root side first.
@@ -38,7 +38,7 @@ impl Service {
         if stored.first().is_none_or(|turn| turn.chat_id != id) {
             return Err(ServiceError::NotFound);
         }
-        let turns: Vec<Turn> = stored.into_iter().map(|turn| self.as_running(turn)).collect();
+        let turns: Vec<Turn> = stored.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect();
         let branch = match turns.last() {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
             None => None,

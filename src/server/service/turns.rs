@@ -7,7 +7,7 @@ use super::messages::{self, MessageBlock};
 use super::placement::{Wanted, check_lock};
 use super::{Service, ServiceError};
 use crate::domain::{
-    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, limits,
+    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, limits, withhold,
 };
 use crate::server::platform::ids;
 use crate::server::run::StopOutcome;
@@ -140,17 +140,18 @@ impl Service {
     pub async fn stop_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.status.is_terminal() {
-            return Ok(turn);
+            return Ok(withhold::turn(turn));
         }
         if self.supervisor().stop(id).await == StopOutcome::NotRunning {
             self.supervisor().end_stray(turn).await?;
         }
-        turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+        let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok(withhold::turn(stopped))
     }
 
-    /// One turn as of now; a running one as its followers see it.
+    /// One turn as of now; a running one as its followers see it. Without what is withheld from clients.
     pub async fn turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        Ok(self.supervisor().live(id).map_or(turn, |live| live.turn()))
+        Ok(withhold::turn(self.supervisor().live(id).map_or(turn, |live| live.turn())))
     }
 }
