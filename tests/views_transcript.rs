@@ -11,7 +11,7 @@ use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, tur
 use turnleaf::domain::turn::Attempt;
 use turnleaf::domain::{BlockState, Content, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
 use turnleaf::ui::state::ChatState;
-use turnleaf::ui::transcript::{PageRequestId, Transcript, TranscriptProps};
+use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 
 fn view(turn: Turn) -> TurnView {
     TurnView { siblings: vec![turn.id], is_thinking_mode: true, markup: Vec::new(), turn }
@@ -20,7 +20,6 @@ fn view(turn: Turn) -> TurnView {
 fn draw(turns: Vec<TurnView>) -> String {
     let owner = Owner::new();
     let html = owner.with(|| {
-        provide_context(PageRequestId("of-the-page".into()));
         let state = ChatState::new(turns, Callback::new(|_| {}));
         let nothing = Callback::new(|_| {});
         let props = TranscriptProps::builder().state(state).on_stop(nothing).on_retry(nothing).at(None).build();
@@ -313,7 +312,7 @@ fn try_again_is_a_form_that_works_without_script() {
     let html = draw_one(reply(2, [Content::text("Done.")]));
     assert!(tag(&html, "action=\"/forms/retry\"").contains("method=\"post\""));
     assert!(html.contains(&format!("<input type=\"hidden\" name=\"turn_id\" value=\"{}\"", turn_id(2))));
-    assert!(html.contains(&format!("name=\"client_request_id\" value=\"retry-{}-of-the-page\"", turn_id(2))));
+    assert!(html.contains(&format!("name=\"client_request_id\" value=\"retry-{}-1\"", turn_id(2))));
     assert!(tag(&html, "aria-label=\"Try again\"").contains("type=\"submit\""));
     assert!(tag(&html, "aria-label=\"Copy reply\"").contains("needs-script"));
 }

@@ -31,7 +31,6 @@ mod versions;
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
-pub use turn_actions::PageRequestId;
 use turn_heading::{article_id, heading_id};
 use user_turn::UserTurn;
 

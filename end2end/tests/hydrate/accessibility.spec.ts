@@ -55,7 +55,7 @@ test("nothing is in the way of anybody while a reply is written, open, broken, o
   expect.soft(await violations(page), "streaming, reasoning open or closed by hand").toEqual([]);
   reply.drop();
   await expectStatus(latestReply(page), "error");
-  await latestReply(page).getByText("Details").click();
+  await latestReply(page).getByRole("button", { name: "Details", exact: true }).click();
   expect.soft(await violations(page), "an error reply with its details").toEqual([]);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect.soft(overflow, "sideways scrolling at 320").toBeLessThanOrEqual(0);

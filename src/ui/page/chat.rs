@@ -27,7 +27,7 @@ use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{PageRequestId, Transcript, show_sent};
+use crate::ui::transcript::{Transcript, show_sent};
 use crate::ui::words;
 
 /// The page at `/c/{chat}`.
@@ -128,7 +128,6 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let notices = page.notices.into_iter().filter_map(|notice| notice_text(notice, lock)).collect_view();
     let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some()));
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
-    provide_context(PageRequestId(form_request_id.clone()));
     view! {
         <Title text=document_title/>
         <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>

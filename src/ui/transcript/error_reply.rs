@@ -39,7 +39,7 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
                 </p>
                 {words::next_step(failure.kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 <div class="error-actions">
-                    <RetryForm turn=id on_retry is_wordy=true/>
+                    <RetryForm turn=turn.clone() on_retry is_wordy=true/>
                     <CopyButton name=words::COPY_DETAILS text=Callback::new(move |()| copied.clone()) is_wordy=true/>
                 </div>
                 <details class="error-details">

@@ -45,10 +45,10 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         let text = Callback::new(move |()| turn.with_untracked(|view| view.turn.content_text()));
         has_text.get().then(|| view! { <CopyButton name=said::COPY_REPLY text/> })
     };
-    let id = turn.id();
+    let of_retry = turn.clone();
     let retry = move || {
         matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)
-            .then(|| view! { <RetryForm turn=id on_retry is_wordy=false/> })
+            .then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=false/> })
     };
     view! {
         <div class="actions">
@@ -60,19 +60,15 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     }
 }
 
-/// The `client_request_id` of the page's forms, minted by the server for each page. In context.
-#[derive(Clone)]
-pub struct PageRequestId(pub String);
-
 /// "Try again": a form, so it works without script; with script, a callback.
 #[component]
 pub fn RetryForm(
-    turn: TurnId,
+    turn: TurnState,
     on_retry: Callback<TurnId>,
     /// Whether the name is visible, and the button a strong one.
     is_wordy: bool,
 ) -> impl IntoView {
-    let id = turn;
+    let id = turn.id();
     let is_sent = RwSignal::new(false);
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -88,14 +84,14 @@ pub fn RetryForm(
             on_retry.run(id);
         }
     };
-    // The same press of the same button of the same page makes the same version, however often it arrives.
-    let page = use_context::<PageRequestId>().map(|page| page.0).unwrap_or_default();
-    let request_id = format!("retry-{id}-{page}");
+    // The same press of the same button makes the same version, however often it arrives. Not an id of the page: a turn
+    // looks the same on every page that shows it.
+    let request_id = move || turn.with(|view| format!("retry-{id}-{}", view.siblings.len()));
     let label = (!is_wordy).then_some(words::RETRY);
     view! {
         <form method="post" action="/forms/retry" class="inline-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=id.to_string()/>
-            <input type="hidden" name="client_request_id" value=request_id/>
+            <input type="hidden" name="client_request_id" value=move || request_id()/>
             <button type="submit" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
                 <Icon name="retry"/>
                 {is_wordy.then_some(words::RETRY)}
