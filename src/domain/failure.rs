@@ -148,7 +148,8 @@ impl Failure {
 
     /// The same with the provider's own words, which must carry no secret.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
-        self.detail = Some(detail.into()).filter(|detail| !detail.is_empty());
+        // No database's text can hold a NUL.
+        self.detail = Some(detail.into().replace('\0', "\u{2400}")).filter(|detail| !detail.is_empty());
         self
     }
 }

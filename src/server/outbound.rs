@@ -13,6 +13,7 @@ pub mod connect;
 pub mod demo;
 pub mod halves;
 pub mod http_client;
+pub mod json_text;
 pub mod openai_chat;
 pub mod provider;
 pub mod reader;

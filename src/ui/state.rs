@@ -117,6 +117,13 @@ impl ChatState {
         true
     }
 
+    /// Brings a turn on screen up to date. A turn that is not on screen any more stays away.
+    pub fn refresh(self, view: TurnView) {
+        if let Some(known) = self.shown(view.turn.id) {
+            known.replace(view);
+        }
+    }
+
     /// Puts older turns before those on screen.
     pub fn prepend(self, older: Vec<TurnView>) {
         self.path.update(|path| {

@@ -18,7 +18,7 @@ use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::StartTurn;
 use turnleaf::server::store::generations::{self, raw};
-use turnleaf::server::store::turn_events;
+use turnleaf::server::store::{Db, turn_events, turns};
 
 fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
     Scripted::new("scripted", answers)
@@ -410,4 +410,84 @@ async fn a_stranger_finds_nothing() {
     let into = StartTurn { chat_id: Some(started.chat.id), ..message("hello") };
     assert!(matches!(service.start_turn(stranger, into).await, Err(ServiceError::NotFound)));
     assert_eq!(house.service.turn(house.owner, id).await.unwrap().role, Role::Assistant);
+}
+
+#[tokio::test]
+async fn a_nul_from_a_model_is_shown_as_its_picture_and_harms_nobody() {
+    let nul = |field: &str| {
+        Step::Bytes(
+            format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"{field}\":\"a\\u0000b\"}}}}]}}\n\n").into(),
+        )
+    };
+    let house = House::new(provider([answer([nul("reasoning_content"), nul("content")])])).await;
+    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "a\u{2400}b"));
+    let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let raw = raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap();
+    assert!(String::from_utf8(raw).unwrap().contains("a\\u0000b"), "the bytes are kept as they came");
+    let detail = Failure::new(FailureKind::ProviderError, "P").with_detail("no\0w");
+    let house = House::new(provider([Answer::Stream(vec![text("x"), Step::Fail(detail)])])).await;
+    assert_eq!(house.ended(house.send("hi").await.assistant_turn.id).await.status, TurnStatus::Error);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_message_whose_sender_goes_away_at_any_moment_is_answered_or_not_there() {
+    const ROUNDS: u64 = 300;
+    let house = House::new(provider((0..ROUNDS).map(|_| answer([text("here")])))).await;
+    let mut given_up = 0;
+    for round in 0..ROUNDS {
+        let sending = house.service.start_turn(house.owner, message("anybody there?"));
+        given_up += u64::from(tokio::time::timeout(Duration::from_micros(round * 20), sending).await.is_err());
+    }
+    assert!(given_up > 0, "nobody went away");
+    // What was stored runs to its end by itself; what was not has left nothing.
+    tokio::time::timeout(Duration::from_secs(20), async {
+        while house.service.supervisor().running() > 0 || !turns::unfinished(&house.db).await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+    .expect("a stored message waits for a run that nobody began");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_full_disk_loses_nothing_that_was_shown_and_recovers_by_itself() {
+    let gate = Arc::new(Notify::new());
+    let long = "word ".repeat(400_000);
+    let steps = [
+        thinking("so"),
+        text("first "),
+        Step::Until(gate.clone()),
+        text(&long),
+        delta(json!({ "reasoning_content": "again" })),
+    ];
+    let house = House::new(provider([answer(steps), answer([text("later")])])).await;
+    let id = house.send("go on").await.assistant_turn.id;
+    let follow = house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap();
+    let follow = tokio::spawn(async move { follow.map(Result::unwrap).collect::<Vec<_>>().await });
+    while house.service.turn(house.owner, id).await.unwrap().content_text() != "first " {
+        tokio::task::yield_now().await;
+    }
+    let Db::Sqlite { writer, .. } = &house.db else { panic!("not SQLite") };
+    let limit =
+        |pages: &str| sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"))).execute(writer);
+    limit("1").await.unwrap();
+    gate.notify_one();
+    while !house.service.turn(house.owner, id).await.unwrap().content_text().contains("word") {
+        tokio::task::yield_now().await;
+    }
+    // Another message is refused in words while the disk is full.
+    let refused =
+        house.service.start_turn(house.owner, StartTurn { content: message(&long[..90_000]).content, ..message("") });
+    assert!(refused.await.is_err());
+    limit("1000000").await.unwrap();
+    let turn = house.ended(id).await;
+    assert_eq!(turn.status, TurnStatus::Error);
+    assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::StorageFull));
+    assert_eq!(turn.content_text().len(), "first ".len() + long.len());
+    follow.await.unwrap();
+    assert_eq!(house.ended(house.send("better?").await.assistant_turn.id).await.status, TurnStatus::Complete);
+    house.check().await;
 }

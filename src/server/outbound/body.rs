@@ -2,13 +2,12 @@
 //! where a stream was asked for, an error under status 200 (providers.md 2.1, 2.4). What the values mean is the API's:
 //! each brings a [`Reader`].
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::domain::limits;
 use crate::domain::{Failure, FailureKind};
 use crate::server::outbound::halves;
+use crate::server::outbound::json_text::{clean, parse};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
 use crate::server::outbound::reader::{Judge, Piece, Reader};
 use crate::server::outbound::sse::{Framer, SseEvent, TooLarge};
@@ -98,7 +97,10 @@ impl<R: Reader> JsonBody<R> {
         }
         // One value, an array of chunks, or one chunk a line: all are values behind each other.
         for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
-            match value {
+            match value.map(|mut value| {
+                clean(&mut value, &text);
+                value
+            }) {
                 Ok(Value::Array(chunks)) => chunks.iter().for_each(|chunk| self.document_value(chunk, out)),
                 Ok(chunk) => self.document_value(&chunk, out),
                 // Cut off: what came before it counts, and the missing end shows in the outcome.
@@ -253,14 +255,6 @@ impl<R: Reader> Decoder for JsonBody<R> {
     fn events(&self) -> u64 {
         self.events
     }
-}
-
-/// One value, with lone halves of surrogate pairs mended where there are any.
-fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
-    serde_json::from_str::<Value>(text).map(|value| (value, false)).or_else(|error| match halves::mend(text) {
-        Cow::Borrowed(_) => Err(error),
-        Cow::Owned(mended) => serde_json::from_str(&mended).map(|value| (value, true)),
-    })
 }
 
 /// The first byte that says what kind of body this is, behind blanks and a byte order mark.

@@ -107,6 +107,8 @@ impl Supervisor {
                         continue;
                     }
                     if line.seq > at + 1 {
+                        // What lies between is not stored yet: looking again at once would keep a processor busy.
+                        tokio::time::sleep(ELSEWHERE).await;
                         break;
                     }
                     at = line.seq;

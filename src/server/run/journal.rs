@@ -45,7 +45,15 @@ struct Entry {
     chat_id: ChatId,
     batch: Batch,
     /// There for batches that must be stored before their run goes on.
-    done: Option<oneshot::Sender<Result<(), Failure>>>,
+    done: Option<oneshot::Sender<Result<(), Unstored>>>,
+}
+
+/// Why a batch is not in the journal.
+#[derive(Debug, Clone)]
+pub struct Unstored {
+    pub failure: Failure,
+    /// Its numbers are taken: somebody else writes this turn.
+    pub is_taken: bool,
 }
 
 /// A handle on the writer.
@@ -60,10 +68,11 @@ impl Journal {
     }
 
     /// Stores the batch and returns once it is on the disk.
-    pub async fn commit(&self, live: &Arc<Live>, batch: Batch) -> Result<(), Failure> {
+    pub async fn commit(&self, live: &Arc<Live>, batch: Batch) -> Result<(), Unstored> {
+        let gone = |failure| Unstored { failure, is_taken: false };
         let (done, stored) = oneshot::channel();
-        self.send(live, batch, Some(done)).await?;
-        stored.await.map_err(|_| gone())?
+        self.send(live, batch, Some(done)).await.map_err(gone)?;
+        stored.await.unwrap_or_else(|_| Err(gone(self::gone())))
     }
 
     /// Hands growth over; it is stored within 100 ms. A failure reaches the run as an interrupt.
@@ -75,7 +84,7 @@ impl Journal {
         &self,
         live: &Arc<Live>,
         batch: Batch,
-        done: Option<oneshot::Sender<Result<(), Failure>>>,
+        done: Option<oneshot::Sender<Result<(), Unstored>>>,
     ) -> Result<(), Failure> {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
         let entry = Entry { live: live.clone(), turn_id, chat_id, batch, done };
@@ -129,11 +138,26 @@ async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
     if waiting.is_empty() {
         return;
     }
+    let together = store_patiently(db, clock, waiting).await;
+    if together.as_ref().is_err_and(|error| !matches!(error, StoreError::Full)) && waiting.len() > 1 {
+        // One of them cannot be stored. The others must not pay for it.
+        for entry in waiting.drain(..) {
+            let alone = store_patiently(db, clock, std::slice::from_ref(&entry)).await;
+            answer(entry, alone.as_ref().map(drop));
+        }
+    } else {
+        for entry in waiting.drain(..) {
+            answer(entry, together.as_ref().map(drop));
+        }
+    }
+}
+
+/// Stores, and tries a busy database again for a while.
+async fn store_patiently(db: &Db, clock: &dyn Clock, waiting: &[Entry]) -> Result<(), StoreError> {
     let started = Instant::now();
     let mut pause = std::time::Duration::from_millis(50);
-    let outcome = loop {
+    loop {
         match store(db, waiting, clock.now()).await {
-            Ok(()) => break Ok(()),
             Err(error) if error.is_busy() && started.elapsed() < TRY_FOR => {
                 tracing::warn!(%error, "the journal waits for the database");
                 tokio::time::sleep(pause).await;
@@ -141,22 +165,30 @@ async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
             }
             Err(error) => {
                 tracing::error!(%error, batches = waiting.len(), "the journal could not be written");
-                break Err(failure_of(&error));
+                return Err(error);
             }
+            Ok(()) => return Ok(()),
         }
-    };
-    for entry in waiting.drain(..) {
-        if outcome.is_ok()
-            && let Some(last) = entry.batch.lines.last()
-            && entry.done.is_none()
-        {
-            entry.live.committed(last.seq);
-        }
-        match (entry.done, &outcome) {
-            // A run that stopped waiting needs no answer.
-            (Some(done), outcome) => drop(done.send(outcome.clone())),
-            (None, Ok(())) => {}
-            (None, Err(failure)) => entry.live.interrupt(super::live::Interrupt::Failed(failure.clone())),
+    }
+}
+
+/// Tells a run what became of its batch.
+fn answer(entry: Entry, outcome: Result<(), &StoreError>) {
+    if outcome.is_ok()
+        && let Some(last) = entry.batch.lines.last()
+        && entry.done.is_none()
+    {
+        entry.live.committed(last.seq);
+    }
+    let outcome = outcome
+        .map_err(|error| Unstored { failure: failure_of(error), is_taken: matches!(error, StoreError::NotUnique) });
+    match (entry.done, outcome) {
+        // A run that stopped waiting needs no answer.
+        (Some(done), outcome) => drop(done.send(outcome)),
+        (None, Ok(())) => {}
+        (None, Err(unstored)) => {
+            entry.live.give_back(entry.batch);
+            entry.live.interrupt(super::live::Interrupt::Failed(unstored.failure));
         }
     }
 }
@@ -215,8 +247,8 @@ fn joined<'a>(raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>) -> Vec<
     let mut places: HashMap<GenerationId, usize> = HashMap::new();
     for (generation, offset, bytes) in raw {
         match places.get(generation).and_then(|place| pieces.get_mut(*place)) {
-            Some((_, _, piece)) => piece.extend_from_slice(bytes),
-            None => {
+            Some((_, start, piece)) if *start + piece.len() as u64 == *offset => piece.extend_from_slice(bytes),
+            _ => {
                 places.insert(*generation, pieces.len());
                 pieces.push((*generation, *offset, bytes.to_vec()));
             }

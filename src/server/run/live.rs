@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::fold::{self, Applied};
 use crate::domain::{Event, Failure, Turn, TurnId, limits};
+use crate::server::run::journal::Batch;
 
 /// A numbered event, serialised once for the journal and for every follower.
 #[derive(Debug, Clone)]
@@ -62,6 +63,8 @@ pub struct Live {
     lines: broadcast::Sender<Line>,
     cancel: CancellationToken,
     interrupt: Mutex<Option<Interrupt>>,
+    /// Growth that the journal could not store.
+    unstored: Mutex<Vec<Batch>>,
     ended: watch::Sender<bool>,
 }
 
@@ -73,6 +76,7 @@ impl Live {
             lines: broadcast::Sender::new(limits::FOLLOWER_FRAMES),
             cancel: CancellationToken::new(),
             interrupt: Mutex::new(None),
+            unstored: Mutex::new(Vec::new()),
             ended: watch::Sender::new(false),
         }
     }
@@ -126,6 +130,16 @@ impl Live {
     pub fn interrupt(&self, why: Interrupt) {
         lock(&self.interrupt).get_or_insert(why);
         self.cancel.cancel();
+    }
+
+    /// Takes back growth that could not be stored, for the ending to store it.
+    pub fn give_back(&self, batch: Batch) {
+        lock(&self.unstored).push(batch);
+    }
+
+    /// What was given back since the last time.
+    pub fn take_back(&self) -> Vec<Batch> {
+        std::mem::take(&mut lock(&self.unstored))
     }
 
     /// Why the run was told to end, once it was.

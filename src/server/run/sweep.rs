@@ -18,10 +18,18 @@ use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events
 /// fewer to do.
 pub async fn sweep(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
     let unfinished = turns::unfinished(db).await?;
+    let mut ended = 0;
     for turn in &unfinished {
-        end(db, clock, turn.clone(), &restarted()).await?;
+        match end(db, clock, turn.clone(), &restarted()).await {
+            Ok(()) => ended += 1,
+            // A damaged or full disk is a reason not to start; one turn that cannot be ended is not.
+            Err(error) if error.is_damaged() || error.is_busy() || matches!(error, StoreError::Full) => {
+                return Err(error);
+            }
+            Err(error) => tracing::error!(turn = %turn.id, %error, "a turn of an earlier process could not be ended"),
+        }
     }
-    Ok(unfinished.len())
+    Ok(ended)
 }
 
 /// How a turn ends whose process is gone.

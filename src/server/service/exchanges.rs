@@ -198,8 +198,7 @@ impl Service {
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
         }
-        tx.commit().await?;
-        self.supervisor().start(Job {
+        let job = Job {
             owner: of.owner,
             chat: chat.clone(),
             turn: assistant_turn.clone(),
@@ -208,7 +207,16 @@ impl Service {
             params,
             reasoning,
             is_thinking_mode: exchange.is_thinking_mode,
+        };
+        let supervisor = self.supervisor().clone();
+        // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run
+        // would wait for ever.
+        let begun = tokio::spawn(async move {
+            tx.commit().await?;
+            supervisor.start(job);
+            Ok::<_, StoreError>(())
         });
+        begun.await.map_err(|_| StoreError::Gone("the message"))??;
         Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 

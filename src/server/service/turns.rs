@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::server::platform::ids;
 use crate::server::run::StopOutcome;
-use crate::server::store::{branches, chats, exchanges, turns};
+use crate::server::store::{StoreError, branches, chats, exchanges, turns};
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
@@ -143,7 +143,15 @@ impl Service {
             return Ok(withhold::turn(turn));
         }
         if self.supervisor().stop(id).await == StopOutcome::NotRunning {
-            self.supervisor().end_stray(turn).await?;
+            // It may have ended since it was looked at.
+            let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+            if !now.status.is_terminal() {
+                match self.supervisor().end_stray(now).await {
+                    // Its own ending was first.
+                    Ok(()) | Err(StoreError::NotUnique) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
         }
         let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok(withhold::turn(stopped))

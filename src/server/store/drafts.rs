@@ -3,7 +3,6 @@
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
-use uuid::Uuid;
 
 use crate::domain::branch::Lock;
 use crate::domain::{ChatId, Thinking, UserId};
@@ -27,9 +26,9 @@ sql! {
     UPDATE_OF_NEW_CHAT = "UPDATE drafts SET text = $3, provider = $4, model = $5, thinking = $6, rev = rev + 1, \
         updated_at = $7 WHERE owner_id = $1 AND chat_id IS NULL AND rev = $2 RETURNING rev";
     CLEAR_OF_CHAT = "UPDATE drafts SET text = '', rev = rev + 1, updated_at = $3 \
-        WHERE owner_id = $1 AND chat_id = $2 AND text <> ''";
+        WHERE owner_id = $1 AND chat_id = $2";
     CLEAR_OF_NEW_CHAT = "UPDATE drafts SET text = '', rev = rev + 1, updated_at = $2 \
-        WHERE owner_id = $1 AND chat_id IS NULL AND text <> ''";
+        WHERE owner_id = $1 AND chat_id IS NULL";
 }
 
 /// Unsent text with the model and thinking chosen for it.
@@ -139,16 +138,25 @@ pub async fn put(
     })
 }
 
-/// Empties a draft that was sent. Its revision rises, so another tab's late save of the sent text is refused.
+/// Empties a draft that was sent. Its revision rises, also where nothing was ever saved, so that neither another tab's
+/// late save of the sent text nor a browser's copy of it brings it back.
 pub async fn clear(tx: &mut Tx, owner: UserId, chat: Option<ChatId>, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let chat: Option<Uuid> = chat.map(ChatId::uuid);
-    match chat {
-        Some(chat) => in_tx!(tx, |conn| {
-            sqlx::query(CLEAR_OF_CHAT).bind(owner.uuid()).bind(chat).bind(now).execute(conn).await?;
+    let cleared = match chat {
+        Some(chat) => in_tx!(&mut *tx, |conn| {
+            sqlx::query(CLEAR_OF_CHAT)
+                .bind(owner.uuid())
+                .bind(chat.uuid())
+                .bind(now)
+                .execute(conn)
+                .await?
+                .rows_affected()
         }),
-        None => in_tx!(tx, |conn| {
-            sqlx::query(CLEAR_OF_NEW_CHAT).bind(owner.uuid()).bind(now).execute(conn).await?;
+        None => in_tx!(&mut *tx, |conn| {
+            sqlx::query(CLEAR_OF_NEW_CHAT).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected()
         }),
+    };
+    if cleared == 0 {
+        put(tx, owner, chat, &Draft::default(), now).await?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::domain::{Failure, GenerationId, TurnId, Usage, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{UsageRow, inconsistent, parse_word, place, plain, word};
+use crate::server::store::rows::{UsageRow, inconsistent, parse_word, place, word};
 
 pub mod raw;
 
@@ -206,8 +206,9 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
 /// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large
 /// body never holds up the writer. False when it was over already.
 pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
-    let stop_reason = end.stop_reason.as_deref().map(|text| plain(text, "the stop reason")).transpose()?;
-    let model_returned = end.model_returned.as_deref().map(|text| plain(text, "the model's name")).transpose()?;
+    // An ending is never refused for what was said.
+    let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
+    let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
     let changed = in_tx!(&mut *tx, |conn| {
         sqlx::query(FINISH)

@@ -15,6 +15,8 @@ use crate::ui::chats::Chats;
 
 /// How long after the last key a draft is saved.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Between a message on its way and what was typed behind it, as where a message that failed is given back.
+const BETWEEN: &str = "\n\n";
 
 /// Keeps one chat's draft, or the new chat's.
 #[derive(Clone, Copy)]
@@ -25,8 +27,8 @@ pub struct DraftKeeper {
     /// What is on screen.
     current: StoredValue<DraftView>,
     timer: StoredValue<Option<TimeoutHandle>>,
-    /// Whether the text is on its way as a message. Saving it meanwhile would bring it back as a draft.
-    is_held: StoredValue<bool>,
+    /// The text that is on its way as a message. Saving it meanwhile would bring it back as a draft.
+    held: StoredValue<Option<String>>,
     /// The text that is being saved at this moment.
     saving: StoredValue<Option<String>>,
     /// What another tab stored after something else was typed here.
@@ -44,7 +46,7 @@ impl DraftKeeper {
             saved: StoredValue::new(draft.clone()),
             current: StoredValue::new(draft),
             timer: StoredValue::new(None),
-            is_held: StoredValue::new(false),
+            held: StoredValue::new(None),
             saving: StoredValue::new(None),
             elsewhere: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
@@ -59,7 +61,7 @@ impl DraftKeeper {
 
     /// What this browser kept because the server could not take it, if that is newer than what the page came with.
     pub fn unsent_copy(self) -> Option<DraftView> {
-        let copy: DraftView = json::read(local_store::get(&self.key())?.as_bytes()).ok()?;
+        let copy = self.stored_copy()?;
         (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
     }
 
@@ -74,7 +76,11 @@ impl DraftKeeper {
     pub fn save(self) {
         self.stop_clock();
         let draft = self.current.get_value();
-        if self.is_held.get_value() {
+        if let Some(held) = self.held.get_value() {
+            // What was typed since is kept behind it, in this browser alone.
+            if draft.text != held && !draft.text.is_empty() {
+                self.copy(&DraftView { text: format!("{held}{BETWEEN}{}", draft.text), ..draft });
+            }
             return;
         }
         if same(&draft, &self.saved.get_value()) {
@@ -82,9 +88,7 @@ impl DraftKeeper {
             return self.forget_copy();
         }
         // The local copy is written first: the page may be gone before the server has answered.
-        if let Ok(json) = serde_json::to_string(&draft) {
-            local_store::put(&self.key(), &json);
-        }
+        self.copy(&draft);
         self.saving.set_value(Some(draft.text.clone()));
         spawn_local(async move {
             let sent = draft.clone();
@@ -111,7 +115,7 @@ impl DraftKeeper {
     /// something was, the newer draft is kept in `elsewhere`, unless it is empty: that one was sent.
     pub fn heard(self, newer: DraftView) -> Option<String> {
         let (current, saved) = (self.current.get_value(), self.saved.get_value());
-        if self.is_held.get_value() || newer.rev <= saved.rev {
+        if self.held.with_value(Option::is_some) || newer.rev <= saved.rev {
             return None;
         }
         let is_own = self.saving.with_value(|saving| saving.as_ref() == Some(&newer.text));
@@ -133,11 +137,35 @@ impl DraftKeeper {
     /// The text is on its way as a message: this browser keeps it until the server has accepted it.
     pub fn hold(self) {
         self.stop_clock();
-        self.is_held.set_value(true);
         let draft = self.current.get_value();
-        if let Ok(json) = serde_json::to_string(&draft) {
+        self.copy(&draft);
+        self.held.set_value(Some(draft.text));
+    }
+
+    /// The server has the message `sent`: of this browser's copy only what was typed behind it stays. Works also when
+    /// the page that sent it is gone.
+    pub fn forget_sent(self, sent: &str) {
+        let Some(mut copy) = self.stored_copy() else { return };
+        match copy.text.strip_prefix(sent).map(|rest| rest.strip_prefix(BETWEEN).unwrap_or(rest).to_owned()) {
+            Some(rest) if rest.is_empty() => self.forget_copy(),
+            Some(rest) => {
+                // Newer than the draft that the server emptied when it took the message.
+                copy.rev += 1;
+                copy.text = rest;
+                self.copy(&copy);
+            }
+            None => {}
+        }
+    }
+
+    fn copy(self, draft: &DraftView) {
+        if let Ok(json) = serde_json::to_string(draft) {
             local_store::put(&self.key(), &json);
         }
+    }
+
+    fn stored_copy(self) -> Option<DraftView> {
+        json::read(local_store::get(&self.key())?.as_bytes()).ok()
     }
 
     /// Removes this browser's copy, because the server has the text.
@@ -147,7 +175,7 @@ impl DraftKeeper {
 
     /// The message was accepted, and the server has cleared its draft. What was typed meanwhile stays.
     pub fn accepted(self, sent: &str) {
-        self.is_held.set_value(false);
+        self.held.set_value(None);
         self.elsewhere.set(None);
         self.saved.update_value(|saved| saved.text.clear());
         self.current.update_value(|current| {
@@ -160,7 +188,7 @@ impl DraftKeeper {
 
     /// The message did not go out: it is a draft again.
     pub fn release(self) {
-        self.is_held.set_value(false);
+        self.held.set_value(None);
     }
 
     fn stop_clock(self) {
@@ -219,7 +247,7 @@ mod tests {
             assert_eq!((own.heard(stored("mine", 2)), offered(own)), (None, None), "its own save came back");
 
             let held = keeper("mine");
-            held.is_held.set_value(true);
+            held.held.set_value(Some("mine".into()));
             assert_eq!((held.heard(stored("theirs", 2)), offered(held)), (None, None), "a message is on its way");
         });
     }

@@ -150,9 +150,8 @@ impl ComposerState {
         }
         self.phase.set(Phase::Stopping);
         spawn_local(async move {
-            if self.ended(stop_reply(turn).await) {
-                self.announcer.say(words::STOPPED);
-            }
+            // How it ended is said by whoever follows it.
+            self.ended(stop_reply(turn).await);
         });
     }
 
@@ -203,7 +202,7 @@ impl ComposerState {
         spawn_local(async move {
             let answer = send_message(message.clone()).await;
             if answer.is_ok() {
-                self.draft.forget_copy();
+                self.draft.forget_sent(&text);
                 if let Some(chats) = self.chats {
                     chats.refresh();
                 }
@@ -249,9 +248,17 @@ impl ComposerState {
             client_request_id: self.request_id.get_value(),
         };
         if let Some(failed) = self.failed.get_value() {
-            let is_same =
-                SendMessage { client_request_id: failed.client_request_id.clone(), ..message.clone() } == failed;
-            message.client_request_id = if is_same { failed.client_request_id } else { request_id::mint() };
+            // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it
+            // followed then.
+            let again = SendMessage {
+                client_request_id: failed.client_request_id.clone(),
+                prev_turn_id: failed.prev_turn_id,
+                ..message.clone()
+            };
+            if again == failed {
+                return failed;
+            }
+            message.client_request_id = request_id::mint();
         }
         message
     }

@@ -14,7 +14,7 @@ use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::{load_turn, retry_reply};
 use crate::api::view::{ChatPage, Notice, Started, TurnView};
-use crate::browser::request_id;
+use crate::browser::{focus, media, request_id};
 use crate::domain::{Chat, ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
@@ -90,7 +90,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let reload = Callback::new(move |turn: TurnId| {
         spawn_local(async move {
             if let (Ok(view), Some(state)) = (load_turn(turn).await, slot.try_get_value().flatten()) {
-                state.put(view);
+                state.refresh(view);
             }
         });
     });
@@ -119,9 +119,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             show_started(state, started);
             sending.set(None);
         }),
-        on_stopped: Callback::new(move |view: TurnView| {
-            state.put(view);
-        }),
+        on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
     };
     refresh_list_when_over(running);
 
@@ -170,6 +168,14 @@ fn retrying(state: ChatState, began_here: impl Fn() + Copy + Send + Sync + 'stat
                 Ok(started) => {
                     began_here();
                     show_started(state, started);
+                    // The button that was pressed is gone with the reply it belonged to.
+                    if !media::is_touch() {
+                        request_animation_frame(|| {
+                            if focus::is_free() {
+                                focus::on("#message");
+                            }
+                        });
+                    }
                 }
                 Err(error) => {
                     announcer.alert(&error.to_string());

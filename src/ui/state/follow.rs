@@ -91,6 +91,9 @@ impl ChatState {
         let Some(turn) = self.shown(id) else { return };
         let (after, is_over) = turn.with_untracked(|view| (view.turn.last_event_seq, view.turn.status.is_terminal()));
         if is_over {
+            if let Some(connection) = self.connection {
+                connection.works();
+            }
             return self.unfollow(id);
         }
         let url = format!("/api/turns/{id}/events?after={after}&markup=1");
@@ -140,11 +143,11 @@ impl ChatState {
             });
             self.apply(id, frames);
         };
-        if document::is_hidden() {
-            set_timeout(apply, UNSEEN);
-        } else {
+        // Both: a page that is hidden before its next frame gets none. The second finds nothing to apply.
+        if !document::is_hidden() {
             request_animation_frame(apply);
         }
+        set_timeout(apply, UNSEEN);
     }
 
     fn apply(self, id: TurnId, frames: Vec<Frame>) {

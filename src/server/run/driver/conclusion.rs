@@ -48,7 +48,10 @@ impl Run<'_> {
             // The turn ends with this generation: one commit for both.
             self.cut_off = Some(end);
         } else {
+            // Where it cannot be stored now, it is stored with the turn's ending.
+            self.cut_off = Some(end.clone());
             self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+            self.cut_off = None;
         }
         Ok(calls)
     }

@@ -112,7 +112,13 @@ impl Recorder {
             || batch.ending.is_some()
             || batch.progress.is_some();
         if stored {
-            self.journal.commit(&self.live, batch).await?;
+            let raw = batch.raw.clone();
+            if let Err(unstored) = self.journal.commit(&self.live, batch).await {
+                // The ending stores and shows them.
+                self.ready = events;
+                self.put_back(raw);
+                return Err(unstored.failure);
+            }
             self.live.publish(&events, true);
         } else if !events.is_empty() || !batch.raw.is_empty() {
             self.live.publish(&events, false);
@@ -130,15 +136,28 @@ impl Recorder {
             (batch.ending, batch.generation_end) = (end.ending, end.generation_end);
             batch
         };
-        let (lines, blocks, raw) = (batch.lines, batch.blocks, batch.raw);
+        let (mut lines, blocks, mut raw) = (batch.lines, batch.blocks, batch.raw);
         let mut pause = limits::BACKOFF_FIRST;
         let mut shown = false;
         loop {
+            // Growth that could not be stored before is stored with the ending.
+            for batch in self.live.take_back() {
+                lines.extend(batch.lines);
+                raw.extend(batch.raw);
+            }
+            lines.sort_by_key(|line| line.seq);
+            raw.sort_by_key(|(_, offset, _)| *offset);
             let batch = Batch { lines: lines.clone(), blocks: blocks.clone(), raw: raw.clone(), ..Batch::default() };
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
-                Err(failure) => {
-                    tracing::error!(turn = %self.turn.id, code = failure.kind.as_str(), "an ending waits for the disk")
+                Err(unstored) if unstored.is_taken => {
+                    tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
+                    self.live.publish(&events, true);
+                    return;
+                }
+                Err(unstored) => {
+                    let code = unstored.failure.kind.as_str();
+                    tracing::error!(turn = %self.turn.id, code, "an ending waits for the disk")
                 }
             }
             if !shown {
@@ -153,6 +172,18 @@ impl Recorder {
         } else {
             self.live.publish(&events, true);
         }
+    }
+
+    /// Takes back bytes that were not stored, before those that came since.
+    fn put_back(&mut self, pieces: Vec<(GenerationId, u64, Bytes)>) {
+        let Some(raw) = &mut self.raw else { return };
+        let mut waiting = BytesMut::new();
+        for (_, offset, bytes) in pieces.into_iter().filter(|(generation, ..)| *generation == raw.generation) {
+            raw.offset = raw.offset.min(offset);
+            waiting.extend_from_slice(&bytes);
+        }
+        waiting.extend_from_slice(&raw.waiting);
+        raw.waiting = waiting;
     }
 
     /// Numbers and applies what is pending, so that `turn` has it; it is stored with the next flush.
