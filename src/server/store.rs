@@ -28,6 +28,7 @@ pub mod users;
 pub mod fsck;
 
 pub use db::{Db, Tx};
+pub use dialect::{Claim, claim};
 pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.

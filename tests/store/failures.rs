@@ -7,7 +7,9 @@ use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
 use sqlx::Connection;
 use turnleaf::domain::*;
 use turnleaf::server::store::turn_events::EventRow;
-use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
+use turnleaf::server::store::{
+    Claim, Db, StoreError, branches, chats, claim, exchanges, settings, turn_events, turns, users,
+};
 
 async fn owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();
@@ -153,4 +155,17 @@ async fn a_long_chat_is_read_from_its_newest_end() {
         assert_eq!((all, has_more), (line, false));
         fresh.close().await;
     }
+}
+
+#[tokio::test]
+async fn one_process_alone_drives_the_replies_of_a_database() {
+    let file = empty_sqlite().await;
+    assert!(matches!(claim(&file.db).await, Ok(Claim::OfDirectory)), "a lock file says it");
+    let Some(server) = empty_postgres().await else { return };
+    let held = claim(&server.db).await.unwrap();
+    let second = Db::open(&server.url).await.unwrap();
+    assert!(matches!(claim(&second).await, Err(StoreError::InUse)));
+    second.close().await;
+    drop(held);
+    server.close().await;
 }

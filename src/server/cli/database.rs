@@ -10,6 +10,7 @@ impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {
         let exit = match &error {
             StoreError::Damaged(_) => Exit::Damaged,
+            StoreError::InUse => Exit::InUse,
             StoreError::UnknownScheme(_) | StoreError::NewerSchema { .. } => Exit::Configuration,
             _ => Exit::Failed,
         };

@@ -32,7 +32,7 @@ use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::{shutdown, telemetry};
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
-use crate::server::store::{Db, StoreError, users};
+use crate::server::store::{self, Db, StoreError, users};
 
 /// The demo's delays as they are.
 const DEMO_PACE: f64 = 1.0;
@@ -97,6 +97,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     if let Some(backup) = &migration.backup {
         tracing::info!(backup = %backup.display(), "the database was copied before it was migrated");
     }
+    let claim = store::claim(&db).await?;
     let owner = local_owner(&db, &clock).await?;
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
@@ -124,6 +125,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
         supervisor.drain().await;
         closing.cancel();
         db.close().await;
+        drop(claim);
     });
     Ok(House { router, drain })
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::Connection;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 use crate::server::store::db::{Db, Tx};
@@ -31,6 +31,8 @@ const CHECKPOINT_PAGES: u32 = 4_000;
 const WAL_BYTES: u32 = 64 << 20;
 /// Any number, the same for all processes that migrate.
 const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
+/// Held by the process that serves.
+const SERVING_LOCK: i64 = 0x7475_726e_7365_7276;
 
 pub(super) async fn open_sqlite_url(url: &str) -> Result<Db, StoreError> {
     if url.contains(":memory:") || url.contains("mode=memory") {
@@ -101,6 +103,28 @@ pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
         sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut **tx).await?;
     }
     Ok(())
+}
+
+/// Says that this process alone drives the replies of a database, as long as it lives. Two would end each other's
+/// running replies at their start.
+#[derive(Debug)]
+pub enum Claim {
+    /// The lock file of the data directory says it.
+    OfDirectory,
+    /// The connection that holds the lock; nobody else uses it.
+    OfServer(Box<PgConnection>),
+}
+
+/// Takes the claim.
+///
+/// # Errors
+/// `InUse` when another process has it.
+pub async fn claim(db: &Db) -> Result<Claim, StoreError> {
+    let Db::Postgres { writer, .. } = db else { return Ok(Claim::OfDirectory) };
+    let mut conn = PgConnection::connect_with(&writer.connect_options()).await?;
+    let is_ours: bool =
+        sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(SERVING_LOCK).fetch_one(&mut conn).await?;
+    if is_ours { Ok(Claim::OfServer(Box::new(conn))) } else { Err(StoreError::InUse) }
 }
 
 /// Whether the table is there, so that a query for it would not fail.

@@ -29,6 +29,9 @@ pub enum StoreError {
     /// Pages that are not a database's (exit 74). Never repaired silently.
     #[error("the database is damaged: {0}; restore a backup or copy the file before you try to repair it")]
     Damaged(String),
+    /// Another process drives the replies of this database (exit 75).
+    #[error("another Turnleaf uses this database")]
+    InUse,
     /// The database was written by a newer Turnleaf.
     #[error(
         "the database has schema version {database}, but this Turnleaf knows only up to {binary}; \
