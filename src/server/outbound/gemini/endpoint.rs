@@ -23,6 +23,7 @@ pub struct GeminiEndpoint {
 }
 
 impl GeminiEndpoint {
+    /// The provider of an endpoint; nobody is asked yet.
     pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
         let mut target = Target::new(endpoint);
         // Never in the URL, which is logged on the way (providers.md 2.2).

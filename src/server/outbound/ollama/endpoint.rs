@@ -20,6 +20,7 @@ pub struct OllamaEndpoint {
 }
 
 impl OllamaEndpoint {
+    /// The provider of an endpoint; nobody is asked yet.
     pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
         let mut target = Target::new(endpoint);
         target.base_url = root_of(&endpoint.base_url).into();
