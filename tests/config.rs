@@ -9,7 +9,7 @@ use secrecy::ExposeSecret;
 use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::setting::Source;
 use turnleaf::server::platform::config::{Config, Flags, binding, masked};
-use turnleaf::server::platform::endpoint::Endpoint;
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
 
 /// A directory for the files of one test, which stands in for the home directory too.
 struct Place(tempfile::TempDir);
@@ -159,9 +159,15 @@ fn every_secret_may_lie_in_a_file() {
     let key = place.file("key", "sk-from-file\n");
     let url = place.file("url", "postgres://u:p@db/turnleaf\n");
     let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
-    for name in
-        ["OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY"]
-    {
+    for name in [
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "OPENROUTER_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "GROQ_API_KEY",
+        "MISTRAL_API_KEY",
+        "XAI_API_KEY",
+    ] {
         let config = place.load(&Flags::default(), &[(&format!("{name}_FILE"), &path(&key))]).unwrap();
         let id = name.split('_').next().unwrap().to_lowercase();
         assert_eq!(endpoint(&config, &id).api_key.as_ref().unwrap().expose_secret(), "sk-from-file", "{name}");
@@ -221,10 +227,56 @@ fn the_usual_variables_configure_providers() {
 }
 
 #[test]
+fn gemini_has_two_names_for_its_key_and_an_api_of_its_own() {
+    const HOME: &str = "https://generativelanguage.googleapis.com/v1beta";
+    for (variables, name, base_url, key) in [
+        (vec![("GEMINI_API_KEY", "k1")], "Gemini", HOME, Some("k1")),
+        (vec![("GOOGLE_API_KEY", "k2")], "Gemini", HOME, Some("k2")),
+        (vec![("GEMINI_API_KEY", "k1"), ("GOOGLE_API_KEY", "k2")], "Gemini", HOME, Some("k1")),
+        (
+            vec![("GEMINI_BASE_URL", "http://127.0.0.1:8080/v1beta/")],
+            "127.0.0.1:8080",
+            "http://127.0.0.1:8080/v1beta",
+            None,
+        ),
+    ] {
+        let config = load(&variables).unwrap();
+        let found = endpoint(&config, "gemini");
+        assert_eq!((found.api, found.name.as_str(), found.base_url.as_str()), (Api::Gemini, name, base_url));
+        assert_eq!(found.api_key.as_ref().map(|key| key.expose_secret()), key, "{variables:?}");
+        assert!(config.providers.notices.is_empty());
+    }
+    let missing = load(&[("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap_err();
+    assert!(missing.contains("GOOGLE_API_KEY_FILE"), "{missing}");
+}
+
+#[test]
+fn the_file_may_name_the_api() {
+    for (text, id, api, base_url) in [
+        ("id = 'box'\napi = 'ollama'\nbase_url = 'http://box:11434'", "box", Api::Ollama, "http://box:11434"),
+        ("id = 'work'\napi = 'gemini'\nbase_url = 'http://g/v1beta'", "work", Api::Gemini, "http://g/v1beta"),
+        ("id = 'gemini'", "gemini", Api::Gemini, "https://generativelanguage.googleapis.com/v1beta"),
+        (
+            "id = 'gemini'\napi = 'openai_chat'\nbase_url = 'http://g/openai'",
+            "gemini",
+            Api::OpenaiChat,
+            "http://g/openai",
+        ),
+        ("id = 'lab'\nbase_url = 'http://lab/v1'", "lab", Api::OpenaiChat, "http://lab/v1"),
+    ] {
+        let config = load_file(&format!("[[providers]]\n{text}\n")).unwrap();
+        let found = endpoint(&config, id);
+        assert_eq!((found.api, found.base_url.as_str()), (api, base_url), "{text}");
+    }
+    // What Ollama's variable means has not changed.
+    assert_eq!(endpoint(&load(&[("OLLAMA_HOST", "box")]).unwrap(), "ollama").api, Api::OpenaiChat);
+}
+
+#[test]
 fn what_is_not_supported_yet_is_said_and_not_used() {
-    let config = load(&[("ANTHROPIC_API_KEY", "sk-canary"), ("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap();
+    let config = load(&[("ANTHROPIC_API_KEY", "sk-canary")]).unwrap();
     assert!(config.providers.endpoints.is_empty());
-    assert_eq!(config.providers.notices.len(), 2);
+    assert_eq!(config.providers.notices.len(), 1);
     assert!(config.providers.notices[0].contains("ANTHROPIC_API_KEY"));
     assert!(config.providers.notices.iter().all(|notice| !notice.contains("sk-canary")));
 }
@@ -259,6 +311,11 @@ fn a_provider_of_the_file_must_make_sense() {
         ("id = 'demo'\nbase_url = 'http://a'", "demo"),
         ("id = 'lab'", "base_url"),
         ("id = 'lab'\nbase_url = 'lab:8000'", "lab"),
+        (
+            "id = 'lab'\napi = 'grpc'\nbase_url = 'http://a'",
+            "api of the provider `lab` is `grpc`, which is not one of openai_chat, gemini, ollama",
+        ),
+        ("id = 'gemini'\napi = 'ollama'", "base_url"),
         ("id = 'lab'\nbase_url = 'http://a'\napi_key = 'sk-canary'\napi_key_env = 'B'", "api_key_env"),
         ("id = 'lab'\nbase_url = 'http://a'\n[[providers]]\nid = 'lab'\nbase_url = 'http://b'", "lab"),
     ] {

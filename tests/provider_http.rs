@@ -39,7 +39,7 @@ fn endpoint(id: &str, base_url: String) -> Endpoint {
 
 async fn send(server: &FakeProvider) -> Result<Reply, Refused> {
     let provider = ChatEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
-    tokio::time::timeout(PATIENCE, provider.send("{\"a\":1}".into())).await.unwrap()
+    tokio::time::timeout(PATIENCE, provider.send("m", "{\"a\":1}".into())).await.unwrap()
 }
 
 async fn read(reply: Reply) -> (Vec<u8>, Option<Failure>) {
@@ -107,7 +107,7 @@ async fn letting_go_of_the_body_closes_the_socket() {
 async fn letting_go_before_any_answer_closes_the_socket() {
     let server = FakeProvider::start(vec![vec![Verb::Stall]]).await;
     let provider = ChatEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
-    let sending = tokio::spawn(provider.send("{}".into()));
+    let sending = tokio::spawn(provider.send("m", "{}".into()));
     server.until_requests(1).await;
     sending.abort();
     tokio::time::timeout(PATIENCE, server.until_closed(1)).await.unwrap();
@@ -179,7 +179,7 @@ async fn a_reply_packed_without_being_asked_is_a_clean_error() {
 async fn nobody_there_names_the_host_and_not_the_key() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let provider = ChatEndpoint::new(&endpoint("fake", format!("http://{closed}/v1")), HttpClient::default());
-    let refused = provider.send("{}".into()).await.err().unwrap();
+    let refused = provider.send("m", "{}".into()).await.err().unwrap();
     assert_eq!((refused.failure.kind, refused.retries_by_itself), (FailureKind::ProviderUnreachable, true));
     let detail = refused.failure.detail.unwrap();
     assert!(detail.starts_with(&closed.to_string()) && !detail.contains(KEY), "{detail}");

@@ -237,10 +237,13 @@ async fn a_reply_that_breaks_off_keeps_its_text_and_says_so_last() {
 
 #[tokio::test]
 async fn an_empty_success_is_a_failure() {
-    let house = House::new(provider([Answer::Stream(finish("stop"))])).await;
-    let turn = house.ended(house.send("?").await.assistant_turn.id).await;
-    assert_eq!(turn.status, TurnStatus::Error);
-    house.check().await;
+    for (reason, kind) in [("stop", FailureKind::ProviderProtocol), ("content_filter", FailureKind::ContentFiltered)] {
+        let house = House::new(provider([Answer::Stream(finish(reason))])).await;
+        let turn = house.ended(house.send("?").await.assistant_turn.id).await;
+        assert_eq!(turn.status, TurnStatus::Error);
+        assert_eq!(turn.error.map(|failure| failure.kind), Some(kind), "{reason}");
+        house.check().await;
+    }
 }
 
 #[tokio::test]

@@ -21,6 +21,8 @@ struct Said {
     retry_after_ms: Option<u64>,
     /// The document names the parts of an input that a moderation flagged.
     is_moderated: bool,
+    /// A quota that comes back on another day only (Gemini names it so).
+    is_used_up: bool,
 }
 
 /// Classifies a response that is not a success.
@@ -55,6 +57,26 @@ pub fn document(document: &Value, provider: &str, secrets: &Secrets) -> Failure 
     let mut failure = failure(kind, &said, provider, secrets);
     failure.retry_after_ms = said.retry_after_ms;
     failure
+}
+
+/// Whether a stop reason of any API says that a filter took the reply (providers.md 2.7, 7.2).
+pub fn is_filtered(stop_reason: &str) -> bool {
+    const REASONS: [&str; 13] = [
+        "content_filter",
+        "refusal",
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "IMAGE_SAFETY",
+        "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION",
+        "MODEL_ARMOR",
+        "JAILBREAK",
+    ];
+    REASONS.contains(&stop_reason)
 }
 
 fn failure(kind: FailureKind, said: &Said, provider: &str, secrets: &Secrets) -> Failure {
@@ -105,6 +127,10 @@ fn read(document: &Value) -> Said {
     said.words.extend(error.pointer("/details/error_code").and_then(Value::as_str).map(str::to_ascii_lowercase));
     for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
         said.words.extend(detail.get("reason").and_then(Value::as_str).map(str::to_ascii_lowercase));
+        for violation in detail.get("violations").and_then(Value::as_array).into_iter().flatten() {
+            let quota = violation.get("quotaId").and_then(Value::as_str).unwrap_or_default();
+            said.is_used_up |= quota.contains("PerDay");
+        }
         let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(|delay| delay.strip_suffix('s'));
         said.retry_after_ms = said.retry_after_ms.or(delay.and_then(|seconds| milliseconds(seconds, 1_000.0)));
     }
@@ -147,6 +173,7 @@ fn kind(status: Option<u16>, said: &Said, is_document: bool) -> FailureKind {
     }
     if is(&["insufficient_quota", "billing_error", "enforced_spend_limit_reached", "insufficient_balance"])
         || status == Some(402)
+        || said.is_used_up
         || says(&["credit balance is too low", "insufficient balance", "insufficient credits"])
     {
         return FailureKind::ProviderQuota;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::server::outbound::gemini::GeminiEndpoint;
 use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::ollama::OllamaEndpoint;
 use crate::server::outbound::openai_chat::ChatEndpoint;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::endpoint::{Api, Endpoint};
@@ -11,5 +13,7 @@ use crate::server::platform::endpoint::{Api, Endpoint};
 pub fn connect(endpoint: &Endpoint, client: HttpClient) -> Arc<dyn Provider> {
     match endpoint.api {
         Api::OpenaiChat => Arc::new(ChatEndpoint::new(endpoint, client)),
+        Api::Gemini => Arc::new(GeminiEndpoint::new(endpoint, client)),
+        Api::Ollama => Arc::new(OllamaEndpoint::new(endpoint, client)),
     }
 }

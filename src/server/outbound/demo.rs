@@ -98,7 +98,7 @@ impl Provider for Demo {
         request::body(Self::dialect(), request)
     }
 
-    fn send(&self, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
         let pace = self.pace;
         async move {
             let refused = |kind, said: &str| Refused::unanswered(Failure::new(kind, NAME).with_detail(said));

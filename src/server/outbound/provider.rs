@@ -37,8 +37,8 @@ pub trait Provider: Send + Sync {
     /// The exact request body. The same request gives the same bytes (providers.md P4).
     fn build(&self, request: &ChatRequest) -> Bytes;
     /// One attempt: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
-    /// body it gave, closes the connection.
-    fn send(&self, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>>;
+    /// body it gave, closes the connection. `model` is the one that `body` was built for: some APIs name it in the URL.
+    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>>;
     /// A fresh state machine for one response body.
     fn decoder(&self) -> Box<dyn Decoder>;
     /// Runs one of `tools()`; `None` when there is no such tool.

@@ -12,6 +12,8 @@ use crate::domain::{
 };
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::classify;
+use crate::server::outbound::gemini::{self, GeminiDecoder};
+use crate::server::outbound::ollama::{self, OllamaDecoder};
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
 use crate::server::outbound::redact::Secrets;
@@ -100,6 +102,8 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
 fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
         Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
+        Api::Gemini => Box::new(GeminiDecoder::of(PROVIDER, Secrets::default())),
+        Api::Ollama => Box::new(OllamaDecoder::of(PROVIDER, Secrets::default())),
     }
 }
 
@@ -112,10 +116,21 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
                 let said = request::read_again(dialect, body);
                 said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect()
             }
+            Api::Gemini => {
+                let parts = gemini::request::read_again(body).map(|said| said.into_parts()).unwrap_or_default();
+                if parts.is_empty() { Vec::new() } else { vec![json!({"role": "model", "parts": parts})] }
+            }
+            Api::Ollama => ollama::request::read_again(body).and_then(|said| said.into_message()).into_iter().collect(),
         };
     }
     let text = crate::domain::turn::content_text(read.blocks.iter().map(|block| &block.content));
-    if text.is_empty() { Vec::new() } else { vec![json!({"role": "assistant", "content": text})] }
+    if text.is_empty() {
+        return Vec::new();
+    }
+    vec![match api {
+        Api::OpenaiChat | Api::Ollama => json!({"role": "assistant", "content": text}),
+        Api::Gemini => json!({"role": "model", "parts": [{"text": text}]}),
+    }]
 }
 
 fn print(read: &Read, outcome: &Outcome, events: u64, next: Option<Vec<Value>>) -> Value {

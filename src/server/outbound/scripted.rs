@@ -174,7 +174,7 @@ impl Provider for Scripted {
         request::body(Self::dialect(), request)
     }
 
-    fn send(&self, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
         let answer = lock(&self.answers).pop_front().unwrap_or(Answer::Silence);
         lock(&self.log.requests).push(body);
         self.log.changed.notify_waiters();

@@ -8,6 +8,23 @@ fn of(status: u16, body: &str) -> FailureKind {
     super::status(status, &[], body.as_bytes(), "P", &Secrets::default(), DateTime::UNIX_EPOCH).0.kind
 }
 
+/// A quota of Google's that is used up.
+fn google_quota(id: &str) -> String {
+    let details = json!([{"violations": [{"quotaId": id}]}, {"retryDelay": "23s"}]);
+    json!({"error": {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": details}})
+        .to_string()
+}
+
+#[test]
+fn stop_reasons_of_filters_are_known() {
+    for reason in ["SAFETY", "PROHIBITED_CONTENT", "content_filter", "refusal"] {
+        assert!(is_filtered(reason), "{reason}");
+    }
+    for reason in ["STOP", "stop", "MAX_TOKENS", "OTHER", ""] {
+        assert!(!is_filtered(reason), "{reason}");
+    }
+}
+
 #[test]
 fn statuses_and_documents_have_their_kind() {
     use FailureKind::*;
@@ -20,6 +37,8 @@ fn statuses_and_documents_have_their_kind() {
         (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, ProviderQuota),
         (429, r#"{"error":{"code":"rate_limit_exceeded","message":"x"}}"#, ProviderRateLimited),
         (429, "", ProviderRateLimited),
+        (429, &google_quota("GenerateRequestsPerMinutePerProjectPerModel"), ProviderRateLimited),
+        (429, &google_quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), ProviderQuota),
         (404, r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#, ModelNotFound),
         (404, "<html>nginx</html>", ProviderRefusedRequest),
         (404, r#"{"detail":"Not Found"}"#, ProviderRefusedRequest),

@@ -34,7 +34,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             is_thinking_mode: thinking != Thinking::Off,
             tools: if has_tools { demo.tools() } else { Vec::new() },
         };
-        let reply = demo.send(demo.build(&request)).await.unwrap();
+        let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
         let mut decoder = demo.decoder();
         let mut items: Vec<Item> = Vec::new();
@@ -157,7 +157,7 @@ async fn an_unknown_script_and_an_empty_request_are_refused() {
     let demo = Demo::new(0.0);
     let body = r#"{"model":"unheard-of","messages":[{"role":"user","content":"x"}]}"#;
     for (body, expected) in [(body, FailureKind::ModelNotFound), ("{}", FailureKind::ProviderRefusedRequest)] {
-        let refused = demo.send(body.into()).await.err().unwrap();
+        let refused = demo.send("", body.into()).await.err().unwrap();
         assert_eq!(refused.failure.kind, expected);
     }
 }
@@ -167,7 +167,7 @@ async fn the_slow_script_takes_about_a_minute_and_the_tour_much_less() {
     for (model, seconds) in [("slow", 50..90), ("plain", 0..5)] {
         let body = format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"x"}}]}}"#);
         let begun = tokio::time::Instant::now();
-        let reply = Demo::new(1.0).send(body.into()).await.unwrap();
+        let reply = Demo::new(1.0).send("", body.into()).await.unwrap();
         reply.body.for_each(|_| async {}).await;
         assert!(seconds.contains(&begun.elapsed().as_secs()), "{model} {:?}", begun.elapsed());
     }

@@ -67,7 +67,7 @@ impl Provider for ChatEndpoint {
         request::body(self.dialect, request)
     }
 
-    fn send(&self, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         async move { client.post(&target, "/chat/completions", body).await }.boxed()
     }

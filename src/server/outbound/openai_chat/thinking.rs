@@ -180,8 +180,8 @@ fn openai_effort(model: &str, thinking: Thinking) -> Option<&'static str> {
     Some(if thinking == Thinking::Off { off } else { effort(thinking) })
 }
 
-/// Open models that take a thinking switch. Servers refuse it for the others ("does not support thinking").
-fn is_local_reasoner(model: &str) -> bool {
+/// Open models that take a thinking switch, by their names in lower case. Servers refuse it for the others ("does not support thinking").
+pub fn is_local_reasoner(model: &str) -> bool {
     const FAMILIES: [&str; 13] = [
         "gpt-oss",
         "qwen3",

@@ -22,6 +22,7 @@ pub fn show(config: &Config) -> Value {
             json!({
                 "id": endpoint.id,
                 "name": endpoint.name,
+                "api": endpoint.api.as_str(),
                 "dialect": endpoint.dialect,
                 "base_url": endpoint.base_url,
                 "api_key": endpoint.api_key.as_ref().map(|_| MASK),

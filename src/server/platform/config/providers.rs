@@ -27,8 +27,10 @@ pub struct Providers {
 struct Preset {
     id: &'static str,
     name: &'static str,
+    api: Api,
     dialect: &'static str,
-    key: &'static str,
+    /// Variables that may hold the key; the first that is set counts.
+    keys: &'static [&'static str],
     /// Variables that may hold another address; the first that is set counts.
     address: &'static [&'static str],
     base_url: &'static str,
@@ -38,58 +40,70 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "openai",
         name: "OpenAI",
+        api: Api::OpenaiChat,
         dialect: "openai",
-        key: "OPENAI_API_KEY",
+        keys: &["OPENAI_API_KEY"],
         address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         base_url: "https://api.openai.com/v1",
     },
     Preset {
+        id: "gemini",
+        name: "Gemini",
+        api: Api::Gemini,
+        dialect: "",
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        address: &["GEMINI_BASE_URL"],
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+    },
+    Preset {
         id: "openrouter",
         name: "OpenRouter",
+        api: Api::OpenaiChat,
         dialect: "openrouter",
-        key: "OPENROUTER_API_KEY",
+        keys: &["OPENROUTER_API_KEY"],
         address: &[],
         base_url: "https://openrouter.ai/api/v1",
     },
     Preset {
         id: "deepseek",
         name: "DeepSeek",
+        api: Api::OpenaiChat,
         dialect: "deepseek",
-        key: "DEEPSEEK_API_KEY",
+        keys: &["DEEPSEEK_API_KEY"],
         address: &[],
         base_url: "https://api.deepseek.com/v1",
     },
     Preset {
         id: "groq",
         name: "Groq",
+        api: Api::OpenaiChat,
         dialect: "groq",
-        key: "GROQ_API_KEY",
+        keys: &["GROQ_API_KEY"],
         address: &[],
         base_url: "https://api.groq.com/openai/v1",
     },
     Preset {
         id: "mistral",
         name: "Mistral",
+        api: Api::OpenaiChat,
         dialect: "mistral",
-        key: "MISTRAL_API_KEY",
+        keys: &["MISTRAL_API_KEY"],
         address: &[],
         base_url: "https://api.mistral.ai/v1",
     },
     Preset {
         id: "xai",
         name: "xAI",
+        api: Api::OpenaiChat,
         dialect: "xai",
-        key: "XAI_API_KEY",
+        keys: &["XAI_API_KEY"],
         address: &[],
         base_url: "https://api.x.ai/v1",
     },
 ];
 
 /// Providers whose variables are known but whose protocol is not spoken yet.
-const NOT_YET: &[(&str, &[&str])] = &[
-    ("Anthropic", &["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"]),
-    ("Gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_BASE_URL"]),
-];
+const NOT_YET: &[(&str, &[&str])] = &[("Anthropic", &["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"])];
 
 impl Providers {
     pub fn read(environment: &Environment, file: ConfigFile) -> Result<Self, ConfigError> {
@@ -132,7 +146,12 @@ impl Providers {
 }
 
 fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
-    let api_key = environment.secret(preset.key)?;
+    let mut api_key = None;
+    for name in preset.keys {
+        if api_key.is_none() {
+            api_key = environment.secret(name)?;
+        }
+    }
     let address = preset.address.iter().find_map(|name| environment.text(name).map(|url| (*name, url)));
     if api_key.is_none() && address.is_none() {
         return Ok(None);
@@ -151,7 +170,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
         name,
-        api: Api::OpenaiChat,
+        api: preset.api,
         dialect: dialect.to_owned(),
         base_url,
         api_key,
@@ -202,7 +221,12 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
             "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
         )));
     }
-    let preset = PRESETS.iter().find(|preset| preset.id == id);
+    let api = match &entry.api {
+        Some(name) => Some(Api::named(name).ok_or_else(|| unknown_api(&id, name))?),
+        None => None,
+    };
+    // A preset of another API says nothing about this endpoint.
+    let preset = PRESETS.iter().find(|preset| preset.id == id && api.is_none_or(|api| api == preset.api));
     let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
     let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
     let api_key = match (entry.api_key, entry.api_key_file, entry.api_key_env) {
@@ -219,7 +243,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
         base_url: base_url(&format!("base_url of the provider `{id}`"), url)?,
-        api: Api::OpenaiChat,
+        api: api.or(preset.map(|preset| preset.api)).unwrap_or_default(),
         dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
         name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
         api_key,
@@ -227,6 +251,11 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         default_model: entry.default_model,
         id,
     })
+}
+
+fn unknown_api(id: &str, name: &str) -> ConfigError {
+    let known: Vec<&str> = Api::ALL.iter().map(|api| api.as_str()).collect();
+    ConfigError::new(format!("api of the provider `{id}` is `{name}`, which is not one of {}", known.join(", ")))
 }
 
 /// Checks a provider's address and takes off its final slash. Addresses that carry a name and password are refused:

@@ -6,6 +6,7 @@ use super::generation::Progress;
 use super::{Halt, Run};
 use crate::domain::{BlockState, FailureKind, TurnStatus};
 use crate::server::outbound::builder::PendingCall;
+use crate::server::outbound::classify;
 use crate::server::outbound::provider::Outcome;
 use crate::server::run::journal::Batch;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus};
@@ -23,9 +24,7 @@ impl Run<'_> {
             Ok(outcome) if !outcome.complete => Some(Halt::Failed(self.failure(FailureKind::ProviderTruncated))),
             Ok(outcome) => {
                 progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
-                (!progress.has_content).then(|| {
-                    Halt::Failed(self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"))
-                })
+                (!progress.has_content).then(|| self.empty_reply(progress.stop_reason.as_deref()))
             }
         };
         if !progress.has_content {
@@ -54,6 +53,15 @@ impl Run<'_> {
             self.cut_off = None;
         }
         Ok(calls)
+    }
+
+    /// A whole reply that says nothing is of no use to anybody, but a filter that took it can be named.
+    fn empty_reply(&self, stop_reason: Option<&str>) -> Halt {
+        let failure = match stop_reason.filter(|reason| classify::is_filtered(reason)) {
+            Some(reason) => self.failure(FailureKind::ContentFiltered).with_detail(reason),
+            None => self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"),
+        };
+        Halt::Failed(failure)
     }
 
     fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {

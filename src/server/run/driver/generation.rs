@@ -136,7 +136,7 @@ impl Run<'_> {
         let sent = tokio::select! {
             biased;
             why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
-            sent = timeout_at(first_byte, self.provider.send(body)) => sent,
+            sent = timeout_at(first_byte, self.provider.send(&self.job.lock.model, body)) => sent,
         };
         match sent {
             Err(_) => Err(self.failure(FailureKind::ProviderStalled).into()),

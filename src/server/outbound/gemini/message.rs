@@ -1,0 +1,143 @@
+//! The parts of a response that go into the next request to the same model: every part unchanged and in its place, but
+//! thoughts only as their signatures (providers.md 7.4, 7.6).
+
+use serde_json::{Map, Value};
+
+use crate::server::outbound::halves;
+
+/// A call of the response, as far as its answer has to name it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SaidCall {
+    pub name: String,
+    /// The id that the endpoint gave; many give none, and then the answer has none either.
+    pub id: Option<String>,
+}
+
+/// The parts of one response.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    parts: Vec<Value>,
+}
+
+impl Said {
+    /// Keeps a part. `text` is its text with halves of surrogate pairs put together; `is_mended` says that other
+    /// strings in it may hold stand-ins of halves.
+    pub fn part(&mut self, part: &Value, text: Option<String>, is_mended: bool) {
+        let mut part = if is_mended { without_halves(part) } else { part.clone() };
+        if let (Some(text), Some(kept)) = (text, part.get_mut("text")) {
+            *kept = text.into();
+        }
+        if let Some(call) = part.get_mut("functionCall").and_then(Value::as_object_mut) {
+            call.shift_remove("partialArgs");
+            call.shift_remove("willContinue");
+        }
+        self.parts.push(part);
+    }
+
+    /// Sets the arguments of the last call: they came in pieces.
+    pub fn set_arguments(&mut self, arguments: Value) {
+        let call = self.parts.iter_mut().rev().find_map(|part| part.get_mut("functionCall")?.as_object_mut());
+        if let Some(call) = call {
+            call.insert("args".to_owned(), arguments);
+        }
+    }
+
+    /// The calls, in their order.
+    pub fn calls(&self) -> Vec<SaidCall> {
+        let call = |part: &Value| {
+            let call = part.get("functionCall")?;
+            let text = |key: &str| call.get(key).and_then(Value::as_str).map(str::to_owned);
+            Some(SaidCall { name: text("name").unwrap_or_default(), id: text("id").filter(|id| !id.is_empty()) })
+        };
+        self.parts.iter().filter_map(call).collect()
+    }
+
+    /// The parts to send; none when nothing of the response may be sent, or it says nothing.
+    pub fn into_parts(self) -> Vec<Value> {
+        let parts: Vec<Value> = self.parts.into_iter().filter_map(sent).collect();
+        let is_empty =
+            |part: &Value| part.as_object().is_some_and(|part| part.len() == 1 && part.get("text") == Some(&"".into()));
+        if parts.iter().all(is_empty) { Vec::new() } else { parts }
+    }
+}
+
+/// A part as it is sent: a thought goes back as its signature alone, or not at all.
+fn sent(part: Value) -> Option<Value> {
+    let is_thought = part.get("thought") == Some(&Value::Bool(true)) && part.get("functionCall").is_none();
+    if !is_thought {
+        return Some(part);
+    }
+    part.get("thoughtSignature").and_then(Value::as_str).filter(|signature| !signature.is_empty())?;
+    let Value::Object(mut part) = part else { return None };
+    part.shift_remove("text");
+    Some(Value::Object(part))
+}
+
+/// A value with the stand-ins of halves in its strings given up.
+fn without_halves(value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let (mut text, half) = halves::join(None, text);
+            text.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+            text.into()
+        }
+        Value::Array(list) => list.iter().map(without_halves).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(key, value)| (key.clone(), without_halves(value))).collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sent_back(parts: &[Value]) -> Value {
+        let mut said = Said::default();
+        parts.iter().for_each(|part| said.part(part, None, false));
+        Value::Array(said.into_parts())
+    }
+
+    #[test]
+    fn parts_go_back_unchanged_and_thoughts_as_their_signatures() {
+        let kept = [
+            json!({"text": "Hi"}),
+            json!({"text": "", "thoughtSignature": "s"}),
+            json!({"text": ""}),
+            json!({"functionCall": {"name": "f", "args": {"b": 1, "a": 2}, "id": "x"}, "thoughtSignature": "s"}),
+            json!({"functionCall": {"name": "f", "args": {}}, "thought": true}),
+            json!({"thoughtSignature": "s", "toolCall": {"toolType": "FILE_SEARCH"}}),
+            json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}}),
+            json!({"somethingNew": 1}),
+            json!({"text": "no thought", "thought": false}),
+        ];
+        assert_eq!(sent_back(&kept).to_string(), Value::from(kept.to_vec()).to_string());
+        for (what, parts, expected) in [
+            ("a thought", json!([{"text": "why", "thought": true}, {"text": "so"}]), json!([{"text": "so"}])),
+            (
+                "a signed thought",
+                json!([{"text": "why", "thought": true, "thoughtSignature": "s"}]),
+                json!([{"thought": true, "thoughtSignature": "s"}]),
+            ),
+            ("an empty signature", json!([{"text": "why", "thought": true, "thoughtSignature": ""}]), json!([])),
+            ("nothing but thoughts and empty text", json!([{"text": "why", "thought": true}, {"text": ""}]), json!([])),
+            ("nothing", json!([]), json!([])),
+        ] {
+            assert_eq!(sent_back(parts.as_array().unwrap()), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_call_in_pieces_goes_back_whole() {
+        let mut said = Said::default();
+        let began = json!({"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "s"});
+        said.part(&began, None, false);
+        said.set_arguments(json!({"a": 1}));
+        assert_eq!(said.calls(), [SaidCall { name: "f".into(), id: None }]);
+        let whole = json!({"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "s"});
+        assert_eq!(said.into_parts(), [whole]);
+    }
+}

@@ -1,0 +1,172 @@
+//! The request body of `streamGenerateContent`: deterministic bytes out of the path (domain.md 4.7, providers.md 7.1, 7.6,
+//! 9). The model stands in the path of the URL, not here.
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::domain::turn::content_text;
+use crate::domain::{BlockId, Content, Role};
+use crate::server::outbound::gemini::message::{Said, SaidCall};
+use crate::server::outbound::gemini::models;
+use crate::server::outbound::gemini::stream::GeminiDecoder;
+use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
+
+/// The result of a call that nobody answered: without one the request would be refused (providers.md 7.5).
+const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
+pub fn body(request: &ChatRequest) -> Bytes {
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    let system = request.system.as_deref().filter(|text| !text.trim().is_empty());
+    let (instruction, first) =
+        if models::takes_system_instruction(&request.model) { (system, None) } else { (None, system) };
+    set("contents", contents(request, first));
+    if let Some(text) = instruction {
+        set("systemInstruction", json!({"parts": [{"text": text}]}));
+    }
+    let config = generation_config(request);
+    if !config.is_empty() {
+        set("generationConfig", Value::Object(config));
+    }
+    if !request.tools.is_empty() {
+        // `parameters` would take a part of JSON Schema only.
+        let tool = |tool: &crate::domain::tool::ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
+        let declarations: Vec<Value> = request.tools.iter().map(tool).collect();
+        set("tools", json!([{"functionDeclarations": declarations}]));
+    }
+    Value::Object(body).to_string().into()
+}
+
+fn generation_config(request: &ChatRequest) -> Map<String, Value> {
+    let mut config = Map::new();
+    let mut set = |key: &str, value: Value| config.insert(key.to_owned(), value);
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set(
+            "maxOutputTokens",
+            json!(models::most_output_tokens(&request.model).map_or(tokens, |most| tokens.min(most))),
+        );
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("topP", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("topK", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stopSequences", json!(params.stop_sequences));
+    }
+    if let Some(thinking) = models::thinking_config(&request.model, request.thinking, params.max_tokens) {
+        set("thinkingConfig", thinking);
+    }
+    config
+}
+
+/// The turns; `first` goes before everything else, for models without a place for instructions.
+fn contents(request: &ChatRequest, first: Option<&str>) -> Value {
+    let mut contents = Contents::default();
+    contents.text("user", first.unwrap_or_default());
+    for turn in &request.history {
+        match turn.role {
+            Role::User => contents.text("user", &user_text(turn)),
+            // The API knows no such role between the others.
+            Role::System => contents.text("user", &plain_text(turn)),
+            Role::Assistant => push_assistant(&mut contents, turn),
+        }
+    }
+    Value::Array(contents.0)
+}
+
+/// Contents in the order of the path. Neighbours of one role become one: the API wants the roles to alternate.
+#[derive(Default)]
+struct Contents(Vec<Value>);
+
+impl Contents {
+    fn text(&mut self, role: &str, text: &str) {
+        // An empty part is refused.
+        if !text.is_empty() {
+            self.push(role, vec![json!({"text": text})]);
+        }
+    }
+
+    fn push(&mut self, role: &str, parts: Vec<Value>) {
+        if parts.is_empty() {
+            return;
+        }
+        let last = self.0.last_mut().filter(|last| last.get("role").and_then(Value::as_str) == Some(role));
+        match last.and_then(|last| last.get_mut("parts")?.as_array_mut()) {
+            Some(known) => known.extend(parts),
+            None => self.0.push(json!({"role": role, "parts": parts})),
+        }
+    }
+}
+
+fn plain_text(turn: &HistoryTurn) -> String {
+    content_text(turn.blocks.iter().map(|block| &block.content))
+}
+
+fn user_text(turn: &HistoryTurn) -> String {
+    let mut text = plain_text(turn);
+    for block in &turn.blocks {
+        if let Content::Image { alt, .. } = &block.content {
+            text.push_str(&format!("\n\n[image: {alt}]"));
+        }
+    }
+    text
+}
+
+/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
+    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
+    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+        return contents.text("model", &plain_text(turn));
+    };
+    let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
+    let mut call_ids = turn.blocks.iter().filter(|block| is_call(&block.content)).map(|block| block.id);
+    for said in steps {
+        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
+        let answers = said.calls().iter().map(|call| answer(call, turn, call_ids.next())).collect();
+        contents.push("model", said.into_parts());
+        contents.push("user", answers);
+    }
+}
+
+/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
+pub fn read_again(raw: &[u8]) -> Option<Said> {
+    let mut decoder = GeminiDecoder::keeping_parts();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    let outcome = decoder.finish(&mut items);
+    outcome.complete.then(|| decoder.into_reader().into_said()).flatten()
+}
+
+/// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
+/// wrong under `error`.
+fn answer(call: &SaidCall, turn: &HistoryTurn, block: Option<BlockId>) -> Value {
+    let found = turn.blocks.iter().find_map(|known| match &known.content {
+        Content::ToolResult { result, is_error, .. } if block.is_some() && known.parent_block_id == block => {
+            Some((result, *is_error))
+        }
+        _ => None,
+    });
+    let response = match found {
+        None => json!({"error": UNANSWERED}),
+        Some((result, true)) => json!({"error": result}),
+        Some((result @ Value::Object(_), false)) => result.clone(),
+        Some((result, false)) => json!({"output": result}),
+    };
+    let mut answer = Map::new();
+    if let Some(id) = &call.id {
+        answer.insert("id".into(), json!(id));
+    }
+    answer.insert("name".into(), json!(call.name));
+    answer.insert("response".into(), response);
+    json!({"functionResponse": answer})
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use chrono::DateTime;
+use uuid::Uuid;
+
+use super::*;
+use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Author, Block, BlockState, Params, Thinking, TurnId};
+
+fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
+    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
+    Block {
+        id: block_id(id),
+        seq: 0,
+        chat_seq: 0,
+        author: Author::Assistant,
+        state: BlockState::Done,
+        content,
+        parent_block_id: parent.map(block_id),
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
+    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+}
+
+fn user(text: &str) -> HistoryTurn {
+    turn(Role::User, vec![block(1, Content::text(text), None)], &[])
+}
+
+fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: Some("Be kind.".into()),
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        tools: Vec::new(),
+    }
+}
+
+fn contents_of(history: Vec<HistoryTurn>) -> Value {
+    let sent: Value = serde_json::from_slice(&body(&request("gemini-2.5-flash", history))).unwrap();
+    sent["contents"].clone()
+}
+
+fn raw(parts: Value, finish: &str) -> String {
+    format!("data: {}\r\n\r\n", json!({"candidates": [{"content": {"parts": parts}, "finishReason": finish}]}))
+}
+
+fn use_block(id: u128) -> Block {
+    let content = Content::ToolUse {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        arguments: json!({}),
+        arguments_raw: None,
+        status: ToolStatus::Done,
+        duration_ms: None,
+    };
+    block(id, content, None)
+}
+
+fn result_block(id: u128, call: u128, result: Value, is_error: bool) -> Block {
+    let content = Content::ToolResult {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        result,
+        success: !is_error,
+        is_error,
+        metadata: Value::Null,
+    };
+    block(id, content, Some(call))
+}
+
+#[test]
+fn a_request_has_exactly_these_bytes() {
+    let mut asked = request("gemini-2.5-flash", vec![user("Hi \"you\"")]);
+    asked.params = Params {
+        temperature: Some(0.5),
+        top_p: Some(0.9),
+        top_k: Some(40),
+        max_tokens: Some(100_000),
+        stop_sequences: vec!["x".into()],
+        thinking: None,
+    };
+    let parameters = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters }];
+    let expected = concat!(
+        r#"{"contents":[{"role":"user","parts":[{"text":"Hi \"you\""}]}],"systemInstruction":{"parts":[{"text":"Be kind."}]},"#,
+        r#""generationConfig":{"maxOutputTokens":65536,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["x"],"#,
+        r#""thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}},"#,
+        r#""tools":[{"functionDeclarations":[{"name":"f","description":"d","#,
+        r#""parametersJsonSchema":{"type":"object","properties":{},"additionalProperties":false}}]}]}"#
+    );
+    assert_eq!(body(&asked), expected);
+    assert_eq!(body(&asked), body(&asked));
+    let plain = r#"{"contents":[{"role":"user","parts":[{"text":"Be kind."},{"text":"Hi"}]}]}"#;
+    assert_eq!(body(&request("gemma-3-4b-it", vec![user("Hi")])), plain);
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
+    let first = json!([{"text": "why", "thought": true}, {"functionCall": {"name": "f", "args": {"b": 1, "a": 2}}, "thoughtSignature": "s"},
+        {"functionCall": {"name": "g", "args": {}, "id": "i"}}]);
+    let second = json!([{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}, {"text": ""}]);
+    let steps = [raw(first, "STOP"), raw(second, "STOP"), raw(json!([{"text": "Done."}]), "STOP")];
+    let blocks = vec![
+        use_block(10),
+        use_block(11),
+        result_block(12, 11, json!("no"), true),
+        result_block(13, 10, json!({"n": 1}), false),
+        use_block(14),
+        result_block(15, 14, json!("yes"), false),
+    ];
+    let answer = |response: Value| json!({"functionResponse": {"name": "f", "response": response}});
+    let history = vec![user("Go"), turn(Role::Assistant, blocks.clone(), &steps), user("More")];
+    assert_eq!(
+        contents_of(history),
+        json!([
+            {"role": "user", "parts": [{"text": "Go"}]},
+            {"role": "model", "parts": [
+                {"functionCall": {"name": "f", "args": {"b": 1, "a": 2}}, "thoughtSignature": "s"},
+                {"functionCall": {"name": "g", "args": {}, "id": "i"}},
+            ]},
+            {"role": "user", "parts": [
+                answer(json!({"n": 1})),
+                {"functionResponse": {"id": "i", "name": "g", "response": {"error": "no"}}},
+            ]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}, {"text": ""}]},
+            {"role": "user", "parts": [answer(json!({"output": "yes"}))]},
+            {"role": "model", "parts": [{"text": "Done."}]},
+            {"role": "user", "parts": [{"text": "More"}]},
+        ])
+    );
+    // A call that was never answered, and the question that follows it.
+    let cut = vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &steps[1..2]), user("More")];
+    assert_eq!(
+        contents_of(cut)[2],
+        json!({"role": "user", "parts": [answer(json!({"error": UNANSWERED})), {"text": "More"}]})
+    );
+}
+
+#[test]
+fn what_is_not_whole_or_foreign_goes_back_as_text() {
+    let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
+    let whole = raw(json!([{"text": "other"}]), "STOP");
+    let cut = raw(json!([{"text": "other"}]), "");
+    for steps in [vec![], vec![cut.clone()], vec![whole, cut]] {
+        let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &steps), user("More")];
+        assert_eq!(contents_of(history)[1], json!({"role": "model", "parts": [{"text": "So."}]}), "{steps:?}");
+    }
+    // Nothing is left: the neighbours become one.
+    let silent = raw(json!([{"text": "why", "thought": true}]), "STOP");
+    for steps in [vec![silent], vec![]] {
+        let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &steps), user("More")];
+        assert_eq!(contents_of(history), json!([{"role": "user", "parts": [{"text": "Go"}, {"text": "More"}]}]));
+    }
+}
+
+#[test]
+fn a_longer_path_begins_with_the_same_contents() {
+    let step = [raw(json!([{"text": "Yes.", "thoughtSignature": "s"}]), "STOP")];
+    let mut history = vec![user("One"), turn(Role::Assistant, vec![], &step), user("Two")];
+    let before = contents_of(history.clone());
+    history.extend([turn(Role::Assistant, vec![], &step), user("Three")]);
+    let after = contents_of(history);
+    assert_eq!(after.as_array().unwrap()[..3].to_vec(), *before.as_array().unwrap());
+}

@@ -1,0 +1,153 @@
+//! The request body of `/api/chat`: deterministic bytes out of the path (domain.md 4.7, providers.md 8, 9).
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::domain::turn::content_text;
+use crate::domain::{BlockId, Content, Role};
+use crate::server::outbound::ollama::message::{Said, SaidCall};
+use crate::server::outbound::ollama::stream::OllamaDecoder;
+use crate::server::outbound::ollama::thinking;
+use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
+
+/// The result of a call that nobody answered: templates of models expect one behind every call.
+const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+pub fn body(request: &ChatRequest) -> Bytes {
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    set("model", json!(request.model));
+    set("messages", Value::Array(messages(request)));
+    set("stream", json!(true));
+    if let Some(think) = thinking::think(&request.model, request.thinking) {
+        set("think", think);
+    }
+    let options = options(request);
+    if !options.is_empty() {
+        set("options", Value::Object(options));
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            json!({"type": "function", "function": {
+                "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+            }})
+        });
+        set("tools", tools.collect());
+    }
+    Value::Object(body).to_string().into()
+}
+
+fn options(request: &ChatRequest) -> Map<String, Value> {
+    let mut options = Map::new();
+    let mut set = |key: &str, value: Value| options.insert(key.to_owned(), value);
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set("num_predict", json!(tokens));
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop", json!(params.stop_sequences));
+    }
+    options
+}
+
+fn messages(request: &ChatRequest) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+        messages.push(json!({"role": "system", "content": text}));
+    }
+    for turn in &request.history {
+        match turn.role {
+            Role::User => push_user(&mut messages, &user_text(turn)),
+            Role::System => messages.push(json!({"role": "system", "content": plain_text(turn)})),
+            Role::Assistant => push_assistant(&mut messages, turn),
+        }
+    }
+    messages
+}
+
+fn plain_text(turn: &HistoryTurn) -> String {
+    content_text(turn.blocks.iter().map(|block| &block.content))
+}
+
+fn user_text(turn: &HistoryTurn) -> String {
+    let mut text = plain_text(turn);
+    for block in &turn.blocks {
+        if let Content::Image { alt, .. } = &block.content {
+            text.push_str(&format!("\n\n[image: {alt}]"));
+        }
+    }
+    text
+}
+
+/// Two user messages in a row (an error without content lies between them) become one, because templates of models
+/// demand that roles alternate.
+fn push_user(messages: &mut Vec<Value>, text: &str) {
+    let last = messages.last_mut().filter(|last| last.get("role").and_then(Value::as_str) == Some("user"));
+    if let Some(Value::String(before)) = last.and_then(|last| last.get_mut("content")) {
+        before.push_str("\n\n");
+        before.push_str(text);
+        return;
+    }
+    messages.push(json!({"role": "user", "content": text}));
+}
+
+/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
+    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
+    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+        let text = plain_text(turn);
+        if !text.is_empty() {
+            messages.push(json!({"role": "assistant", "content": text}));
+        }
+        return;
+    };
+    let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
+    let mut call_ids = turn.blocks.iter().filter(|block| is_call(&block.content)).map(|block| block.id);
+    for said in steps {
+        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
+        let answers: Vec<Value> = said.named_calls().iter().map(|call| answer(call, turn, call_ids.next())).collect();
+        messages.extend(said.into_message());
+        messages.extend(answers);
+    }
+}
+
+/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
+pub fn read_again(raw: &[u8]) -> Option<Said> {
+    let mut decoder = OllamaDecoder::keeping_message();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    let outcome = decoder.finish(&mut items);
+    outcome.complete.then(|| decoder.into_reader().into_said()).flatten()
+}
+
+/// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.
+fn answer(call: &SaidCall, turn: &HistoryTurn, block: Option<BlockId>) -> Value {
+    let found = turn.blocks.iter().find_map(|known| match &known.content {
+        Content::ToolResult { result, .. } if block.is_some() && known.parent_block_id == block => Some(match result {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }),
+        _ => None,
+    });
+    let mut message = Map::new();
+    message.insert("role".into(), json!("tool"));
+    message.insert("content".into(), json!(found.unwrap_or_else(|| UNANSWERED.to_owned())));
+    message.insert("tool_name".into(), json!(call.name));
+    if let Some(id) = &call.id {
+        message.insert("tool_call_id".into(), json!(id));
+    }
+    Value::Object(message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use chrono::DateTime;
+use uuid::Uuid;
+
+use super::*;
+use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Author, Block, BlockState, Params, Thinking, TurnId};
+
+fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
+    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
+    Block {
+        id: block_id(id),
+        seq: 0,
+        chat_seq: 0,
+        author: Author::Assistant,
+        state: BlockState::Done,
+        content,
+        parent_block_id: parent.map(block_id),
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
+    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+}
+
+fn user(text: &str) -> HistoryTurn {
+    turn(Role::User, vec![block(1, Content::text(text), None)], &[])
+}
+
+fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: Some("Be kind.".into()),
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        tools: Vec::new(),
+    }
+}
+
+fn messages_of(history: Vec<HistoryTurn>) -> Value {
+    let sent: Value = serde_json::from_slice(&body(&request("qwen3:4b", history))).unwrap();
+    sent["messages"].clone()
+}
+
+fn raw(message: Value, is_done: bool) -> String {
+    format!("{}\n", json!({"message": message, "done": is_done}))
+}
+
+#[test]
+fn a_request_has_exactly_these_bytes() {
+    let mut asked = request("qwen3:4b", vec![user("Hi \"you\"")]);
+    asked.params = Params {
+        temperature: Some(0.5),
+        top_p: Some(0.9),
+        top_k: Some(40),
+        max_tokens: Some(9),
+        stop_sequences: vec!["x".into()],
+        thinking: None,
+    };
+    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let expected = concat!(
+        r#"{"model":"qwen3:4b","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi \"you\""}],"#,
+        r#""stream":true,"think":true,"options":{"num_predict":9,"temperature":0.5,"top_p":0.9,"top_k":40,"stop":["x"]},"#,
+        r#""tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}]}"#
+    );
+    assert_eq!(body(&asked), expected);
+    let plain = r#"{"model":"llama3.2","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi"}],"stream":true}"#;
+    assert_eq!(body(&request("llama3.2", vec![user("Hi")])), plain);
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step() {
+    let call = json!({"id": "c", "function": {"index": 0, "name": "f", "arguments": {"b": 1, "a": 2}}});
+    let bare = json!({"function": {"name": "g", "arguments": {}}});
+    let steps = [
+        raw(json!({"content": "", "thinking": "why", "tool_calls": [call, bare]}), true),
+        raw(json!({"content": "Done."}), true),
+    ];
+    let content = Content::ToolUse {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        arguments: json!({}),
+        arguments_raw: None,
+        status: ToolStatus::Done,
+        duration_ms: None,
+    };
+    let result = Content::ToolResult {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        result: json!({"n": 1}),
+        success: true,
+        is_error: false,
+        metadata: Value::Null,
+    };
+    let blocks = vec![block(10, content.clone(), None), block(11, content, None), block(12, result, Some(10))];
+    let history = vec![user("Go"), turn(Role::Assistant, blocks, &steps), user("More")];
+    assert_eq!(
+        messages_of(history),
+        json!([
+            {"role": "system", "content": "Be kind."},
+            {"role": "user", "content": "Go"},
+            {"role": "assistant", "content": "", "thinking": "why", "tool_calls": [call, bare]},
+            {"role": "tool", "content": "{\"n\":1}", "tool_name": "f", "tool_call_id": "c"},
+            {"role": "tool", "content": UNANSWERED, "tool_name": "g"},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": "More"},
+        ])
+    );
+}
+
+#[test]
+fn what_is_not_whole_goes_back_as_text_and_empty_turns_not_at_all() {
+    let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
+    for steps in [vec![], vec![raw(json!({"content": "other"}), false)]] {
+        let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &steps), user("More")];
+        assert_eq!(messages_of(history)[2], json!({"role": "assistant", "content": "So."}));
+    }
+    let silent = [raw(json!({"content": "", "thinking": "why"}), true)];
+    let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &silent), user("More")];
+    assert_eq!(messages_of(history)[1], json!({"role": "user", "content": "Go\n\nMore"}));
+}

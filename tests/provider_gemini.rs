@@ -1,0 +1,352 @@
+//! Every recorded Gemini response through the decoder: whole, cut anywhere, and back into the next request.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnleaf::server::outbound::gemini::{GeminiDecoder, GeminiEndpoint};
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::provider::{Decoder, Item, Outcome, Provider};
+use turnleaf::server::outbound::redact::Secrets;
+use turnleaf::server::outbound::replay::{Replay, replay};
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
+
+#[path = "support/decoding.rs"]
+mod decoding;
+#[path = "support/fakeprov.rs"]
+#[expect(dead_code, reason = "servers that misbehave are for provider_http")]
+mod fakeprov;
+#[path = "support/fixtures.rs"]
+#[expect(dead_code, reason = "the recordings of chat completions are for provider_fixtures")]
+mod fixtures;
+
+use fakeprov::{FakeProvider, Verb};
+use fixtures::{Recording, recordings};
+
+/// Every recorded stream, every array, and what was made of them.
+fn all() -> Option<Vec<Recording>> {
+    let mut all = recordings("gemini", "sse")?;
+    all.extend(recordings("gemini_json_array", "body")?);
+    all.extend(recordings("derived", "sse")?.into_iter().filter(|recording| recording.about["api"] == "gemini"));
+    Some(all)
+}
+
+fn decoder(_: &Recording) -> Box<dyn Decoder> {
+    Box::new(GeminiDecoder::of("Recorded", Secrets::default()))
+}
+
+fn decode(recording: &Recording) -> (Vec<Item>, Outcome) {
+    decoding::decode(decoder(recording), [recording.body.as_slice()])
+}
+
+fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
+    let how = Replay { api: "gemini".into(), dialect: None, http_status: None, chunk, next: true };
+    replay(&how, body).unwrap()
+}
+
+/// The chunks of a recording, read without the decoder.
+fn chunks(recording: &Recording) -> Vec<Value> {
+    let text = std::str::from_utf8(&recording.body).unwrap();
+    if let Ok(Value::Array(chunks)) = serde_json::from_str(text) {
+        return chunks;
+    }
+    text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect()
+}
+
+fn parts_of(recording: &Recording) -> Vec<Value> {
+    let parts = |chunk: &Value| chunk.pointer("/candidates/0/content/parts").and_then(Value::as_array).cloned();
+    chunks(recording).iter().filter_map(parts).flatten().collect()
+}
+
+#[test]
+fn every_split_of_a_recording_gives_the_same_items() {
+    let Some(recordings) = all() else { return };
+    assert!(recordings.len() >= 30, "only {} recordings", recordings.len());
+    decoding::same_in_every_split(&recordings, decoder);
+    for recording in recordings {
+        let printed = replayed(&recording.body, None);
+        assert_eq!(replayed(&recording.body, Some(7)), printed, "{}", recording.name);
+    }
+}
+
+#[test]
+fn every_beginning_of_a_recording_ends() {
+    let Some(recordings) = all() else { return };
+    decoding::every_beginning_ends(&recordings, decoder);
+    let mut dice = decoding::Dice(0x7465_726d_696e_616c);
+    for recording in &recordings {
+        for cut in (0..20).map(|_| dice.below(recording.body.len())) {
+            let (_, early) = decoding::decode(decoder(recording), [&recording.body[..cut]]);
+            let begins = String::from_utf8_lossy(&recording.body[..cut]).replace(' ', "");
+            let is_told = begins.contains("\"finishReason\":\"") || begins.contains("\"blockReason\":\"");
+            assert!(!early.complete || is_told, "{} cut at {cut}", recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_recording_ends_with_the_reason_that_is_known_of_it() {
+    let Some(recordings) = all() else { return };
+    for recording in recordings {
+        let (items, outcome) = decode(&recording);
+        let name = recording.name.as_str();
+        if name == "derived/gemini_truncated_mid_event" {
+            assert_eq!(outcome.failure.unwrap().kind.as_str(), "provider_truncated", "{name}");
+            continue;
+        }
+        assert!(outcome.complete && outcome.failure.is_none(), "{name}: {outcome:?}");
+        let features = recording.about["features"].as_array().cloned().unwrap_or_default();
+        let known = features.iter().filter_map(Value::as_str);
+        let reason = known.filter_map(|feature| feature.strip_prefix("fin:").or(feature.strip_prefix("pf:"))).next();
+        assert_eq!(outcome.stop_reason.as_deref(), reason.or(Some("STOP")), "{name}");
+        let model =
+            items.iter().find_map(|item| if let Item::Model(model) = item { Some(model.as_str()) } else { None });
+        let served = chunks(&recording).iter().find_map(|chunk| Some(chunk["modelVersion"].as_str()?.to_owned()));
+        assert_eq!(model, served.as_deref(), "{name}");
+    }
+}
+
+#[test]
+fn nothing_of_a_recording_is_lost_or_moved() {
+    let Some(recordings) = all() else { return };
+    for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
+        let (items, _) = decode(recording);
+        let told: Vec<(&str, String)> = items.iter().filter_map(told).fold(Vec::new(), joined);
+        let mut expected = Vec::new();
+        for part in parts_of(recording) {
+            let kind = if part["thought"] == true { "thinking" } else { "text" };
+            if let Some(text) = part["text"].as_str().filter(|text| !text.is_empty()) {
+                expected.push((kind, text.to_owned()));
+            }
+            // Calls in pieces are compared by their names alone.
+            if let Some(name) = part.pointer("/functionCall/name").and_then(Value::as_str) {
+                expected.push(("call", name.to_owned()));
+            }
+            let holds = part
+                .as_object()
+                .unwrap()
+                .keys()
+                .find(|key| !["text", "thought", "thoughtSignature", "functionCall"].contains(&key.as_str()));
+            expected.extend(holds.map(|key| ("opaque", format!("x:{key}"))));
+            expected.extend(part["thoughtSignature"].as_str().map(|signature| ("signature", signature.to_owned())));
+        }
+        let expected = expected.into_iter().fold(Vec::new(), joined);
+        assert_eq!(told, expected, "{}", recording.name);
+    }
+}
+
+fn told(item: &Item) -> Option<(&'static str, String)> {
+    Some(match item {
+        Item::Text(text) => ("text", text.clone()),
+        Item::Thinking(text) => ("thinking", text.clone()),
+        Item::ThinkingSignature(signature) => ("signature", signature.clone()),
+        Item::ToolCall { name, .. } => ("call", name.clone()),
+        Item::Opaque(map) => {
+            let name = map["type"].as_str().unwrap();
+            // These stand beside the parts.
+            if name == "x:citation" || name.ends_with("Metadata") {
+                return None;
+            }
+            ("opaque", name.to_owned())
+        }
+        _ => return None,
+    })
+}
+
+/// Neighbouring texts of one kind are one text.
+fn joined<'a>(mut all: Vec<(&'a str, String)>, one: (&'a str, String)) -> Vec<(&'a str, String)> {
+    match all.last_mut() {
+        Some((kind, text)) if *kind == one.0 && matches!(*kind, "text" | "thinking") => text.push_str(&one.1),
+        _ => all.push(one),
+    }
+    all
+}
+
+#[test]
+fn the_usage_of_a_recording_adds_up_to_its_total() {
+    let Some(recordings) = all() else { return };
+    let mut compared = 0;
+    for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
+        let Some(said) = chunks(recording).pop().and_then(|chunk| chunk.get("usageMetadata").cloned()) else {
+            continue;
+        };
+        let usage = replayed(&recording.body, None)["usage"].clone();
+        let count = |value: &Value| value.as_u64().unwrap_or(0);
+        let sum =
+            count(&usage["input_tokens"]) + count(&usage["output_tokens"]) + count(&said["toolUsePromptTokenCount"]);
+        assert_eq!(sum, count(&said["totalTokenCount"]), "{}", recording.name);
+        assert_eq!(usage["reasoning_tokens"], said["thoughtsTokenCount"], "{}", recording.name);
+        compared += 1;
+    }
+    assert!(compared >= 20, "only {compared} recordings were compared");
+}
+
+#[test]
+fn streamed_arguments_become_the_object_they_describe() {
+    let Some(recordings) = all() else { return };
+    let recording =
+        recordings.iter().find(|recording| recording.name.ends_with("streamed_function_args_array")).unwrap();
+    let printed = replayed(&recording.body, None);
+    let item =
+        |id: &str, text: &str, price: f64| json!({"action": "add", "description": text, "itemid": id, "price": price});
+    let arguments = json!({"operations": [item("apple_001", "Fresh red apple", 0.5), item("banana_001", "Ripe yellow banana", 0.3)]});
+    assert_eq!(printed["blocks"][0]["arguments"], arguments);
+    assert_eq!(printed["next"][0]["parts"][0]["functionCall"], json!({"name": "writeItems", "args": arguments}));
+    assert!(printed["next"][0]["parts"][0]["thoughtSignature"].is_string());
+}
+
+#[test]
+fn every_part_goes_back_unchanged_but_thoughts() {
+    let Some(recordings) = all() else { return };
+    for recording in recordings {
+        let name = recording.name.as_str();
+        if name.starts_with("derived/") || name.ends_with("streamed_function_args_array") {
+            continue;
+        }
+        let kept: Vec<Value> = parts_of(&recording).into_iter().filter(|part| part["thought"] != true).collect();
+        let next = replayed(&recording.body, None)["next"].clone();
+        let expected = if kept.is_empty() { json!([]) } else { json!([{"role": "model", "parts": kept}]) };
+        assert_eq!(next.to_string(), expected.to_string(), "{name}");
+    }
+}
+
+#[test]
+fn what_goes_back_is_what_the_recorded_client_sent_back() {
+    let Some(recordings) = all() else { return };
+    let mut compared = 0;
+    for recording in &recordings {
+        let Some((session, step)) = recording.name.rsplit_once(".t") else { continue };
+        let next = format!("{session}.t{}", step.parse::<u32>().unwrap() + 1);
+        let Some(next) = recordings.iter().find(|recording| recording.name == next) else { continue };
+        compare(&recording.name, &replayed(&recording.body, None)["next"], &next.about["request"]);
+        compared += 1;
+    }
+    assert!(compared >= 6, "only {compared} sessions were compared");
+}
+
+#[test]
+fn context_pairs_that_were_accepted_hold_what_goes_back() {
+    let Some(recordings) = recordings("context_pairs", "json") else { return };
+    let of_gemini =
+        |recording: &&Recording| recording.about["api"] == "gemini" && !recording.name.ends_with(".response");
+    let pairs: Vec<&Recording> = recordings.iter().filter(of_gemini).collect();
+    let mut compared = 0;
+    for second in pairs.iter().filter(|recording| recording.name.ends_with(".t2")) {
+        assert_eq!(second.about["status"], 200, "{}", second.name);
+        let first = second.name.replace(".t2", ".t1.response");
+        let first = recordings.iter().find(|recording| recording.name == first).unwrap();
+        compare(&second.name, &replayed(&first.body, None)["next"], &second.about["request"]);
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
+}
+
+/// Compares what goes back with the last model content of a recorded request. Clients may send thoughts, make up ids,
+/// join texts, write signatures in either alphabet and put them on a part of their own (providers.md 7.4, 7.6).
+fn compare(name: &str, ours: &Value, request: &Value) {
+    let contents = request["contents"].as_array().unwrap();
+    let sent = contents.iter().rev().find(|content| content["role"] == "model").unwrap();
+    assert_eq!(ours.as_array().map(Vec::len), Some(1), "{name}");
+    assert_eq!(plain(&ours[0]), plain(sent), "{name}");
+}
+
+/// The texts and other parts of a content in their order, and its signatures in theirs.
+fn plain(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
+    let mut said = Vec::new();
+    let mut signatures = Vec::new();
+    for part in content["parts"].as_array().unwrap() {
+        signatures.extend(part["thoughtSignature"].as_str().map(|text| text.replace('-', "+").replace('_', "/")));
+        if part["thought"] == true {
+            continue;
+        }
+        let call = part.get("functionCall").or_else(|| part.get("function_call"));
+        let one = match (part["text"].as_str(), call) {
+            (Some(""), _) => continue,
+            (Some(text), _) => ("text", text.to_owned()),
+            (None, Some(call)) => {
+                let arguments: std::collections::BTreeMap<&String, &Value> =
+                    call["args"].as_object().unwrap().iter().collect();
+                ("call", format!("{} {arguments:?}", call["name"]))
+            }
+            (None, None) => {
+                let mut part = part.as_object().unwrap().clone();
+                part.remove("thoughtSignature");
+                let fields = part.values().filter_map(Value::as_object).flatten();
+                let fields: std::collections::BTreeMap<&String, &Value> = fields.collect();
+                ("part", format!("{fields:?}"))
+            }
+        };
+        said = joined(said, one);
+    }
+    (said, signatures)
+}
+
+#[test]
+fn recorded_error_documents_are_classified() {
+    let Some(recordings) = recordings("http_errors", "body") else { return };
+    let mut compared = 0;
+    for recording in recordings.iter().filter(|recording| recording.about["api"] == "gemini") {
+        let status = u16::try_from(recording.about["status"].as_u64().unwrap()).unwrap();
+        let how = Replay { api: "gemini".into(), dialect: None, http_status: Some(status), chunk: None, next: false };
+        let printed = replay(&how, &recording.body).unwrap();
+        let expected = match status {
+            400 => "provider_auth",
+            404 => "model_not_found",
+            429 => "provider_rate_limited",
+            other => panic!("{}: {other}", recording.name),
+        };
+        assert_eq!(printed["failure"]["kind"], expected, "{}", recording.name);
+        compared += 1;
+    }
+    assert_eq!(compared, 3);
+}
+
+const KEY: &str = "the-secret-key-of-this-test";
+
+fn provider(server: &FakeProvider) -> GeminiEndpoint {
+    let endpoint = Endpoint {
+        id: "gemini".into(),
+        name: "Gemini".into(),
+        api: Api::Gemini,
+        dialect: String::new(),
+        base_url: server.base_url(),
+        api_key: Some(KEY.into()),
+        models: Vec::new(),
+        default_model: None,
+    };
+    GeminiEndpoint::new(&endpoint, HttpClient::default())
+}
+
+fn answer(body: &Value) -> Vec<Verb> {
+    vec![Verb::Status(200), Verb::Bytes(body.to_string().into_bytes()), Verb::Fin]
+}
+
+#[tokio::test]
+async fn the_key_travels_in_its_header_and_the_model_in_the_path() {
+    let server = FakeProvider::start(vec![answer(&json!([]))]).await;
+    let sending = provider(&server).send("gemini-2.5-flash", "{}".into());
+    let reply = tokio::time::timeout(Duration::from_secs(20), sending).await.unwrap().unwrap();
+    assert_eq!(reply.status, 200);
+    let request = &server.requests()[0];
+    assert_eq!(request.method, "POST");
+    assert_eq!(request.path, "/v1/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
+    let with_key: Vec<&str> =
+        request.headers.iter().filter(|(_, value)| value.contains(KEY)).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(with_key, ["x-goog-api-key"]);
+}
+
+#[tokio::test]
+async fn the_list_of_models_is_read_page_by_page() {
+    let model = |name: &str, method: &str| json!({"name": name, "supportedGenerationMethods": [method]});
+    let pages = [
+        json!({"models": [model("models/a", "generateContent"), model("models/b", "embedContent")], "nextPageToken": "x/2"}),
+        json!({"models": [model("models/c", "generateContent")]}),
+    ];
+    let server = FakeProvider::start(pages.iter().map(answer).collect()).await;
+    let listing = provider(&server).list_models().unwrap();
+    let listed = tokio::time::timeout(Duration::from_secs(20), listing).await.unwrap().unwrap();
+    assert_eq!(listed.iter().map(|model| model.id.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+    let paths: Vec<String> = server.requests().iter().map(|request| request.path.clone()).collect();
+    assert_eq!(paths, ["/v1/models?pageSize=1000", "/v1/models?pageSize=1000&pageToken=x%2F2"]);
+}

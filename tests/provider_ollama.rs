@@ -1,0 +1,138 @@
+//! Every recorded response of Ollama's own API through the decoder: whole, cut anywhere, and back into the next request.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::ollama::{OllamaDecoder, OllamaEndpoint};
+use turnleaf::server::outbound::provider::{Decoder, Provider};
+use turnleaf::server::outbound::redact::Secrets;
+use turnleaf::server::outbound::replay::{Replay, replay};
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
+
+#[path = "support/decoding.rs"]
+mod decoding;
+#[path = "support/fakeprov.rs"]
+#[expect(dead_code, reason = "servers that misbehave are for provider_http")]
+mod fakeprov;
+#[path = "support/fixtures.rs"]
+#[expect(dead_code, reason = "the recordings of chat completions are for provider_fixtures")]
+mod fixtures;
+
+use fakeprov::{FakeProvider, Verb};
+use fixtures::{Recording, recordings};
+
+fn decoder(_: &Recording) -> Box<dyn Decoder> {
+    Box::new(OllamaDecoder::of("Recorded", Secrets::default()))
+}
+
+fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
+    let how = Replay { api: "ollama".into(), dialect: None, http_status: None, chunk, next: true };
+    replay(&how, body).unwrap()
+}
+
+/// The lines of a recording, read without the decoder.
+fn lines(recording: &Recording) -> Vec<Value> {
+    let text = std::str::from_utf8(&recording.body).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_split_of_a_recording_gives_the_same_items() {
+    let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
+    assert_eq!(recordings.len(), 3);
+    decoding::same_in_every_split(&recordings, decoder);
+    for recording in recordings {
+        let printed = replayed(&recording.body, None);
+        assert_eq!(replayed(&recording.body, Some(7)), printed, "{}", recording.name);
+    }
+}
+
+#[test]
+fn every_beginning_of_a_recording_ends_and_only_the_last_line_completes_it() {
+    let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
+    decoding::every_beginning_ends(&recordings, decoder);
+    for recording in &recordings {
+        let last = recording.body.trim_ascii_end().iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        for cut in [last, last + 1, recording.body.trim_ascii_end().len() - 1] {
+            let (_, outcome) = decoding::decode(decoder(recording), [&recording.body[..cut]]);
+            assert!(!outcome.complete, "{} cut at {cut}", recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_recording_is_read_whole() {
+    let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
+    for recording in recordings {
+        let name = recording.name.as_str();
+        let printed = replayed(&recording.body, None);
+        let lines = lines(&recording);
+        let last = lines.last().unwrap();
+        assert_eq!((&printed["complete"], &printed["stop_reason"]), (&json!(true), &last["done_reason"]), "{name}");
+        assert_eq!(printed["model"], recording.about["served_model"], "{name}");
+        assert_eq!(printed["usage"]["input_tokens"], last["prompt_eval_count"], "{name}");
+        assert_eq!(printed["usage"]["output_tokens"], last["eval_count"], "{name}");
+        assert_eq!(printed["events"], lines.len(), "{name}");
+        let all = |path: &str| lines.iter().filter_map(|line| line.pointer(path)?.as_str()).collect::<String>();
+        let block = |kind: &str| {
+            let blocks = printed["blocks"].as_array().unwrap();
+            blocks
+                .iter()
+                .find(|block| block["type"] == kind)
+                .and_then(|block| block[kind].as_str())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        assert_eq!(block("thinking"), all("/message/thinking"), "{name}");
+        assert_eq!(block("text"), all("/message/content") + &all("/response"), "{name}");
+    }
+}
+
+#[test]
+fn what_goes_back_is_what_the_recorded_client_sent_back() {
+    let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
+    let of = |name: &str| recordings.iter().find(|recording| recording.name.ends_with(name)).unwrap();
+    let messages = of("qwen3.t2").about["request"]["messages"].as_array().unwrap();
+    let mut sent = messages.iter().find(|message| message["role"] == "assistant").unwrap().clone();
+    let mut ours = replayed(&of("qwen3.t1").body, None)["next"][0].clone();
+    // The client left out the id and the index and added a type; the server takes both.
+    for message in [&mut sent, &mut ours] {
+        for call in message["tool_calls"].as_array_mut().unwrap() {
+            *call = json!({"name": call["function"]["name"], "arguments": call["function"]["arguments"]});
+        }
+    }
+    assert_eq!(ours, sent);
+}
+
+fn provider(base_url: String) -> OllamaEndpoint {
+    let endpoint = Endpoint {
+        id: "box".into(),
+        name: "Box".into(),
+        api: Api::Ollama,
+        dialect: String::new(),
+        base_url,
+        api_key: None,
+        models: Vec::new(),
+        default_model: None,
+    };
+    OllamaEndpoint::new(&endpoint, HttpClient::default())
+}
+
+#[tokio::test]
+async fn it_asks_the_servers_own_paths() {
+    let tags = json!({"models": [{"name": "b:latest", "model": "b:latest"}, {"name": "a"}]});
+    let script = vec![Verb::Status(200), Verb::Bytes(tags.to_string().into_bytes()), Verb::Fin];
+    let server = FakeProvider::start(vec![script]).await;
+    let provider = provider(server.base_url());
+    let patience = Duration::from_secs(20);
+    let listed = tokio::time::timeout(patience, provider.list_models().unwrap()).await.unwrap().unwrap();
+    assert_eq!(listed.iter().map(|model| model.id.as_str()).collect::<Vec<_>>(), ["b:latest", "a"]);
+    tokio::time::timeout(patience, provider.send("a", "{}".into())).await.unwrap().unwrap();
+    let asked: Vec<(String, String)> =
+        server.requests().into_iter().map(|request| (request.method, request.path)).collect();
+    let expected = [("GET", "/api/tags"), ("POST", "/api/chat")];
+    assert_eq!(asked, expected.map(|(method, path)| (method.to_owned(), path.to_owned())));
+}
