@@ -1,9 +1,9 @@
 //! The room `outbound`: everything that speaks to a model's provider. It turns one vocabulary ([`provider`]) into a
 //! provider's bytes and back, and knows nothing of chats, rows or viewers.
 //!
-//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`] (request bytes) →
-//! [`http_client`] (one attempt) → [`sse`] (bytes to events) → [`openai_chat`] again (events to items) → [`builder`]
-//! (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
+//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`] or [`openai_responses`]
+//! (request bytes) → [`http_client`] (one attempt) → [`sse`] (bytes to events) → the same API again (events to items) →
+//! [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
 //! way back without a request.
 
 pub mod body;
@@ -14,6 +14,7 @@ pub mod demo;
 pub mod halves;
 pub mod http_client;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod provider;
 pub mod reader;
 pub mod redact;

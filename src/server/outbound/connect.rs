@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::openai_chat::ChatEndpoint;
+use crate::server::outbound::openai_responses::ResponsesEndpoint;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::endpoint::{Api, Endpoint};
 
@@ -11,5 +12,6 @@ use crate::server::platform::endpoint::{Api, Endpoint};
 pub fn connect(endpoint: &Endpoint, client: HttpClient) -> Arc<dyn Provider> {
     match endpoint.api {
         Api::OpenaiChat => Arc::new(ChatEndpoint::new(endpoint, client)),
+        Api::OpenaiResponses => Arc::new(ResponsesEndpoint::new(endpoint, client)),
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::{
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::classify;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
+use crate::server::outbound::openai_responses::{self, ResponsesDecoder};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
 use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Api;
@@ -100,6 +101,7 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
 fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
         Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
+        Api::OpenaiResponses => Box::new(ResponsesDecoder::of(PROVIDER, Secrets::default())),
     }
 }
 
@@ -111,6 +113,10 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
             Api::OpenaiChat => {
                 let said = request::read_again(dialect, body);
                 said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect()
+            }
+            Api::OpenaiResponses => {
+                let said = openai_responses::request::read_again(body);
+                said.map(|said| said.items(|_| false).0).unwrap_or_default()
             }
         };
     }

@@ -37,6 +37,8 @@ pub struct ConfigFile {
 pub struct ProviderEntry {
     pub id: String,
     pub name: Option<String>,
+    /// The name of an [`Api`](crate::server::platform::endpoint::Api).
+    pub api: Option<String>,
     pub dialect: Option<String>,
     pub base_url: Option<String>,
     pub api_key: Option<String>,

@@ -27,6 +27,7 @@ pub struct Providers {
 struct Preset {
     id: &'static str,
     name: &'static str,
+    api: Api,
     dialect: &'static str,
     key: &'static str,
     /// Variables that may hold another address; the first that is set counts.
@@ -38,7 +39,17 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "openai",
         name: "OpenAI",
+        api: Api::OpenaiChat,
         dialect: "openai",
+        key: "OPENAI_API_KEY",
+        address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+        base_url: "https://api.openai.com/v1",
+    },
+    Preset {
+        id: "openai_responses",
+        name: "OpenAI (Responses)",
+        api: Api::OpenaiResponses,
+        dialect: "",
         key: "OPENAI_API_KEY",
         address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         base_url: "https://api.openai.com/v1",
@@ -46,6 +57,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "openrouter",
         name: "OpenRouter",
+        api: Api::OpenaiChat,
         dialect: "openrouter",
         key: "OPENROUTER_API_KEY",
         address: &[],
@@ -54,6 +66,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "deepseek",
         name: "DeepSeek",
+        api: Api::OpenaiChat,
         dialect: "deepseek",
         key: "DEEPSEEK_API_KEY",
         address: &[],
@@ -62,6 +75,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "groq",
         name: "Groq",
+        api: Api::OpenaiChat,
         dialect: "groq",
         key: "GROQ_API_KEY",
         address: &[],
@@ -70,6 +84,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "mistral",
         name: "Mistral",
+        api: Api::OpenaiChat,
         dialect: "mistral",
         key: "MISTRAL_API_KEY",
         address: &[],
@@ -78,6 +93,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "xai",
         name: "xAI",
+        api: Api::OpenaiChat,
         dialect: "xai",
         key: "XAI_API_KEY",
         address: &[],
@@ -101,6 +117,7 @@ impl Providers {
         let set_by_environment: BTreeSet<String> = endpoints.iter().map(|endpoint| endpoint.id.clone()).collect();
         let mut ids = BTreeSet::new();
         for entry in file.providers {
+            let names_api = entry.api.is_some();
             let configured = from_file(entry, environment)?;
             if !ids.insert(configured.id.clone()) {
                 return Err(ConfigError::new(format!("two providers have the id `{}`", configured.id)));
@@ -110,6 +127,9 @@ impl Providers {
                 // a key belongs to its address.
                 Some(endpoint) => {
                     endpoint.name = configured.name;
+                    if names_api {
+                        endpoint.api = configured.api;
+                    }
                     endpoint.models = configured.models;
                     endpoint.default_model = configured.default_model;
                 }
@@ -141,17 +161,19 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         Some((name, url)) => base_url(name, url)?,
         None => preset.base_url.to_owned(),
     };
+    let is_home = base_url == preset.base_url;
+    // Most servers that these variables point to speak chat completions alone. Where they are OpenAI, both are there.
+    if preset.api == Api::OpenaiResponses && (!is_home || api_key.is_none()) {
+        return Ok(None);
+    }
     // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
     // told from its address.
-    let (name, dialect) = if base_url == preset.base_url {
-        (preset.name.to_owned(), preset.dialect)
-    } else {
-        (host_of(&base_url).to_owned(), "")
-    };
+    let (name, dialect) =
+        if is_home { (preset.name.to_owned(), preset.dialect) } else { (host_of(&base_url).to_owned(), "") };
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
         name,
-        api: Api::OpenaiChat,
+        api: preset.api,
         dialect: dialect.to_owned(),
         base_url,
         api_key,
@@ -202,6 +224,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
             "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
         )));
     }
+    let api = entry.api.as_deref().map(|name| api_named(&id, name)).transpose()?;
     let preset = PRESETS.iter().find(|preset| preset.id == id);
     let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
     let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
@@ -219,13 +242,20 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
         base_url: base_url(&format!("base_url of the provider `{id}`"), url)?,
-        api: Api::OpenaiChat,
+        api: api.unwrap_or_else(|| preset.map(|preset| preset.api).unwrap_or_default()),
         dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
         name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
         api_key,
         models: entry.models,
         default_model: entry.default_model,
         id,
+    })
+}
+
+fn api_named(id: &str, name: &str) -> Result<Api, ConfigError> {
+    Api::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Api::ALL.iter().map(|api| api.as_str()).collect();
+        ConfigError::new(format!("api of the provider `{id}` is `{name}`; known are {}", known.join(", ")))
     })
 }
 
