@@ -180,9 +180,9 @@ fn a_recording_ends_as_its_terminal_says() {
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");
         let served = recording.about["served_model"].as_str().map(str::to_owned);
-        let models =
+        let mut models =
             items.iter().filter_map(|item| if let Item::Model(model) = item { Some(model.clone()) } else { None });
-        let last = models.last();
+        let last = models.next_back();
         assert!(served.is_none() || last == served, "{name}: {last:?}");
         let events = events(&recording.body);
         let terminal = events.iter().find(|event| is_terminal(event)).filter(|_| failure.is_none());
@@ -353,6 +353,9 @@ fn plain(item: &Value) -> Value {
     }
     for part in map.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
         part.as_object_mut().unwrap().retain(|key, _| matches!(key.as_str(), "type" | "text" | "refusal"));
+        // The tool that recorded the requests wrote plain quotes.
+        let text = part["text"].as_str().map(|text| text.replace(['“', '”'], "\"").replace('’', "'"));
+        part.as_object_mut().unwrap().extend(text.map(|text| ("text".to_owned(), json!(text))));
     }
     item
 }
