@@ -273,6 +273,41 @@ fn the_file_may_name_the_api() {
 }
 
 #[test]
+fn openai_itself_is_there_in_both_of_its_apis() {
+    let apis = |variables: &[(&str, &str)]| -> Vec<(String, Api, String)> {
+        let endpoints = load(variables).unwrap().providers.endpoints;
+        endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint.api, endpoint.name)).collect()
+    };
+    let chat = ("openai".into(), Api::OpenaiChat, "OpenAI".into());
+    let responses = ("openai_responses".into(), Api::OpenaiResponses, "OpenAI (Responses)".into());
+    let key = ("OPENAI_API_KEY", "k");
+    assert_eq!(apis(&[key]), [chat.clone(), responses.clone()]);
+    assert_eq!(apis(&[key, ("OPENAI_BASE_URL", "https://api.openai.com/v1/")]), [chat.clone(), responses]);
+    assert_eq!(apis(&[("OPENAI_BASE_URL", "https://api.openai.com/v1")]), [chat]);
+    assert_eq!(apis(&[key, ("OPENAI_BASE_URL", "http://box/v1")]), [("openai".into(), Api::OpenaiChat, "box".into())]);
+}
+
+#[test]
+fn the_file_says_which_api_a_provider_speaks() {
+    let text = "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = 'openai_responses'\n\n\
+                [[providers]]\nid = 'other'\nbase_url = 'http://other/v1'\n\n\
+                [[providers]]\nid = 'openai_responses'\napi_key = 'k'\n\n\
+                [[providers]]\nid = 'openai'\napi = 'openai_responses'\n";
+    let place = Place::new();
+    let flags = Flags { config: Some(place.file("c.toml", text)), ..Flags::default() };
+    let config = place.load(&flags, &[]).unwrap();
+    assert_eq!(endpoint(&config, "lab").api, Api::OpenaiResponses);
+    assert_eq!(endpoint(&config, "other").api, Api::OpenaiChat);
+    let preset = endpoint(&config, "openai_responses");
+    let found = (preset.api, preset.name.as_str(), preset.base_url.as_str());
+    assert_eq!(found, (Api::OpenaiResponses, "OpenAI (Responses)", "https://api.openai.com/v1"));
+    // The environment's address and key, the file's API.
+    let config = place.load(&flags, &[("OPENAI_BASE_URL", "http://box/v1")]).unwrap();
+    let openai = endpoint(&config, "openai");
+    assert_eq!((openai.api, openai.base_url.as_str()), (Api::OpenaiResponses, "http://box/v1"));
+}
+
+#[test]
 fn what_is_not_supported_yet_is_said_and_not_used() {
     let config = load(&[("ANTHROPIC_API_KEY", "sk-canary")]).unwrap();
     assert!(config.providers.endpoints.is_empty());
@@ -313,7 +348,7 @@ fn a_provider_of_the_file_must_make_sense() {
         ("id = 'lab'\nbase_url = 'lab:8000'", "lab"),
         (
             "id = 'lab'\napi = 'grpc'\nbase_url = 'http://a'",
-            "api of the provider `lab` is `grpc`, which is not one of openai_chat, gemini, ollama",
+            "api of the provider `lab` is `grpc`, which is not one of openai_chat, openai_responses, gemini, ollama",
         ),
         ("id = 'gemini'\napi = 'ollama'", "base_url"),
         ("id = 'lab'\nbase_url = 'http://a'\napi_key = 'sk-canary'\napi_key_env = 'B'", "api_key_env"),
@@ -423,5 +458,6 @@ fn what_is_shown_has_no_secret_in_it() {
     assert_eq!(shown["database_url"]["value"], "postgres://me:********@db:5432/turnleaf");
     assert_eq!(shown["database_url"]["source"], "DATABASE_URL");
     assert_eq!(shown["providers"][0]["source"], "environment");
-    assert_eq!(shown["providers"][1]["source"], "file");
+    assert_eq!(shown["providers"][1]["source"], "environment");
+    assert_eq!(shown["providers"][2]["source"], "file");
 }

@@ -18,7 +18,19 @@ mod fixtures;
 mod decoding;
 
 use decoding::Dice;
-use fixtures::{Recording, chat_recordings};
+use fixtures::Recording;
+
+/// Every recorded chat completion stream, real and derived.
+fn chat_recordings() -> Option<Vec<Recording>> {
+    let mut all = fixtures::recordings("openai_chat", "sse")?;
+    all.extend(fixtures::recordings("openai_compat", "sse")?);
+    all.extend(
+        fixtures::recordings("derived", "sse")?
+            .into_iter()
+            .filter(|recording| matches!(recording.about["api"].as_str(), Some("openai_chat" | "openai_compat"))),
+    );
+    Some(all)
+}
 
 fn dialect(recording: &Recording) -> &'static Dialect {
     let provider = recording.about["provider"].as_str().unwrap();

@@ -18,7 +18,6 @@ mod decoding;
 #[expect(dead_code, reason = "servers that misbehave are for provider_http")]
 mod fakeprov;
 #[path = "support/fixtures.rs"]
-#[expect(dead_code, reason = "the recordings of chat completions are for provider_fixtures")]
 mod fixtures;
 
 use fakeprov::{FakeProvider, Verb};

@@ -7,12 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use turnleaf::domain::branch::Lock;
-use turnleaf::domain::{Failure, FailureKind};
+use turnleaf::domain::{Failure, FailureKind, Params, Thinking};
 use turnleaf::server::outbound::Registry;
 use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::openai_chat::ChatEndpoint;
-use turnleaf::server::outbound::provider::{Provider, Refused, Reply};
+use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
+use turnleaf::server::outbound::provider::{ChatRequest, Provider, Refused, Reply};
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
 
 #[path = "support/fakeprov.rs"]
@@ -80,6 +81,34 @@ async fn a_request_carries_its_exact_body_its_key_and_asks_for_nothing_packed() 
     assert_eq!(header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(header("accept-encoding"), Some("identity"));
     assert_eq!(header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_refuses_to_summarise_is_not_asked_again() {
+    let refusal = br#"{"error":{"message":"Your organization must be verified","param":"reasoning.summary","code":"unsupported_value"}}"#;
+    let refused = vec![Verb::Status(400), Verb::Bytes(refusal.to_vec()), Verb::Fin];
+    let server = FakeProvider::start(vec![refused, stream("data: x\n\n")]).await;
+    let provider = ResponsesEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
+    let asked = ChatRequest {
+        model: "gpt-5-mini".into(),
+        system: None,
+        history: Vec::new(),
+        params: Params::default(),
+        thinking: Thinking::High,
+        is_thinking_mode: true,
+        tools: Vec::new(),
+    };
+    let first = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
+    let Err(refused) = first else { panic!("it was not refused") };
+    assert_eq!(refused.failure.kind, FailureKind::ProviderRefusedRequest);
+    let second = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
+    assert_eq!(second.unwrap().status, 200);
+    let requests = server.requests();
+    assert_eq!((requests[0].method.as_str(), requests[0].path.as_str()), ("POST", "/v1/responses"));
+    let reasoning =
+        |at: usize| serde_json::from_slice::<serde_json::Value>(&requests[at].body).unwrap()["reasoning"].clone();
+    assert_eq!(reasoning(0), serde_json::json!({"effort": "high", "summary": "auto"}));
+    assert_eq!(reasoning(1), serde_json::json!({"effort": "high"}));
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! The room `outbound`: everything that speaks to a model's provider. It turns one vocabulary ([`provider`]) into a
 //! provider's bytes and back, and knows nothing of chats, rows or viewers.
 //!
-//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`], [`gemini`] or [`ollama`]
-//! (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to values) → the API again (values to
-//! items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
+//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`], [`openai_responses`],
+//! [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to values) → the
+//! API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
 //! way back without a request.
 
 pub mod body;
@@ -18,6 +18,7 @@ pub mod http_client;
 pub mod json_text;
 pub mod ollama;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod provider;
 pub mod reader;
 pub mod redact;

@@ -13,10 +13,15 @@ pub struct Recording {
     pub about: Value,
 }
 
+/// Where they are.
+pub fn root() -> PathBuf {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
+}
+
 /// The recordings of a folder, by name; `None`, said visibly, when there are no fixtures.
 pub fn recordings(folder: &str, ending: &str) -> Option<Vec<Recording>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let root = std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from);
+    let root = root();
     let Ok(files) = std::fs::read_dir(root.join(folder)) else {
         eprintln!("skipped: fixtures not found ({})", root.join(folder).display());
         return None;
@@ -30,16 +35,4 @@ pub fn recordings(folder: &str, ending: &str) -> Option<Vec<Recording>> {
         about: serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap(),
     };
     Some(paths.iter().map(read).collect())
-}
-
-/// Every recorded chat completion stream, real and derived.
-pub fn chat_recordings() -> Option<Vec<Recording>> {
-    let mut all = recordings("openai_chat", "sse")?;
-    all.extend(recordings("openai_compat", "sse")?);
-    all.extend(
-        recordings("derived", "sse")?
-            .into_iter()
-            .filter(|recording| matches!(recording.about["api"].as_str(), Some("openai_chat" | "openai_compat"))),
-    );
-    Some(all)
 }

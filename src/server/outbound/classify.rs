@@ -149,7 +149,7 @@ fn kind(status: Option<u16>, said: &Said, is_document: bool) -> FailureKind {
     let says = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     let is_client_error = status.is_none_or(|status| (400..429).contains(&status));
 
-    if said.is_moderated || is(&["content_filter", "content_policy_violation"]) {
+    if said.is_moderated || is(&["content_filter", "content_policy_violation", "image_content_policy_violation"]) {
         return FailureKind::ContentFiltered;
     }
     if is(&[
@@ -204,7 +204,7 @@ fn kind(status: Option<u16>, said: &Said, is_document: bool) -> FailureKind {
     }
     match status {
         Some(408 | 500..) => FailureKind::ProviderError,
-        None if !is(&["invalid_request_error"]) => FailureKind::ProviderError,
+        None if !is(&["invalid_request_error", "invalid_prompt"]) => FailureKind::ProviderError,
         _ => FailureKind::ProviderRefusedRequest,
     }
 }

@@ -6,6 +6,7 @@ use crate::server::outbound::gemini::GeminiEndpoint;
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::ollama::OllamaEndpoint;
 use crate::server::outbound::openai_chat::ChatEndpoint;
+use crate::server::outbound::openai_responses::ResponsesEndpoint;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::endpoint::{Api, Endpoint};
 
@@ -15,5 +16,6 @@ pub fn connect(endpoint: &Endpoint, client: HttpClient) -> Arc<dyn Provider> {
         Api::OpenaiChat => Arc::new(ChatEndpoint::new(endpoint, client)),
         Api::Gemini => Arc::new(GeminiEndpoint::new(endpoint, client)),
         Api::Ollama => Arc::new(OllamaEndpoint::new(endpoint, client)),
+        Api::OpenaiResponses => Arc::new(ResponsesEndpoint::new(endpoint, client)),
     }
 }

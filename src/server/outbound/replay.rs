@@ -15,6 +15,7 @@ use crate::server::outbound::classify;
 use crate::server::outbound::gemini::{self, GeminiDecoder};
 use crate::server::outbound::ollama::{self, OllamaDecoder};
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
+use crate::server::outbound::openai_responses::{self, ResponsesDecoder};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
 use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Api;
@@ -104,6 +105,7 @@ fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
         Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
         Api::Gemini => Box::new(GeminiDecoder::of(PROVIDER, Secrets::default())),
         Api::Ollama => Box::new(OllamaDecoder::of(PROVIDER, Secrets::default())),
+        Api::OpenaiResponses => Box::new(ResponsesDecoder::of(PROVIDER, Secrets::default())),
     }
 }
 
@@ -121,6 +123,10 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
                 if parts.is_empty() { Vec::new() } else { vec![json!({"role": "model", "parts": parts})] }
             }
             Api::Ollama => ollama::request::read_again(body).and_then(|said| said.into_message()).into_iter().collect(),
+            Api::OpenaiResponses => {
+                let said = openai_responses::request::read_again(body);
+                said.map(|said| said.items(|_| false).0).unwrap_or_default()
+            }
         };
     }
     let text = crate::domain::turn::content_text(read.blocks.iter().map(|block| &block.content));
@@ -128,7 +134,7 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
         return Vec::new();
     }
     vec![match api {
-        Api::OpenaiChat | Api::Ollama => json!({"role": "assistant", "content": text}),
+        Api::OpenaiChat | Api::OpenaiResponses | Api::Ollama => json!({"role": "assistant", "content": text}),
         Api::Gemini => json!({"role": "model", "parts": [{"text": text}]}),
     }]
 }

@@ -8,6 +8,7 @@ pub enum Api {
     /// Chat completions, in one of many dialects.
     #[default]
     OpenaiChat,
+    OpenaiResponses,
     /// Gemini's own, `streamGenerateContent`.
     Gemini,
     /// Ollama's own, `/api/chat`.
@@ -15,12 +16,13 @@ pub enum Api {
 }
 
 impl Api {
-    pub const ALL: &[Self] = &[Self::OpenaiChat, Self::Gemini, Self::Ollama];
+    pub const ALL: &[Self] = &[Self::OpenaiChat, Self::OpenaiResponses, Self::Gemini, Self::Ollama];
 
     /// The name in configurations and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai_chat",
+            Self::OpenaiResponses => "openai_responses",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
         }
@@ -42,9 +44,10 @@ pub struct Endpoint {
     /// For `openai_chat`: the row of the dialect table (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`, `deepseek`, `lmstudio`,
     /// `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`); empty lets the base URL decide, `generic` when it cannot.
     pub dialect: String,
-    /// What the API's paths hang on. `openai_chat`: `/chat/completions` and `/models` below an address that usually ends
-    /// in `/v1`. `gemini`: `/models/…` below one that ends in `/v1beta`, which is added where there is no path at all.
-    /// `ollama`: `/api/chat` and `/api/tags` below the server's own address; a final `/api` or `/v1` does not matter.
+    /// What the API's paths hang on. `openai_chat` and `openai_responses`: `/chat/completions` or `/responses`, and
+    /// `/models`, below an address that usually ends in `/v1`. `gemini`: `/models/…` below one that ends in `/v1beta`,
+    /// which is added where there is no path at all. `ollama`: `/api/chat` and `/api/tags` below the server's own
+    /// address; a final `/api` or `/v1` does not matter.
     pub base_url: String,
     /// Absent for keyless servers. Never printed: `SecretString` redacts itself.
     pub api_key: Option<SecretString>,

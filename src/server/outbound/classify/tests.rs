@@ -62,6 +62,21 @@ fn statuses_and_documents_have_their_kind() {
 }
 
 #[test]
+fn failures_inside_a_stream_have_their_kind() {
+    use FailureKind::*;
+    for (body, expected) in [
+        (json!({"type": "error", "error": {"type": "insufficient_quota", "message": "x"}}), ProviderQuota),
+        (json!({"error": {"code": "rate_limit_exceeded", "message": "x"}, "status": "failed"}), ProviderRateLimited),
+        (json!({"error": {"code": "server_error", "message": "x"}, "status": "failed"}), ProviderError),
+        (json!({"error": {"code": "invalid_prompt", "message": "x"}, "status": "failed"}), ProviderRefusedRequest),
+        (json!({"error": {"code": "image_content_policy_violation", "message": "x"}}), ContentFiltered),
+        (json!({"error": {"message": "Your input exceeds the context window of this model."}}), ContextTooLong),
+    ] {
+        assert_eq!(super::document(&body, "P", &Secrets::default()).kind, expected, "{body}");
+    }
+}
+
+#[test]
 fn the_providers_words_are_kept_without_its_secrets_and_without_pages() {
     let secrets = Secrets::new(["my-own-secret".into()]);
     for (body, expected) in [

@@ -47,6 +47,15 @@ const PRESETS: &[Preset] = &[
         base_url: "https://api.openai.com/v1",
     },
     Preset {
+        id: "openai_responses",
+        name: "OpenAI (Responses)",
+        api: Api::OpenaiResponses,
+        dialect: "",
+        keys: &["OPENAI_API_KEY"],
+        address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+        base_url: "https://api.openai.com/v1",
+    },
+    Preset {
         id: "gemini",
         name: "Gemini",
         api: Api::Gemini,
@@ -115,6 +124,7 @@ impl Providers {
         let set_by_environment: BTreeSet<String> = endpoints.iter().map(|endpoint| endpoint.id.clone()).collect();
         let mut ids = BTreeSet::new();
         for entry in file.providers {
+            let names_api = entry.api.is_some();
             let configured = from_file(entry, environment)?;
             if !ids.insert(configured.id.clone()) {
                 return Err(ConfigError::new(format!("two providers have the id `{}`", configured.id)));
@@ -124,6 +134,9 @@ impl Providers {
                 // a key belongs to its address.
                 Some(endpoint) => {
                     endpoint.name = configured.name;
+                    if names_api {
+                        endpoint.api = configured.api;
+                    }
                     endpoint.models = configured.models;
                     endpoint.default_model = configured.default_model;
                 }
@@ -160,13 +173,15 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         Some((name, url)) => base_url(name, url)?,
         None => preset.base_url.to_owned(),
     };
+    let is_home = base_url == preset.base_url;
+    // Most servers that these variables point to speak chat completions alone. Where they are OpenAI, both are there.
+    if preset.api == Api::OpenaiResponses && (!is_home || api_key.is_none()) {
+        return Ok(None);
+    }
     // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
     // told from its address.
-    let (name, dialect) = if base_url == preset.base_url {
-        (preset.name.to_owned(), preset.dialect)
-    } else {
-        (host_of(&base_url).to_owned(), "")
-    };
+    let (name, dialect) =
+        if is_home { (preset.name.to_owned(), preset.dialect) } else { (host_of(&base_url).to_owned(), "") };
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
         name,
@@ -226,7 +241,8 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         None => None,
     };
     // A preset of another API says nothing about this endpoint.
-    let preset = PRESETS.iter().find(|preset| preset.id == id && api.is_none_or(|api| api == preset.api));
+    let is_of = |preset: &Preset| api.is_none_or(|api| api == preset.api || (is_openai(api) && is_openai(preset.api)));
+    let preset = PRESETS.iter().find(|preset| preset.id == id && is_of(preset));
     let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
     let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
     let api_key = match (entry.api_key, entry.api_key_file, entry.api_key_env) {
@@ -251,6 +267,11 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         default_model: entry.default_model,
         id,
     })
+}
+
+/// OpenAI's two APIs hang on one address.
+fn is_openai(api: Api) -> bool {
+    matches!(api, Api::OpenaiChat | Api::OpenaiResponses)
 }
 
 fn unknown_api(id: &str, name: &str) -> ConfigError {

@@ -1,0 +1,241 @@
+//! What a model can be asked, by its generation: whether it reasons, the words for how much, whether summaries of its
+//! reasoning can be had, and when it refuses sampling parameters (providers.md 4.1, 6.1). Of a model that no row knows
+//! nothing is asked, because servers refuse switches that a model does not have.
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::Thinking;
+use crate::domain::provider::Reasoning;
+
+/// The efforts from nothing to much, as `reasoning.effort` calls them.
+const EFFORTS: [&str; 5] = ["none", "minimal", "low", "medium", "high"];
+const LOW_TO_HIGH: &[&str] = &["low", "medium", "high"];
+
+/// When temperature and its like are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sampling {
+    Taken,
+    Refused,
+    /// Only while it does not reason.
+    WhenOff,
+}
+
+/// What the models of one generation have in common.
+#[derive(Debug)]
+struct Generation {
+    /// How the names begin.
+    begins: &'static [&'static str],
+    /// What else the names hold; empty asks for nothing else.
+    has: &'static str,
+    reasoning: Reasoning,
+    /// The efforts it takes, from the least; empty when it takes no such word.
+    efforts: &'static [&'static str],
+    /// Whether it summarises its reasoning when asked.
+    summarises: bool,
+    sampling: Sampling,
+}
+
+/// The first row that fits counts.
+const GENERATIONS: &[Generation] = &[
+    Generation {
+        begins: &["gpt-3", "gpt-4", "chatgpt-"],
+        has: "",
+        reasoning: Reasoning::Never,
+        efforts: &[],
+        summarises: false,
+        sampling: Sampling::Taken,
+    },
+    Generation {
+        begins: &["gpt-5"],
+        has: "-chat",
+        reasoning: Reasoning::Never,
+        efforts: &[],
+        summarises: false,
+        sampling: Sampling::Taken,
+    },
+    Generation {
+        begins: &["o3", "o4"],
+        has: "deep-research",
+        reasoning: Reasoning::Always,
+        efforts: &["medium"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["o1-mini", "o1-preview"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: &[],
+        summarises: false,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["o1"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: false,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["o3", "o4", "codex-"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5-pro"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: &["high"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5."],
+        has: "-pro",
+        reasoning: Reasoning::Always,
+        efforts: &["medium", "high"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5"],
+        has: "-codex",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5."],
+        has: "",
+        reasoning: Reasoning::Optional,
+        efforts: &["none", "low", "medium", "high"],
+        summarises: true,
+        sampling: Sampling::WhenOff,
+    },
+    Generation {
+        begins: &["gpt-5"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: &["minimal", "low", "medium", "high"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    // Open weights: they show their reasoning itself.
+    Generation {
+        begins: &["gpt-oss"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: false,
+        sampling: Sampling::Taken,
+    },
+];
+
+/// The row of a model. Gateways put the maker before the name (`openai/gpt-5`, `openai.gpt-5`).
+fn generation(model: &str) -> Option<&'static Generation> {
+    let model = model.to_ascii_lowercase();
+    let name = model.rsplit('/').next().unwrap_or(&model);
+    let name = name.strip_prefix("openai.").unwrap_or(name);
+    let fits = |row: &&Generation| row.begins.iter().any(|begin| name.starts_with(begin)) && name.contains(row.has);
+    GENERATIONS.iter().find(fits)
+}
+
+/// Whether the model reasons, as far as its name tells.
+pub fn reasoning(model: &str) -> Reasoning {
+    generation(model).map_or(Reasoning::Optional, |row| row.reasoning)
+}
+
+/// Whether sampling parameters are refused with this much reasoning.
+pub fn refuses_sampling(model: &str, thinking: Thinking) -> bool {
+    match generation(model).map(|row| row.sampling) {
+        None | Some(Sampling::Taken) => false,
+        Some(Sampling::Refused) => true,
+        Some(Sampling::WhenOff) => thinking != Thinking::Off,
+    }
+}
+
+/// The `reasoning` object of a request; `None` when nothing is asked. `with_summary` is whether this endpoint gives
+/// summaries at all.
+pub fn reasoning_of(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
+    let row = generation(model)?;
+    let mut asked = Map::new();
+    let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
+    let wanted = rank(effort(thinking));
+    if let Some(word) = row.efforts.iter().find(|word| rank(word) >= wanted).or(row.efforts.last()) {
+        asked.insert("effort".into(), json!(word));
+    }
+    if with_summary && row.summarises && thinking != Thinking::Off {
+        asked.insert("summary".into(), json!("auto"));
+    }
+    (!asked.is_empty()).then_some(Value::Object(asked))
+}
+
+/// Effort as a word; a budget becomes the level that it is about.
+fn effort(thinking: Thinking) -> &'static str {
+    match thinking {
+        Thinking::Off => "none",
+        Thinking::Low | Thinking::Budget(0..=2048) => "low",
+        Thinking::Medium | Thinking::Budget(2049..=8192) => "medium",
+        Thinking::High | Thinking::Budget(_) => "high",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_generation_is_asked_in_words_it_takes() {
+        use Thinking::{Budget, High, Low, Medium, Off};
+        let with_summary = |effort: &str| json!({"effort": effort, "summary": "auto"});
+        for (model, thinking, expected) in [
+            ("gpt-4o", High, Value::Null),
+            ("gpt-4.1-mini", Off, Value::Null),
+            ("gpt-5-chat-latest", High, Value::Null),
+            ("o1-pro", Low, json!({"effort": "low"})),
+            ("o1-preview", Low, Value::Null),
+            ("o4-mini-2025-04-16", Off, json!({"effort": "low"})),
+            ("o3", Budget(4000), with_summary("medium")),
+            ("o3-deep-research", High, with_summary("medium")),
+            ("gpt-5-nano", Off, json!({"effort": "minimal"})),
+            ("gpt-5-nano", Low, with_summary("low")),
+            ("gpt-5.2", Off, json!({"effort": "none"})),
+            ("gpt-5.6-sol", Budget(20_000), with_summary("high")),
+            ("gpt-5-pro", Low, with_summary("high")),
+            ("gpt-5.2-pro", Off, json!({"effort": "medium"})),
+            ("gpt-5.3-codex", Off, json!({"effort": "low"})),
+            ("openai/gpt-5-mini", Medium, with_summary("medium")),
+            ("openai.gpt-5.6-luna", Medium, with_summary("medium")),
+            ("openai/gpt-oss-20b", Medium, json!({"effort": "medium"})),
+            ("grok-4.3", High, Value::Null),
+            ("zai-org/glm-4.7-flash", Off, Value::Null),
+        ] {
+            let asked = reasoning_of(model, thinking, true).unwrap_or_default();
+            assert_eq!(asked, expected, "{model} {thinking:?}");
+        }
+        assert_eq!(reasoning_of("o3", High, false), Some(json!({"effort": "high"})));
+    }
+
+    #[test]
+    fn names_tell_whether_a_model_reasons_and_what_it_refuses() {
+        for (model, expected, refuses_on, refuses_off) in [
+            ("gpt-4o", Reasoning::Never, false, false),
+            ("gpt-5.1-chat-latest", Reasoning::Never, false, false),
+            ("o3", Reasoning::Always, true, true),
+            ("gpt-5-2025-08-07", Reasoning::Always, true, true),
+            ("gpt-5.1", Reasoning::Optional, true, false),
+            ("gpt-5.1-codex", Reasoning::Always, true, true),
+            ("gpt-oss:20b", Reasoning::Always, false, false),
+            ("unheard-of", Reasoning::Optional, false, false),
+        ] {
+            assert_eq!(reasoning(model), expected, "{model}");
+            let refuses = |thinking| refuses_sampling(model, thinking);
+            assert_eq!((refuses(Thinking::High), refuses(Thinking::Off)), (refuses_on, refuses_off), "{model}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The request body of a response: deterministic bytes out of the path (domain.md 4.7, providers.md 6.1, 9).
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::domain::provider::Reasoning;
+use crate::domain::turn::content_text;
+use crate::domain::{Block, BlockId, Content, Role};
+use crate::server::outbound::openai_responses::entry::Kind;
+use crate::server::outbound::openai_responses::message::{Said, SentCall};
+use crate::server::outbound::openai_responses::models;
+use crate::server::outbound::openai_responses::stream::ResponsesDecoder;
+use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
+
+/// The result of a call that nobody answered: without one the request would be refused (providers.md 6.6).
+const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+/// Less than this is refused.
+const FEWEST_OUTPUT_TOKENS: u32 = 16;
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
+/// `with_summary` is whether summaries of the reasoning are asked for. Stop sequences and `top_k` have no place here.
+pub fn body(request: &ChatRequest, with_summary: bool) -> Bytes {
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    set("model", json!(request.model));
+    if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+        set("instructions", json!(text));
+    }
+    set("input", Value::Array(input(request)));
+    set("stream", json!(true));
+    // Nothing stays at the provider: what the reasoning was comes back sealed, and goes out again with the next request.
+    set("store", json!(false));
+    if models::reasoning(&request.model) != Reasoning::Never {
+        set("include", json!(["reasoning.encrypted_content"]));
+    }
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set("max_output_tokens", json!(tokens.max(FEWEST_OUTPUT_TOKENS)));
+    }
+    if !models::refuses_sampling(&request.model, request.thinking) {
+        if let Some(temperature) = params.temperature {
+            set("temperature", json!(temperature));
+        }
+        if let Some(top_p) = params.top_p {
+            set("top_p", json!(top_p));
+        }
+    }
+    if !request.tools.is_empty() {
+        // Strict is the default here, and refuses most schemas.
+        let tools = request.tools.iter().map(|tool| {
+            json!({
+                "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+                "strict": false,
+            })
+        });
+        set("tools", tools.collect());
+    }
+    if let Some(reasoning) = models::reasoning_of(&request.model, request.thinking, with_summary) {
+        set("reasoning", reasoning);
+    }
+    Value::Object(body).to_string().into()
+}
+
+fn input(request: &ChatRequest) -> Vec<Value> {
+    let mut input = Vec::new();
+    let mut used = HashSet::new();
+    for turn in &request.history {
+        match turn.role {
+            Role::User => push_user(&mut input, &user_text(turn)),
+            Role::System => input.push(json!({"role": "system", "content": plain_text(turn)})),
+            Role::Assistant => push_assistant(&mut input, &mut used, turn),
+        }
+    }
+    input
+}
+
+fn plain_text(turn: &HistoryTurn) -> String {
+    content_text(turn.blocks.iter().map(|block| &block.content))
+}
+
+fn user_text(turn: &HistoryTurn) -> String {
+    let mut text = plain_text(turn);
+    for block in &turn.blocks {
+        if let Content::Image { alt, .. } = &block.content {
+            text.push_str(&format!("\n\n[image: {alt}]"));
+        }
+    }
+    text
+}
+
+/// Two user messages in a row (an error without content lies between them) become one, because templates of local
+/// models demand that roles alternate.
+fn push_user(input: &mut Vec<Value>, text: &str) {
+    if let Some(last) = input.last_mut()
+        && last.get("role").and_then(Value::as_str) == Some("user")
+        && let Some(Value::String(before)) = last.get_mut("content")
+    {
+        before.push_str("\n\n");
+        before.push_str(text);
+        return;
+    }
+    input.push(json!({"role": "user", "content": text}));
+}
+
+/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &HistoryTurn) {
+    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
+    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+        let text = plain_text(turn);
+        if !text.is_empty() {
+            input.push(json!({"role": "assistant", "content": text}));
+        }
+        return;
+    };
+    let call_ids: Vec<BlockId> = turn
+        .blocks
+        .iter()
+        .filter(|block| matches!(block.content, Content::ToolUse { .. }))
+        .map(|block| block.id)
+        .collect();
+    let mut first_call = 0;
+    for said in steps {
+        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
+        let result = |number: usize| result_of(&turn.blocks, call_ids.get(first_call + number).copied());
+        let (mut items, mut calls) = said.items(|number| result(number).is_some());
+        tell_apart(&mut items, &mut calls, used);
+        input.extend(items);
+        for call in calls {
+            let output = result(call.number).unwrap_or_else(|| UNANSWERED.to_owned());
+            input.push(json!({"type": call.output_type, "call_id": call.call_id, "output": output}));
+        }
+        first_call += said.calls();
+    }
+}
+
+/// Some servers number the calls of every response anew. A call whose id was used before gets another, so that its
+/// result is its own.
+fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<String>) {
+    let called = items.iter_mut().filter(|item| Kind::of(item) == Kind::Call);
+    for (item, call) in called.zip(calls) {
+        let mut id = call.call_id.clone();
+        while !used.insert(id.clone()) {
+            id = format!("{}-{}", call.call_id, used.len());
+        }
+        if id != call.call_id {
+            item["call_id"] = json!(id);
+            call.call_id = id;
+        }
+    }
+}
+
+/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
+pub fn read_again(raw: &[u8]) -> Option<Said> {
+    let mut decoder = ResponsesDecoder::keeping_items();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    let outcome = decoder.finish(&mut items);
+    outcome.complete.then(|| decoder.into_reader().into_said())
+}
+
+fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
+    let call = call?;
+    blocks.iter().find_map(|block| match &block.content {
+        Content::ToolResult { result, .. } if block.parent_block_id == Some(call) => Some(match result {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use chrono::DateTime;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Author, BlockState, Params, Thinking, TurnId};
+
+fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
+    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
+    Block {
+        id: block_id(id),
+        seq: 0,
+        chat_seq: 0,
+        author: Author::Assistant,
+        state: BlockState::Done,
+        content,
+        parent_block_id: parent.map(block_id),
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
+    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+}
+
+fn said(role: Role, text: &str) -> HistoryTurn {
+    turn(role, vec![block(1, Content::text(text), None)], &[])
+}
+
+fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: None,
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        tools: Vec::new(),
+    }
+}
+
+fn body_of(request: &ChatRequest) -> Value {
+    serde_json::from_slice(&body(request, true)).unwrap()
+}
+
+fn input_of(history: Vec<HistoryTurn>) -> Value {
+    body_of(&request("gpt-5", history))["input"].clone()
+}
+
+/// A whole response with this output.
+fn response(output: &[Value]) -> String {
+    let event = json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
+    format!("event: response.completed\ndata: {event}\n\n")
+}
+
+fn thought() -> Value {
+    json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"})
+}
+
+fn calling(call_id: &str, arguments: &str) -> Value {
+    json!({"type": "function_call", "id": "fc_1", "call_id": call_id, "name": "f", "arguments": arguments})
+}
+
+fn saying(text: &str) -> Value {
+    json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
+
+fn output(call_id: &str, output: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": call_id, "output": output})
+}
+
+fn use_block(id: u128) -> Block {
+    let content = Content::ToolUse {
+        tool_use_id: "same".into(),
+        tool_name: "f".into(),
+        arguments: json!({}),
+        arguments_raw: None,
+        status: ToolStatus::Done,
+        duration_ms: None,
+    };
+    block(id, content, None)
+}
+
+fn result_block(id: u128, call: u128, result: Value) -> Block {
+    let content = Content::ToolResult {
+        tool_use_id: "same".into(),
+        tool_name: "f".into(),
+        result,
+        success: true,
+        is_error: false,
+        metadata: Value::Null,
+    };
+    block(id, content, Some(call))
+}
+
+#[test]
+fn a_request_has_exactly_these_bytes() {
+    let mut asked = request("gpt-4o", vec![said(Role::User, "Hi \"you\"")]);
+    asked.system = Some("Be kind.".into());
+    asked.params =
+        Params { temperature: Some(0.5), top_p: Some(0.25), top_k: Some(4), max_tokens: Some(9), ..Params::default() };
+    let expected = concat!(
+        r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
+        r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
+    );
+    assert_eq!(body(&asked, true), expected);
+    asked.model = "gpt-5-mini".into();
+    asked.system = Some(" ".into());
+    asked.params.max_tokens = Some(900);
+    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let expected = concat!(
+        r#"{"model":"gpt-5-mini","input":[{"role":"user","content":"Hi \"you\""}],"stream":true,"store":false,"#,
+        r#""include":["reasoning.encrypted_content"],"max_output_tokens":900,"#,
+        r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false}],"#,
+        r#""reasoning":{"effort":"medium","summary":"auto"}}"#
+    );
+    assert_eq!(body(&asked, true), expected);
+    assert_eq!(body_of(&asked), body_of(&asked));
+    let without: Value = serde_json::from_slice(&body(&asked, false)).unwrap();
+    assert_eq!(without["reasoning"], json!({"effort": "medium"}));
+    asked.thinking = Thinking::Off;
+    assert_eq!(body_of(&asked)["reasoning"], json!({"effort": "minimal"}));
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step_and_every_call_has_its_own_result() {
+    let blocks = vec![
+        use_block(10),
+        use_block(11),
+        result_block(12, 10, json!("first")),
+        result_block(13, 11, json!("second")),
+        use_block(14),
+        result_block(15, 14, json!({"n": 3})),
+    ];
+    let raw = [
+        response(&[thought(), calling("call_0", "{\"a\":1}"), calling("call_1", "{}")]),
+        response(&[thought(), calling("call_0", "{}")]),
+        response(&[thought(), saying("Done.")]),
+    ];
+    let history = vec![said(Role::User, "Go"), turn(Role::Assistant, blocks, &raw), said(Role::User, "More")];
+    assert_eq!(
+        input_of(history),
+        json!([
+            {"role": "user", "content": "Go"},
+            thought(),
+            calling("call_0", "{\"a\":1}"),
+            calling("call_1", "{}"),
+            output("call_0", "first"),
+            output("call_1", "second"),
+            thought(),
+            // The server used this id before.
+            calling("call_0-2", "{}"),
+            output("call_0-2", "{\"n\":3}"),
+            thought(),
+            saying("Done."),
+            {"role": "user", "content": "More"},
+        ])
+    );
+}
+
+#[test]
+fn a_call_without_a_result_gets_one_and_a_cut_call_without_one_is_left_out() {
+    let both = turn(
+        Role::Assistant,
+        vec![use_block(10), use_block(11)],
+        &[response(&[calling("a", "{}"), calling("b", "{\"x")])],
+    );
+    assert_eq!(input_of(vec![both]), json!([calling("a", "{}"), output("a", UNANSWERED)]));
+    let blocks = vec![use_block(10), use_block(11), result_block(12, 11, json!("not JSON"))];
+    let answered = turn(Role::Assistant, blocks, &[response(&[calling("a", "{"), calling("b", "{")])]);
+    let sent = input_of(vec![answered]);
+    assert_eq!((&sent[0]["call_id"], &sent[0]["arguments"]), (&json!("b"), &json!("{}")));
+    assert_eq!(sent[1], output("b", "not JSON"));
+}
+
+#[test]
+fn without_whole_raw_a_turn_is_its_plain_text() {
+    let blocks = || {
+        let thinking = Content::Thinking {
+            thinking: "secret thoughts".into(),
+            signature: None,
+            redacted: None,
+            title: None,
+            duration_ms: None,
+        };
+        vec![block(1, thinking, None), block(2, Content::text("Hello"), None)]
+    };
+    let plain = json!([{"role": "assistant", "content": "Hello"}]);
+    let whole = response(&[thought(), saying("Hello")]);
+    let broken = whole.replace("completed", "in_progress");
+    for raw in [vec![], vec![broken.clone()], vec![whole.clone(), broken]] {
+        assert_eq!(input_of(vec![turn(Role::Assistant, blocks(), &raw)]), plain, "{raw:?}");
+    }
+    assert_eq!(input_of(vec![turn(Role::Assistant, blocks(), &[whole])]), json!([thought(), saying("Hello")]));
+    assert_eq!(input_of(vec![turn(Role::Assistant, Vec::new(), &[])]), json!([]));
+}
+
+#[test]
+fn users_in_a_row_become_one_and_systems_keep_their_role() {
+    let history =
+        vec![said(Role::System, "Rules"), said(Role::User, "a"), said(Role::User, "b"), said(Role::Assistant, "c")];
+    let expected = json!([
+        {"role": "system", "content": "Rules"},
+        {"role": "user", "content": "a\n\nb"},
+        {"role": "assistant", "content": "c"},
+    ]);
+    assert_eq!(input_of(history), expected);
+}
+
+#[test]
+fn a_longer_history_begins_with_the_same_items() {
+    let raw = [response(&[thought(), calling("a", "{}")]), response(&[saying("x")])];
+    let first = turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("r"))], &raw);
+    let mut history = vec![said(Role::User, "1"), first];
+    let short = input_of(history.clone());
+    history.extend([said(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[saying("y")])])]);
+    let long = input_of(history);
+    let short = short.as_array().unwrap();
+    assert_eq!(&long.as_array().unwrap()[..short.len()], short);
+}
