@@ -1,11 +1,12 @@
 //! The room `outbound`: everything that speaks to a model's provider. It turns one vocabulary ([`provider`]) into a
 //! provider's bytes and back, and knows nothing of chats, rows or viewers.
 //!
-//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`] (request bytes) →
-//! [`http_client`] (one attempt) → [`sse`] (bytes to events) → [`openai_chat`] again (events to items) → [`builder`]
+//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`] or [`anthropic`] (request bytes) →
+//! [`http_client`] (one attempt) → [`sse`] (bytes to events) → the same again (events to items) → [`builder`]
 //! (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
 //! way back without a request.
 
+pub mod anthropic;
 pub mod body;
 pub mod builder;
 pub mod classify;

@@ -87,7 +87,7 @@ impl BlockBuilder {
             Item::Redacted(data) => self.thinking("", Some(data), at, out),
             Item::ThinkingSignature(signature) => {
                 self.end_open(BlockState::Done, out);
-                let content = Content::ThinkingSignature { signature, attaches_to: self.last_thinking };
+                let content = Content::ThinkingSignature { signature, attaches_to: self.last_thinking.take() };
                 self.start(content, BlockState::Done, out);
             }
             Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::server::outbound::anthropic::MessagesEndpoint;
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::openai_chat::ChatEndpoint;
 use crate::server::outbound::provider::Provider;
@@ -10,6 +11,7 @@ use crate::server::platform::endpoint::{Api, Endpoint};
 /// The provider of an endpoint.
 pub fn connect(endpoint: &Endpoint, client: HttpClient) -> Arc<dyn Provider> {
     match endpoint.api {
+        Api::Anthropic => Arc::new(MessagesEndpoint::new(endpoint, client)),
         Api::OpenaiChat => Arc::new(ChatEndpoint::new(endpoint, client)),
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::{
     Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, GenerationId, Role, Turn, TurnId,
     TurnStatus, Usage,
 };
+use crate::server::outbound::anthropic::{self, MessagesDecoder};
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::classify;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
@@ -99,6 +100,7 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
 
 fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
+        Api::Anthropic => Box::new(MessagesDecoder::of(PROVIDER, Secrets::default())),
         Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
     }
 }
@@ -108,6 +110,10 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
     if outcome.complete {
         let is_thinking = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
         return match api {
+            Api::Anthropic => {
+                let said = anthropic::request::read_again(body);
+                said.and_then(|said| said.message()).into_iter().collect()
+            }
             Api::OpenaiChat => {
                 let said = request::read_again(dialect, body);
                 said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect()
@@ -115,7 +121,11 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
         };
     }
     let text = crate::domain::turn::content_text(read.blocks.iter().map(|block| &block.content));
-    if text.is_empty() { Vec::new() } else { vec![json!({"role": "assistant", "content": text})] }
+    let content = match api {
+        Api::Anthropic => anthropic::message::plain(&text).map(|text| json!([text])),
+        Api::OpenaiChat => (!text.is_empty()).then(|| json!(text)),
+    };
+    content.map(|content| json!({"role": "assistant", "content": content})).into_iter().collect()
 }
 
 fn print(read: &Read, outcome: &Outcome, events: u64, next: Option<Vec<Value>>) -> Value {

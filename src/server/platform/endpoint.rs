@@ -8,15 +8,18 @@ pub enum Api {
     /// Chat completions, in one of many dialects.
     #[default]
     OpenaiChat,
+    /// Anthropic Messages.
+    Anthropic,
 }
 
 impl Api {
-    pub const ALL: &[Self] = &[Self::OpenaiChat];
+    pub const ALL: &[Self] = &[Self::OpenaiChat, Self::Anthropic];
 
     /// The name in configurations and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai_chat",
+            Self::Anthropic => "anthropic",
         }
     }
 
@@ -36,7 +39,8 @@ pub struct Endpoint {
     /// For `openai_chat`: the row of the dialect table (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`, `deepseek`, `lmstudio`,
     /// `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`); empty lets the base URL decide, `generic` when it cannot.
     pub dialect: String,
-    /// What the API's paths hang on: `/chat/completions` and `/models` below an address that usually ends in `/v1`.
+    /// What the API's paths hang on: `/chat/completions` and `/models` below an address that usually ends in `/v1`; for
+    /// `anthropic` `/messages` and `/models` below one that always does.
     pub base_url: String,
     /// Absent for keyless servers. Never printed: `SecretString` redacts itself.
     pub api_key: Option<SecretString>,

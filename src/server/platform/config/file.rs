@@ -37,6 +37,8 @@ pub struct ConfigFile {
 pub struct ProviderEntry {
     pub id: String,
     pub name: Option<String>,
+    /// The protocol (`Api::named`); absent means that of the known provider with this id, else `openai_chat`.
+    pub api: Option<String>,
     pub dialect: Option<String>,
     pub base_url: Option<String>,
     pub api_key: Option<String>,

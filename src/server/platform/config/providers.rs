@@ -27,6 +27,7 @@ pub struct Providers {
 struct Preset {
     id: &'static str,
     name: &'static str,
+    api: Api,
     dialect: &'static str,
     key: &'static str,
     /// Variables that may hold another address; the first that is set counts.
@@ -38,14 +39,25 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "openai",
         name: "OpenAI",
+        api: Api::OpenaiChat,
         dialect: "openai",
         key: "OPENAI_API_KEY",
         address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         base_url: "https://api.openai.com/v1",
     },
     Preset {
+        id: "anthropic",
+        name: "Anthropic",
+        api: Api::Anthropic,
+        dialect: "",
+        key: "ANTHROPIC_API_KEY",
+        address: &["ANTHROPIC_BASE_URL"],
+        base_url: "https://api.anthropic.com/v1",
+    },
+    Preset {
         id: "openrouter",
         name: "OpenRouter",
+        api: Api::OpenaiChat,
         dialect: "openrouter",
         key: "OPENROUTER_API_KEY",
         address: &[],
@@ -54,6 +66,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "deepseek",
         name: "DeepSeek",
+        api: Api::OpenaiChat,
         dialect: "deepseek",
         key: "DEEPSEEK_API_KEY",
         address: &[],
@@ -62,6 +75,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "groq",
         name: "Groq",
+        api: Api::OpenaiChat,
         dialect: "groq",
         key: "GROQ_API_KEY",
         address: &[],
@@ -70,6 +84,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "mistral",
         name: "Mistral",
+        api: Api::OpenaiChat,
         dialect: "mistral",
         key: "MISTRAL_API_KEY",
         address: &[],
@@ -78,6 +93,7 @@ const PRESETS: &[Preset] = &[
     Preset {
         id: "xai",
         name: "xAI",
+        api: Api::OpenaiChat,
         dialect: "xai",
         key: "XAI_API_KEY",
         address: &[],
@@ -86,10 +102,7 @@ const PRESETS: &[Preset] = &[
 ];
 
 /// Providers whose variables are known but whose protocol is not spoken yet.
-const NOT_YET: &[(&str, &[&str])] = &[
-    ("Anthropic", &["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"]),
-    ("Gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_BASE_URL"]),
-];
+const NOT_YET: &[(&str, &[&str])] = &[("Gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_BASE_URL"])];
 
 impl Providers {
     pub fn read(environment: &Environment, file: ConfigFile) -> Result<Self, ConfigError> {
@@ -138,7 +151,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         return Ok(None);
     }
     let base_url = match address {
-        Some((name, url)) => base_url(name, url)?,
+        Some((name, url)) => with_version(preset.api, base_url(name, url)?),
         None => preset.base_url.to_owned(),
     };
     // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
@@ -151,7 +164,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
         name,
-        api: Api::OpenaiChat,
+        api: preset.api,
         dialect: dialect.to_owned(),
         base_url,
         api_key,
@@ -216,10 +229,19 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
             )));
         }
     };
+    let api = match entry.api {
+        Some(name) => Api::named(&name).ok_or_else(|| {
+            let known: Vec<&str> = Api::ALL.iter().map(|api| api.as_str()).collect();
+            let known = known.join(", ");
+            ConfigError::new(format!("the api of the provider `{id}` is not known: `{name}`; known are {known}"))
+        })?,
+        None => preset.map_or(Api::default(), |preset| preset.api),
+    };
+    let url = with_version(api, base_url(&format!("base_url of the provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
-        base_url: base_url(&format!("base_url of the provider `{id}`"), url)?,
-        api: Api::OpenaiChat,
+        base_url: url,
+        api,
         dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
         name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
         api_key,
@@ -245,6 +267,11 @@ fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
         return Err(wrong("must end with its path, without a query"));
     }
     Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Anthropic's address is usually written without the `/v1` that everybody else's has: its own clients add that part.
+fn with_version(api: Api, base_url: String) -> String {
+    if api == Api::Anthropic && !base_url.ends_with("/v1") { format!("{base_url}/v1") } else { base_url }
 }
 
 fn host_of(base_url: &str) -> &str {
