@@ -9,7 +9,7 @@ use secrecy::ExposeSecret;
 use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::setting::Source;
 use turnleaf::server::platform::config::{Config, Flags, binding, masked};
-use turnleaf::server::platform::endpoint::Endpoint;
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
 
 /// A directory for the files of one test, which stands in for the home directory too.
 struct Place(tempfile::TempDir);
@@ -159,9 +159,15 @@ fn every_secret_may_lie_in_a_file() {
     let key = place.file("key", "sk-from-file\n");
     let url = place.file("url", "postgres://u:p@db/turnleaf\n");
     let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
-    for name in
-        ["OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY"]
-    {
+    for name in [
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OPENROUTER_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "GROQ_API_KEY",
+        "MISTRAL_API_KEY",
+        "XAI_API_KEY",
+    ] {
         let config = place.load(&Flags::default(), &[(&format!("{name}_FILE"), &path(&key))]).unwrap();
         let id = name.split('_').next().unwrap().to_lowercase();
         assert_eq!(endpoint(&config, &id).api_key.as_ref().unwrap().expose_secret(), "sk-from-file", "{name}");
@@ -193,6 +199,17 @@ fn the_usual_variables_configure_providers() {
             "http://127.0.0.1:8080/v1",
         ),
         (vec![("OPENAI_API_BASE", "http://box/v1")], "openai", "box", "", "http://box/v1"),
+        (vec![("ANTHROPIC_API_KEY", "k")], "anthropic", "Anthropic", "", "https://api.anthropic.com/v1"),
+        // As its own clients want it, and as every other address is written.
+        (
+            vec![("ANTHROPIC_BASE_URL", "https://api.anthropic.com/")],
+            "anthropic",
+            "Anthropic",
+            "",
+            "https://api.anthropic.com/v1",
+        ),
+        (vec![("ANTHROPIC_BASE_URL", "http://box:9/proxy")], "anthropic", "box:9", "", "http://box:9/proxy/v1"),
+        (vec![("ANTHROPIC_BASE_URL", "http://box:9/v1/")], "anthropic", "box:9", "", "http://box:9/v1"),
         (vec![("OPENROUTER_API_KEY", "k")], "openrouter", "OpenRouter", "openrouter", "https://openrouter.ai/api/v1"),
         (vec![("DEEPSEEK_API_KEY", "k")], "deepseek", "DeepSeek", "deepseek", "https://api.deepseek.com/v1"),
         (vec![("OLLAMA_HOST", "127.0.0.1")], "ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1"),
@@ -211,6 +228,7 @@ fn the_usual_variables_configure_providers() {
         let endpoint = endpoint(&config, id);
         let found = (endpoint.name.as_str(), endpoint.dialect.as_str(), endpoint.base_url.as_str());
         assert_eq!(found, (name, dialect, base_url), "{variables:?}");
+        assert_eq!(endpoint.api, if id == "anthropic" { Api::Anthropic } else { Api::OpenaiChat }, "{variables:?}");
     }
     let keyless = load(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]).unwrap();
     assert!(endpoint(&keyless, "openai").api_key.is_none());
@@ -222,10 +240,10 @@ fn the_usual_variables_configure_providers() {
 
 #[test]
 fn what_is_not_supported_yet_is_said_and_not_used() {
-    let config = load(&[("ANTHROPIC_API_KEY", "sk-canary"), ("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap();
+    let config = load(&[("GEMINI_API_KEY", "sk-canary"), ("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap();
     assert!(config.providers.endpoints.is_empty());
-    assert_eq!(config.providers.notices.len(), 2);
-    assert!(config.providers.notices[0].contains("ANTHROPIC_API_KEY"));
+    assert_eq!(config.providers.notices.len(), 1);
+    assert!(config.providers.notices[0].contains("GEMINI_API_KEY"));
     assert!(config.providers.notices.iter().all(|notice| !notice.contains("sk-canary")));
 }
 
@@ -249,6 +267,31 @@ fn the_file_configures_providers_too_and_a_key_stays_with_its_address() {
     assert_eq!(openai.base_url, "http://elsewhere/v1");
     assert!(openai.api_key.is_none(), "the file's key belongs to the file's address");
     assert_eq!(openai.models, ["m"]);
+}
+
+#[test]
+fn a_provider_of_the_file_says_which_protocol_it_speaks() {
+    for (text, id, api, base_url) in [
+        ("id = 'lab'\nbase_url = 'http://a/v1'", "lab", Api::OpenaiChat, "http://a/v1"),
+        ("id = 'lab'\nbase_url = 'http://a/v2'\napi = 'openai_chat'", "lab", Api::OpenaiChat, "http://a/v2"),
+        ("id = 'lab'\nbase_url = 'http://a/x'\napi = 'anthropic'", "lab", Api::Anthropic, "http://a/x/v1"),
+        ("id = 'anthropic'\napi_key = 'k'", "anthropic", Api::Anthropic, "https://api.anthropic.com/v1"),
+        (
+            "id = 'anthropic'\nbase_url = 'http://a/v1'\napi = 'openai_chat'",
+            "anthropic",
+            Api::OpenaiChat,
+            "http://a/v1",
+        ),
+    ] {
+        let config = load_file(&format!("[[providers]]\n{text}\n")).unwrap();
+        let endpoint = endpoint(&config, id);
+        assert_eq!((endpoint.api, endpoint.base_url.as_str()), (api, base_url), "{text}");
+    }
+    let error =
+        load_file("[[providers]]\nid = 'lab'\nbase_url = 'http://a'\napi = 'telepathy'\n").map(|_| ()).unwrap_err();
+    for word in ["api", "lab", "telepathy", "openai_chat", "anthropic"] {
+        assert!(error.contains(word), "{error}");
+    }
 }
 
 #[test]

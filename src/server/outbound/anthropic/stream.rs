@@ -109,10 +109,15 @@ impl Reader for MessagesReader {
     }
 
     fn take(&mut self, said: Piece<'_>, _: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
-        if self.is_stopped {
-            return Ok(());
-        }
         let value = said.value;
+        if self.is_stopped {
+            if text_of(value, "type") != Some("message_start") {
+                return Ok(());
+            }
+            // Gateways that run tools themselves send one message behind the other: the reply goes on.
+            self.is_stopped = false;
+            self.stop_reason = None;
+        }
         let index = value.get("index").and_then(Value::as_u64);
         let part = |key: &str| value.get(key).unwrap_or(&Value::Null);
         match text_of(value, "type").unwrap_or_default() {

@@ -95,6 +95,30 @@ fn only_a_message_stop_behind_a_stop_reason_completes() {
 }
 
 #[test]
+fn a_second_message_goes_on_with_the_reply_and_must_end_too() {
+    let whole = |begun: Value| json!({"type": "message_start", "message": begun});
+    let called = json!({"id": "n", "model": "c", "stop_reason": "tool_use",
+        "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]});
+    let [reason, over] = end("end_turn");
+    let said = [
+        whole(called),
+        over.clone(),
+        begin(),
+        start(0, json!({"type": "text", "text": ""})),
+        text_delta(0, "Hi"),
+        stop(0),
+        reason,
+        over,
+    ];
+    for (count, expected) in [(2, Some("tool_use")), (3, None), (7, Some("end_turn")), (8, Some("end_turn"))] {
+        let (items, outcome) = decode(stream(&said[..count]).as_bytes());
+        assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (count % 6 == 2, expected), "{count}");
+        assert!(matches!(items[1], Item::ToolCall { index: 0, .. }));
+        assert_eq!(items.contains(&text("Hi")), count > 4);
+    }
+}
+
+#[test]
 fn every_stop_reason_is_kept_word_by_word() {
     for reason in ["refusal", "pause_turn", "model_context_window_exceeded", "of_tomorrow"] {
         let (items, outcome) = decode(stream(&[&[begin()][..], &end(reason)].concat()).as_bytes());
