@@ -184,6 +184,24 @@ fn plain(content: &Value) -> Value {
     }
 }
 
+/// Whether two values are equal, where the recording of the second has left out long strings (`<elided …>`).
+fn is_same(ours: &Value, recorded: &Value) -> bool {
+    match (ours, recorded) {
+        (Value::Object(ours), Value::Object(recorded)) => {
+            let has = |(key, value): (&String, &Value)| ours.get(key).is_some_and(|ours| is_same(ours, value));
+            ours.len() == recorded.len() && recorded.iter().all(has)
+        }
+        (Value::Array(ours), Value::Array(recorded)) => {
+            ours.len() == recorded.len() && ours.iter().zip(recorded).all(|(ours, recorded)| is_same(ours, recorded))
+        }
+        (Value::String(ours), Value::String(recorded)) => {
+            let length = recorded.strip_prefix("<elided ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+            length.map_or(ours == recorded, |length: usize| ours.len() == length)
+        }
+        _ => ours == recorded,
+    }
+}
+
 /// The content of the last assistant message of a recorded request.
 fn sent_back(next: &Recording) -> Value {
     let messages = next.about["request"]["messages"].as_array().unwrap();
@@ -211,8 +229,7 @@ fn what_goes_back_is_what_recorded_clients_sent_back_with_success() {
         let next = format!("{session}.t{}", step.parse::<u32>().unwrap() + 1);
         let next = recordings.iter().find(|recording| recording.name == next).unwrap();
         assert_eq!(next.about["status"], fact["next_status"], "{name}");
-        let (ours, sent) = (goes_back(recording), sent_back(next));
-        assert_eq!(plain(&ours), plain(&sent), "{name}");
+        assert!(is_same(&plain(&goes_back(recording)), &plain(&sent_back(next))), "{name}");
         compared += 1;
     }
     assert_eq!(compared, 7);
@@ -226,7 +243,7 @@ fn documents_go_back_as_recorded_clients_sent_them_back() {
         let Some(session) = response.name.strip_suffix(".t1.response") else { continue };
         let next = files.iter().find(|file| file.name == format!("{session}.t2")).unwrap();
         assert_eq!(next.about["status"], 200, "{session}");
-        assert_eq!(plain(&goes_back(response)), plain(&sent_back(next)), "{session}");
+        assert!(is_same(&plain(&goes_back(response)), &plain(&sent_back(next))), "{session}");
         compared += 1;
     }
     assert_eq!(compared, 4);
