@@ -180,6 +180,8 @@ fn plain(content: &Value) -> Value {
                 .collect()
         }
         Value::Array(parts) => parts.iter().map(plain).collect(),
+        // One recorder wrote dashes plainly; that nothing of ours is changed has a test of its own.
+        Value::String(text) => text.replace('\u{2013}', "-").into(),
         other => other.clone(),
     }
 }
@@ -218,7 +220,7 @@ fn goes_back(recording: &Recording) -> Value {
 #[test]
 fn what_goes_back_is_what_recorded_clients_sent_back_with_success() {
     let Some(recordings) = streams() else { return };
-    // The folder without its sidecars' suffix: `ORACLES.json` lies at the top.
+    // `ORACLES.json` lies at the top of the fixtures.
     let oracles = fixtures::recordings("", "json").unwrap();
     let oracles = &oracles.iter().find(|file| file.name == "/ORACLES").unwrap().about["anthropic_replay"];
     let mut compared = 0;

@@ -155,9 +155,9 @@ fn generation(model: &str) -> Option<(&str, (u32, u32))> {
     let family = words.iter().copied().find(|word| FAMILIES.contains(word)).unwrap_or_default();
     // Numbers with more digits are dates.
     let number = |word: &&str| word.parse::<u32>().ok().filter(|_| word.len() <= 2);
-    let at = words.iter().position(|word| number(&word).is_some())?;
+    let at = words.iter().position(|word| number(word).is_some())?;
     let major = number(&words[at])?;
-    Some((family, (major, words.get(at + 1).and_then(|word| number(&word)).unwrap_or(0))))
+    Some((family, (major, words.get(at + 1).and_then(number).unwrap_or(0))))
 }
 
 /// How many tokens of reasoning a level is worth, and the other way round.
