@@ -180,8 +180,8 @@ fn plain(content: &Value) -> Value {
                 .collect()
         }
         Value::Array(parts) => parts.iter().map(plain).collect(),
-        // One recorder wrote dashes plainly; that nothing of ours is changed has a test of its own.
-        Value::String(text) => text.replace('\u{2013}', "-").into(),
+        // One recorder wrote dashes and apostrophes plainly; that nothing of ours is changed has a test of its own.
+        Value::String(text) => text.replace('\u{2013}', "-").replace('\u{2019}', "'").into(),
         other => other.clone(),
     }
 }
