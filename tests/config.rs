@@ -58,7 +58,7 @@ fn nothing_set_means_loopback_and_a_sqlite_file_of_ones_own() {
     assert_eq!(config.database.value.expose(), format!("sqlite://{}", database.display()));
     assert_eq!(config.database.value.sqlite_path().as_deref(), Some(database.as_path()));
     assert!(config.store_raw.value && config.file.is_none());
-    assert!(config.providers.endpoints.is_empty() && config.providers.notices.is_empty());
+    assert!(config.providers.endpoints.is_empty());
 }
 
 #[test]
@@ -162,6 +162,7 @@ fn every_secret_may_lie_in_a_file() {
     for name in [
         "OPENAI_API_KEY",
         "GEMINI_API_KEY",
+        "ANTHROPIC_API_KEY",
         "OPENROUTER_API_KEY",
         "DEEPSEEK_API_KEY",
         "GROQ_API_KEY",
@@ -199,6 +200,17 @@ fn the_usual_variables_configure_providers() {
             "http://127.0.0.1:8080/v1",
         ),
         (vec![("OPENAI_API_BASE", "http://box/v1")], "openai", "box", "", "http://box/v1"),
+        (vec![("ANTHROPIC_API_KEY", "k")], "anthropic", "Anthropic", "", "https://api.anthropic.com/v1"),
+        // As its own clients want it, and as every other address is written.
+        (
+            vec![("ANTHROPIC_BASE_URL", "https://api.anthropic.com/")],
+            "anthropic",
+            "Anthropic",
+            "",
+            "https://api.anthropic.com/v1",
+        ),
+        (vec![("ANTHROPIC_BASE_URL", "http://box:9/proxy")], "anthropic", "box:9", "", "http://box:9/proxy/v1"),
+        (vec![("ANTHROPIC_BASE_URL", "http://box:9/v1/")], "anthropic", "box:9", "", "http://box:9/v1"),
         (vec![("OPENROUTER_API_KEY", "k")], "openrouter", "OpenRouter", "openrouter", "https://openrouter.ai/api/v1"),
         (vec![("DEEPSEEK_API_KEY", "k")], "deepseek", "DeepSeek", "deepseek", "https://api.deepseek.com/v1"),
         (vec![("OLLAMA_HOST", "127.0.0.1")], "ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1"),
@@ -217,6 +229,7 @@ fn the_usual_variables_configure_providers() {
         let endpoint = endpoint(&config, id);
         let found = (endpoint.name.as_str(), endpoint.dialect.as_str(), endpoint.base_url.as_str());
         assert_eq!(found, (name, dialect, base_url), "{variables:?}");
+        assert_eq!(endpoint.api, if id == "anthropic" { Api::Anthropic } else { Api::OpenaiChat }, "{variables:?}");
     }
     let keyless = load(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]).unwrap();
     assert!(endpoint(&keyless, "openai").api_key.is_none());
@@ -244,7 +257,6 @@ fn gemini_has_two_names_for_its_key_and_an_api_of_its_own() {
         let found = endpoint(&config, "gemini");
         assert_eq!((found.api, found.name.as_str(), found.base_url.as_str()), (Api::Gemini, name, base_url));
         assert_eq!(found.api_key.as_ref().map(|key| key.expose_secret()), key, "{variables:?}");
-        assert!(config.providers.notices.is_empty());
     }
     let missing = load(&[("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap_err();
     assert!(missing.contains("GOOGLE_API_KEY_FILE"), "{missing}");
@@ -308,15 +320,6 @@ fn the_file_says_which_api_a_provider_speaks() {
 }
 
 #[test]
-fn what_is_not_supported_yet_is_said_and_not_used() {
-    let config = load(&[("ANTHROPIC_API_KEY", "sk-canary")]).unwrap();
-    assert!(config.providers.endpoints.is_empty());
-    assert_eq!(config.providers.notices.len(), 1);
-    assert!(config.providers.notices[0].contains("ANTHROPIC_API_KEY"));
-    assert!(config.providers.notices.iter().all(|notice| !notice.contains("sk-canary")));
-}
-
-#[test]
 fn the_file_configures_providers_too_and_a_key_stays_with_its_address() {
     let text = "[[providers]]\nid = 'lab'\nname = 'Lab'\nbase_url = 'http://lab:8000/v1'\ndialect = 'vllm'\n\
                 models = ['a', 'b']\ndefault_model = 'b'\napi_key_env = 'LAB_KEY'\n\n\
@@ -339,6 +342,31 @@ fn the_file_configures_providers_too_and_a_key_stays_with_its_address() {
 }
 
 #[test]
+fn a_provider_of_the_file_says_which_protocol_it_speaks() {
+    for (text, id, api, base_url) in [
+        ("id = 'lab'\nbase_url = 'http://a/v1'", "lab", Api::OpenaiChat, "http://a/v1"),
+        ("id = 'lab'\nbase_url = 'http://a/v2'\napi = 'openai_chat'", "lab", Api::OpenaiChat, "http://a/v2"),
+        ("id = 'lab'\nbase_url = 'http://a/x'\napi = 'anthropic'", "lab", Api::Anthropic, "http://a/x/v1"),
+        ("id = 'anthropic'\napi_key = 'k'", "anthropic", Api::Anthropic, "https://api.anthropic.com/v1"),
+        (
+            "id = 'anthropic'\nbase_url = 'http://a/v1'\napi = 'openai_chat'",
+            "anthropic",
+            Api::OpenaiChat,
+            "http://a/v1",
+        ),
+    ] {
+        let config = load_file(&format!("[[providers]]\n{text}\n")).unwrap();
+        let endpoint = endpoint(&config, id);
+        assert_eq!((endpoint.api, endpoint.base_url.as_str()), (api, base_url), "{text}");
+    }
+    let error =
+        load_file("[[providers]]\nid = 'lab'\nbase_url = 'http://a'\napi = 'telepathy'\n").map(|_| ()).unwrap_err();
+    for word in ["api", "lab", "telepathy", "openai_chat", "anthropic"] {
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
 fn a_provider_of_the_file_must_make_sense() {
     for (text, named) in [
         ("id = 'A b'\nbase_url = 'http://a'", "A b"),
@@ -348,7 +376,7 @@ fn a_provider_of_the_file_must_make_sense() {
         ("id = 'lab'\nbase_url = 'lab:8000'", "lab"),
         (
             "id = 'lab'\napi = 'grpc'\nbase_url = 'http://a'",
-            "api of the provider `lab` is `grpc`, which is not one of openai_chat, openai_responses, gemini, ollama",
+            "api of the provider `lab` is `grpc`, which is not one of openai_chat, openai_responses, anthropic, gemini, ollama",
         ),
         ("id = 'gemini'\napi = 'ollama'", "base_url"),
         ("id = 'lab'\nbase_url = 'http://a'\napi_key = 'sk-canary'\napi_key_env = 'B'", "api_key_env"),

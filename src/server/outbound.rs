@@ -2,10 +2,12 @@
 //! provider's bytes and back, and knows nothing of chats, rows or viewers.
 //!
 //! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`], [`openai_responses`],
-//! [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to values) → the
-//! API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are providers without a network; [`replay`] is the same
+//! [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to
+//! values) → the API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are
+//! providers without a network; [`replay`] is the same
 //! way back without a request.
 
+pub mod anthropic;
 pub mod body;
 pub mod builder;
 pub mod classify;

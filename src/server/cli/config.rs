@@ -12,9 +12,6 @@ pub fn run(command: &ConfigCommand, config: &Config, json: bool) -> Result<(), F
     match command {
         ConfigCommand::Check => {
             binding::check(&config.listen, &config.listen.resolve()?, config.security.auth.value)?;
-            for notice in &config.providers.notices {
-                eprintln!("turnleaf: {notice}");
-            }
             if json {
                 print::json(&serde_json::json!({ "ok": true }))
             } else {

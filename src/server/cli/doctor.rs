@@ -134,8 +134,7 @@ fn providers(config: &Config) -> Vec<Observation> {
         let key = if endpoint.api_key.is_some() { "with a key" } else { "without a key" };
         seen("provider", Verdict::Fine, format_args!("{} at {}, {key}", endpoint.name, endpoint.base_url))
     });
-    let notices = config.providers.notices.iter().map(|notice| seen("provider", Verdict::Note, notice));
-    let mut all: Vec<Observation> = configured.chain(notices).collect();
+    let mut all: Vec<Observation> = configured.collect();
     if config.providers.endpoints.is_empty() {
         all.push(seen("provider", Verdict::Note, "none is configured; the demo answers until one is"));
     }

@@ -55,9 +55,6 @@ pub fn run(config: &Config) -> Result<(), Failed> {
     if let Some(complaint) = telemetry::start(&config.logging) {
         tracing::warn!("{complaint}");
     }
-    for notice in &config.providers.notices {
-        tracing::warn!("{notice}");
-    }
     let addresses = config.listen.resolve()?;
     binding::check(&config.listen, &addresses, config.security.auth.value)?;
 

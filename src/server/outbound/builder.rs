@@ -87,7 +87,7 @@ impl BlockBuilder {
             Item::Redacted(data) => self.thinking("", Some(data), at, out),
             Item::ThinkingSignature(signature) => {
                 self.end_open(BlockState::Done, out);
-                let content = Content::ThinkingSignature { signature, attaches_to: self.last_thinking };
+                let content = Content::ThinkingSignature { signature, attaches_to: self.last_thinking.take() };
                 self.start(content, BlockState::Done, out);
             }
             Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
@@ -141,7 +141,9 @@ impl BlockBuilder {
         if more.is_empty() && hidden.is_none() {
             return;
         }
-        if !matches!(self.open, Open::Thinking { .. }) {
+        // Hidden pieces stay apart: each is sealed by itself.
+        let is_sealed = hidden.is_some() && matches!(self.open, Open::Thinking { redacted: Some(_), .. });
+        if is_sealed || !matches!(self.open, Open::Thinking { .. }) {
             self.end_open(BlockState::Done, out);
             let id = self.start(Content::thinking(""), BlockState::Open, out);
             self.last_thinking = Some(id);

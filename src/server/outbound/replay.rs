@@ -10,6 +10,7 @@ use crate::domain::{
     Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, GenerationId, Role, Turn, TurnId,
     TurnStatus, Usage,
 };
+use crate::server::outbound::anthropic::{self, MessagesDecoder};
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::classify;
 use crate::server::outbound::gemini::{self, GeminiDecoder};
@@ -102,6 +103,7 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
 
 fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
+        Api::Anthropic => Box::new(MessagesDecoder::of(PROVIDER, Secrets::default())),
         Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
         Api::Gemini => Box::new(GeminiDecoder::of(PROVIDER, Secrets::default())),
         Api::Ollama => Box::new(OllamaDecoder::of(PROVIDER, Secrets::default())),
@@ -114,6 +116,10 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
     if outcome.complete {
         let is_thinking = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
         return match api {
+            Api::Anthropic => {
+                let said = anthropic::request::read_again(body);
+                said.and_then(|said| said.message()).into_iter().collect()
+            }
             Api::OpenaiChat => {
                 let said = request::read_again(dialect, body);
                 said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect()
@@ -133,10 +139,14 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
     if text.is_empty() {
         return Vec::new();
     }
-    vec![match api {
-        Api::OpenaiChat | Api::OpenaiResponses | Api::Ollama => json!({"role": "assistant", "content": text}),
-        Api::Gemini => json!({"role": "model", "parts": [{"text": text}]}),
-    }]
+    match api {
+        Api::OpenaiChat | Api::OpenaiResponses | Api::Ollama => vec![json!({"role": "assistant", "content": text})],
+        Api::Gemini => vec![json!({"role": "model", "parts": [{"text": text}]})],
+        Api::Anthropic => {
+            let content = anthropic::message::plain(&text);
+            content.map(|text| json!({"role": "assistant", "content": [text]})).into_iter().collect()
+        }
+    }
 }
 
 fn print(read: &Read, outcome: &Outcome, events: u64, next: Option<Vec<Value>>) -> Value {

@@ -9,6 +9,8 @@ pub enum Api {
     #[default]
     OpenaiChat,
     OpenaiResponses,
+    /// Anthropic Messages.
+    Anthropic,
     /// Gemini's own, `streamGenerateContent`.
     Gemini,
     /// Ollama's own, `/api/chat`.
@@ -16,7 +18,7 @@ pub enum Api {
 }
 
 impl Api {
-    pub const ALL: &[Self] = &[Self::OpenaiChat, Self::OpenaiResponses, Self::Gemini, Self::Ollama];
+    pub const ALL: &[Self] = &[Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Ollama];
 
     /// The name in configurations and on the command line.
     pub fn as_str(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Api {
             Self::OpenaiResponses => "openai_responses",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
+            Self::Anthropic => "anthropic",
         }
     }
 
@@ -45,7 +48,7 @@ pub struct Endpoint {
     /// `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`); empty lets the base URL decide, `generic` when it cannot.
     pub dialect: String,
     /// What the API's paths hang on. `openai_chat` and `openai_responses`: `/chat/completions` or `/responses`, and
-    /// `/models`, below an address that usually ends in `/v1`. `gemini`: `/models/…` below one that ends in `/v1beta`,
+    /// `/models`, below an address that usually ends in `/v1`. `anthropic`: `/messages` and `/models` below one that always does. `gemini`: `/models/…` below one that ends in `/v1beta`,
     /// which is added where there is no path at all. `ollama`: `/api/chat` and `/api/tags` below the server's own
     /// address; a final `/api` or `/v1` does not matter.
     pub base_url: String,

@@ -157,6 +157,27 @@ fn proofs_follow_their_reasoning_and_hidden_reasoning_joins_it() {
 }
 
 #[test]
+fn a_proof_without_reasoning_is_nobodys_and_hidden_pieces_stay_apart() {
+    let (blocks, _) = built(
+        vec![
+            Item::Thinking("why".into()),
+            Item::ThinkingSignature("proof".into()),
+            Item::ThinkingSignature("of nothing to read".into()),
+            Item::Redacted("one".into()),
+            Item::Redacted("two".into()),
+        ],
+        BlockState::Done,
+    );
+    let Content::ThinkingSignature { attaches_to, .. } = &blocks[2].content else { panic!("{blocks:?}") };
+    assert_eq!(*attaches_to, None);
+    let hidden = |block: &Block| match &block.content {
+        Content::Thinking { redacted, .. } => redacted.clone(),
+        _ => None,
+    };
+    assert_eq!(blocks.iter().filter_map(hidden).collect::<Vec<_>>(), ["one", "two"]);
+}
+
+#[test]
 fn a_broken_reply_leaves_what_was_open_aborted_and_the_rest_done() {
     let (blocks, _) = built(vec![Item::Thinking("a".into()), Item::Text("b".into())], BlockState::Aborted);
     assert_eq!(blocks.iter().map(|block| block.state).collect::<Vec<_>>(), [BlockState::Done, BlockState::Aborted]);

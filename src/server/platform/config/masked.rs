@@ -53,7 +53,6 @@ pub fn show(config: &Config) -> Value {
         ),
         "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
         "providers": endpoints,
-        "notices": providers.notices,
     })
 }
 

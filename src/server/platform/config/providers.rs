@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::environment::{Environment, secret_file};
 use crate::server::platform::config::file::{ConfigFile, ProviderEntry};
+use crate::server::platform::config::presets::{PRESETS, Preset};
 use crate::server::platform::config::setting::{Setting, Source};
 use crate::server::platform::endpoint::{Api, Endpoint};
 
@@ -17,102 +18,9 @@ pub struct Providers {
     pub endpoints: Vec<Endpoint>,
     /// Ids of the endpoints whose address and key the environment sets; Settings shows them so and cannot edit them.
     pub from_environment: BTreeSet<String>,
-    /// What was read but cannot be used yet, as sentences.
-    pub notices: Vec<String>,
     /// Whether servers on this machine are looked for.
     pub find_local_servers: Setting<bool>,
 }
-
-/// A provider that is known by name: what its key and its address are called, and where it is.
-struct Preset {
-    id: &'static str,
-    name: &'static str,
-    api: Api,
-    dialect: &'static str,
-    /// Variables that may hold the key; the first that is set counts.
-    keys: &'static [&'static str],
-    /// Variables that may hold another address; the first that is set counts.
-    address: &'static [&'static str],
-    base_url: &'static str,
-}
-
-const PRESETS: &[Preset] = &[
-    Preset {
-        id: "openai",
-        name: "OpenAI",
-        api: Api::OpenaiChat,
-        dialect: "openai",
-        keys: &["OPENAI_API_KEY"],
-        address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-        base_url: "https://api.openai.com/v1",
-    },
-    Preset {
-        id: "openai_responses",
-        name: "OpenAI (Responses)",
-        api: Api::OpenaiResponses,
-        dialect: "",
-        keys: &["OPENAI_API_KEY"],
-        address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-        base_url: "https://api.openai.com/v1",
-    },
-    Preset {
-        id: "gemini",
-        name: "Gemini",
-        api: Api::Gemini,
-        dialect: "",
-        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        address: &["GEMINI_BASE_URL"],
-        base_url: "https://generativelanguage.googleapis.com/v1beta",
-    },
-    Preset {
-        id: "openrouter",
-        name: "OpenRouter",
-        api: Api::OpenaiChat,
-        dialect: "openrouter",
-        keys: &["OPENROUTER_API_KEY"],
-        address: &[],
-        base_url: "https://openrouter.ai/api/v1",
-    },
-    Preset {
-        id: "deepseek",
-        name: "DeepSeek",
-        api: Api::OpenaiChat,
-        dialect: "deepseek",
-        keys: &["DEEPSEEK_API_KEY"],
-        address: &[],
-        base_url: "https://api.deepseek.com/v1",
-    },
-    Preset {
-        id: "groq",
-        name: "Groq",
-        api: Api::OpenaiChat,
-        dialect: "groq",
-        keys: &["GROQ_API_KEY"],
-        address: &[],
-        base_url: "https://api.groq.com/openai/v1",
-    },
-    Preset {
-        id: "mistral",
-        name: "Mistral",
-        api: Api::OpenaiChat,
-        dialect: "mistral",
-        keys: &["MISTRAL_API_KEY"],
-        address: &[],
-        base_url: "https://api.mistral.ai/v1",
-    },
-    Preset {
-        id: "xai",
-        name: "xAI",
-        api: Api::OpenaiChat,
-        dialect: "xai",
-        keys: &["XAI_API_KEY"],
-        address: &[],
-        base_url: "https://api.x.ai/v1",
-    },
-];
-
-/// Providers whose variables are known but whose protocol is not spoken yet.
-const NOT_YET: &[(&str, &[&str])] = &[("Anthropic", &["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"])];
 
 impl Providers {
     pub fn read(environment: &Environment, file: ConfigFile) -> Result<Self, ConfigError> {
@@ -143,18 +51,9 @@ impl Providers {
                 None => endpoints.push(configured),
             }
         }
-        let mut notices = Vec::new();
-        for (name, variables) in NOT_YET {
-            let is_set = |variable: &&&str| {
-                environment.text(variable).is_some() || environment.text(&format!("{variable}_FILE")).is_some()
-            };
-            if let Some(variable) = variables.iter().find(is_set) {
-                notices.push(format!("{variable} is set, but {name} is not supported yet; it is left unused."));
-            }
-        }
         let find_local_servers =
             Setting::first([(Source::File("find_local_servers"), file.find_local_servers)], || true);
-        Ok(Self { endpoints, from_environment: set_by_environment, notices, find_local_servers })
+        Ok(Self { endpoints, from_environment: set_by_environment, find_local_servers })
     }
 }
 
@@ -170,7 +69,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         return Ok(None);
     }
     let base_url = match address {
-        Some((name, url)) => base_url(name, url)?,
+        Some((name, url)) => with_version(preset.api, base_url(name, url)?),
         None => preset.base_url.to_owned(),
     };
     let is_home = base_url == preset.base_url;
@@ -256,10 +155,12 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
             )));
         }
     };
+    let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
+    let url = with_version(api, base_url(&format!("base_url of the provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
-        base_url: base_url(&format!("base_url of the provider `{id}`"), url)?,
-        api: api.or(preset.map(|preset| preset.api)).unwrap_or_default(),
+        base_url: url,
+        api,
         dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
         name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
         api_key,
@@ -295,6 +196,11 @@ fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
         return Err(wrong("must end with its path, without a query"));
     }
     Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Anthropic's address is usually written without the `/v1` that everybody else's has: its own clients add that part.
+fn with_version(api: Api, base_url: String) -> String {
+    if api == Api::Anthropic && !base_url.ends_with("/v1") { format!("{base_url}/v1") } else { base_url }
 }
 
 fn host_of(base_url: &str) -> &str {

@@ -1,0 +1,240 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use chrono::DateTime;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Author, BlockState, Params, Thinking, TurnId};
+
+fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
+    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
+    Block {
+        id: block_id(id),
+        seq: 0,
+        chat_seq: 0,
+        author: Author::Assistant,
+        state: BlockState::Done,
+        content,
+        parent_block_id: parent.map(block_id),
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
+    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+}
+
+fn words(role: Role, text: &str) -> HistoryTurn {
+    turn(role, vec![block(1, Content::text(text), None)], &[])
+}
+
+fn user(text: &str) -> HistoryTurn {
+    words(Role::User, text)
+}
+
+fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: None,
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        tools: Vec::new(),
+    }
+}
+
+fn messages_of(history: Vec<HistoryTurn>) -> Value {
+    let body: Value = serde_json::from_slice(&body(&request("claude-sonnet-4-5", history))).unwrap();
+    body["messages"].clone()
+}
+
+/// A whole response with this content.
+fn saying(content: Value, stop: &str) -> String {
+    json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": stop}).to_string()
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": "f", "input": {"a": 1}})
+}
+
+fn signed() -> Value {
+    json!({"type": "thinking", "thinking": "why", "signature": "s"})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn message(role: &str, content: &[Value]) -> Value {
+    json!({"role": role, "content": content})
+}
+
+fn result(id: &str, text: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": text})
+}
+
+fn use_block(id: u128) -> Block {
+    let content = Content::ToolUse {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        arguments: json!({}),
+        arguments_raw: None,
+        status: ToolStatus::Done,
+        duration_ms: None,
+    };
+    block(id, content, None)
+}
+
+fn result_block(id: u128, call: u128, result: Value, is_error: bool) -> Block {
+    let content = Content::ToolResult {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        result,
+        success: !is_error,
+        is_error,
+        metadata: Value::Null,
+    };
+    block(id, content, Some(call))
+}
+
+#[test]
+fn a_plain_request_has_exactly_these_bytes() {
+    let mut plain = request("claude-sonnet-4-0", vec![user("Hi \"you\"")]);
+    plain.system = Some("Be kind.".into());
+    plain.thinking = Thinking::Off;
+    plain.params.temperature = Some(0.5);
+    plain.params.max_tokens = Some(9);
+    plain.params.stop_sequences = vec!["\n".into(), "END".into()];
+    plain.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let expected = concat!(
+        r#"{"model":"claude-sonnet-4-0","max_tokens":9,"system":"Be kind.","#,
+        r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi \"you\""}]}],"stream":true,"#,
+        r#""temperature":0.5,"stop_sequences":["END"],"#,
+        r#""tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]}"#
+    );
+    assert_eq!(body(&plain), expected);
+    assert_eq!(body(&plain), body(&plain));
+}
+
+#[test]
+fn a_newer_model_is_asked_to_show_its_thinking_and_gets_no_sampling() {
+    let mut asked = request("claude-opus-4-7", vec![user("Hi")]);
+    asked.params.temperature = Some(0.5);
+    let expected = concat!(
+        r#"{"model":"claude-opus-4-7","max_tokens":128000,"#,
+        r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stream":true,"#,
+        r#""thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"medium"}}"#
+    );
+    assert_eq!(body(&asked), expected);
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step_with_its_thinking() {
+    let blocks = vec![
+        use_block(10),
+        use_block(11),
+        result_block(12, 11, json!({"n": 2}), false),
+        result_block(13, 10, json!("first"), true),
+        use_block(14),
+        result_block(15, 14, json!("third"), false),
+    ];
+    let empty = json!({"type": "thinking", "thinking": "", "signature": "t"});
+    let raw = [
+        saying(json!([signed(), call("a"), call("b")]), "tool_use"),
+        saying(json!([empty, call("a")]), "tool_use"),
+        saying(json!([text("Done.")]), "end_turn"),
+    ];
+    let sent = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
+    let mut failed = result("a", "first");
+    failed["is_error"] = json!(true);
+    let expected = json!([
+        message("user", &[text("Go")]),
+        message("assistant", &[signed(), call("a"), call("b")]),
+        message("user", &[failed, result("b", "{\"n\":2}")]),
+        message("assistant", &[empty, call("a")]),
+        message("user", &[result("a", "third")]),
+        message("assistant", &[text("Done.")]),
+        message("user", &[text("More")]),
+    ]);
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn a_call_without_a_result_gets_one_in_front_of_what_the_user_says_next() {
+    let raw = [saying(json!([signed(), call("a")]), "tool_use")];
+    let sent = messages_of(vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &raw), user("More")]);
+    let mut cancelled = result("a", UNANSWERED);
+    cancelled["is_error"] = json!(true);
+    assert_eq!(sent[2], message("user", &[cancelled, text("More")]));
+}
+
+#[test]
+fn a_call_that_was_cut_goes_back_only_with_its_result() {
+    let cut = json!([text("I call."), {"type": "tool_use", "id": "a", "name": "f", "input": "{\"a\""}]);
+    let raw = [saying(cut, "max_tokens")];
+    let without = messages_of(vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &raw), user("More")]);
+    assert_eq!(without[1], message("assistant", &[text("I call.")]));
+    assert_eq!(without[2], message("user", &[text("More")]));
+    let blocks = vec![use_block(10), result_block(11, 10, json!("no JSON"), true)];
+    let with = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw)]);
+    assert_eq!(with[1]["content"][1], json!({"type": "tool_use", "id": "a", "name": "f", "input": {}}));
+    assert_eq!(with[2]["content"][0]["tool_use_id"], "a");
+}
+
+#[test]
+fn what_is_not_whole_goes_back_as_its_text_and_nothing_is_left_out_of_turn() {
+    let broken = saying(json!([signed(), text("half")]), "");
+    let signed_only = saying(json!([signed()]), "max_tokens");
+    for (reply, expected) in [
+        (turn(Role::Assistant, vec![block(1, Content::text("half"), None)], &[broken]), Some("half")),
+        (words(Role::Assistant, "other model"), Some("other model")),
+        (words(Role::Assistant, " \n"), None),
+        (turn(Role::Assistant, vec![block(1, Content::thinking("why"), None)], &[]), None),
+        (turn(Role::Assistant, vec![block(1, Content::thinking("why"), None)], &[signed_only]), None),
+    ] {
+        let sent = messages_of(vec![user("A"), reply, user("B")]);
+        let alternating = |said: &str| {
+            json!([message("user", &[text("A")]), message("assistant", &[text(said)]), message("user", &[text("B")])])
+        };
+        let joined = json!([message("user", &[text("A"), text("B")])]);
+        assert_eq!(sent, expected.map_or(joined, alternating));
+    }
+}
+
+#[test]
+fn the_user_has_the_first_and_the_last_word_except_behind_a_pause() {
+    let go_on = message("user", &[text(GO_ON)]);
+    let said = message("assistant", &[text("Hi")]);
+    assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, said, go_on]));
+    let pause = json!([text("Hi"), {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}]);
+    let paused = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    assert_eq!(messages_of(vec![user("A"), paused])[1]["content"], pause);
+}
+
+#[test]
+fn a_system_turn_and_an_image_become_words_of_the_user() {
+    let image = Content::Image { blob: "b".into(), mime: "image/png".into(), alt: "a cat".into() };
+    let shown = turn(Role::User, vec![block(1, Content::text("Look"), None), block(2, image, None)], &[]);
+    let sent = messages_of(vec![words(Role::System, "Rule"), shown]);
+    let expected = message("user", &[text("<system>\nRule\n</system>"), text("Look\n\n[image: a cat]")]);
+    assert_eq!(sent, json!([expected]));
+}
+
+#[test]
+fn a_longer_history_begins_with_the_same_messages() {
+    let raw = [saying(json!([signed(), text("One")]), "end_turn")];
+    let path =
+        vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), words(Role::Assistant, "Two"), user("C")];
+    let whole = messages_of(path.clone());
+    for length in [1, 3, 5] {
+        let shorter = messages_of(path[..length].to_vec()).as_array().unwrap().clone();
+        assert_eq!(shorter, whole.as_array().unwrap()[..length], "{length}");
+    }
+}

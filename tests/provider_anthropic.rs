@@ -1,0 +1,343 @@
+//! Every recorded reply of the Messages API through the decoder and the builder: whole, cut anywhere, and back into the
+//! next request.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use turnleaf::domain::provider::Reasoning;
+use turnleaf::server::outbound::anthropic::{MessagesDecoder, MessagesEndpoint};
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::provider::{Decoder, Item, Provider};
+use turnleaf::server::outbound::redact::Secrets;
+use turnleaf::server::outbound::replay::{Replay, replay};
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
+
+#[path = "support/decoding.rs"]
+mod decoding;
+#[expect(dead_code, reason = "what goes wrong on the wire is for provider_http")]
+#[path = "support/fakeprov.rs"]
+mod fakeprov;
+#[path = "support/fixtures.rs"]
+mod fixtures;
+
+use decoding::{Dice, decode};
+use fakeprov::{FakeProvider, Verb};
+use fixtures::{Recording, recordings};
+
+/// Nothing here takes long unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Every recorded stream, real and derived.
+fn streams() -> Option<Vec<Recording>> {
+    let mut all = recordings("anthropic", "sse")?;
+    assert!(all.len() >= 33, "only {} recordings", all.len());
+    let derived = recordings("derived", "sse")?;
+    all.extend(derived.into_iter().filter(|recording| recording.about["api"] == "anthropic"));
+    Some(all)
+}
+
+fn decoder(_: &Recording) -> Box<dyn Decoder> {
+    Box::new(MessagesDecoder::of("Recorded", Secrets::default()))
+}
+
+fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
+    let how = Replay { api: "anthropic".into(), dialect: None, http_status, chunk: None, next: true };
+    replay(&how, body).unwrap()
+}
+
+/// The JSON values of a stream, read without our framer.
+fn events(recording: &Recording) -> Vec<Value> {
+    let body = String::from_utf8(recording.body.clone()).unwrap();
+    body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok()).collect()
+}
+
+#[test]
+fn every_split_of_a_recording_gives_the_same_items() {
+    let Some(recordings) = streams() else { return };
+    decoding::same_in_every_split(&recordings, decoder);
+}
+
+#[test]
+fn every_beginning_of_a_recording_is_complete_only_with_its_last_word() {
+    let Some(recordings) = streams() else { return };
+    decoding::every_beginning_ends(&recordings, decoder);
+    let mut dice = Dice(0x616e_7468_726f);
+    for recording in &recordings {
+        let body = recording.body.as_slice();
+        for cut in (0..20).map(|_| dice.below(body.len())) {
+            let (_, early) = decode(decoder(recording), [&body[..cut]]);
+            let has_end = body[..cut].windows(12).any(|window| window == b"message_stop");
+            assert!(!early.complete || has_end, "{} cut at {cut}", recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_recording_is_complete_with_the_stop_reason_it_was_recorded_with() {
+    let Some(recordings) = streams() else { return };
+    for recording in &recordings {
+        let (items, outcome) = decode(decoder(recording), [recording.body.as_slice()]);
+        let name = recording.name.as_str();
+        let failure = outcome.failure.as_ref().map(|failure| failure.kind.as_str());
+        match name {
+            "derived/anthropic_overloaded_mid_thinking" => assert_eq!(failure, Some("provider_overloaded"), "{name}"),
+            "derived/anthropic_truncated_mid_event" => assert_eq!(failure, Some("provider_truncated"), "{name}"),
+            _ => {
+                assert!(outcome.complete, "{name}: {outcome:?}");
+                let features = recording.about["features"].as_array().unwrap();
+                // Sorted; the one recording of several messages ends with the first of its two.
+                let reason = features.iter().find_map(|feature| feature.as_str()?.strip_prefix("stop:"));
+                assert_eq!(outcome.stop_reason.as_deref(), reason, "{name}");
+            }
+        }
+        assert_eq!(outcome.complete, failure.is_none(), "{name}");
+        let model =
+            items.iter().find_map(|item| if let Item::Model(model) = item { Some(model.as_str()) } else { None });
+        assert_eq!(model, recording.about["served_model"].as_str(), "{name}");
+        let usage = items.iter().any(|item| matches!(item, Item::Usage(_)));
+        assert!(usage, "{name} has no usage");
+    }
+}
+
+#[test]
+fn blocks_become_blocks_in_the_order_of_the_wire() {
+    let Some(recordings) = streams() else { return };
+    for recording in &recordings {
+        let mut expected: Vec<String> = Vec::new();
+        let mut text = String::new();
+        for event in events(recording) {
+            let block = &event["content_block"];
+            // A message may begin with calls that are whole already.
+            let begun = event["message"]["content"].as_array().into_iter().flatten();
+            expected.extend(begun.map(|block| block["id"].as_str().unwrap().to_owned()));
+            match (event["type"].as_str().unwrap(), block["type"].as_str()) {
+                ("content_block_start", Some("tool_use")) => expected.push(block["id"].as_str().unwrap().into()),
+                ("content_block_start", Some("redacted_thinking")) => expected.push(block["data"].to_string()),
+                ("content_block_start", Some("text" | "thinking")) => {}
+                ("content_block_start", Some(kind)) => expected.push(format!("x:{kind}")),
+                ("content_block_delta", _) => match event["delta"]["type"].as_str().unwrap() {
+                    "signature_delta" => expected.push(event["delta"]["signature"].to_string()),
+                    "text_delta" => text.push_str(event["delta"]["text"].as_str().unwrap()),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        let printed = replayed(&recording.body, None);
+        let mut found: Vec<String> = Vec::new();
+        let mut found_text = String::new();
+        for block in printed["blocks"].as_array().unwrap() {
+            match block["type"].as_str().unwrap() {
+                "text" => found_text.push_str(block["text"].as_str().unwrap()),
+                "thinking" => found.extend(block.get("redacted").map(Value::to_string)),
+                "thinking_signature" => found.push(block["signature"].to_string()),
+                "tool_use" => found.push(block["tool_use_id"].as_str().unwrap().into()),
+                "x:citation" => {}
+                kind => found.push(kind.into()),
+            }
+        }
+        assert_eq!(found, expected, "{}", recording.name);
+        assert_eq!(found_text, text, "{}", recording.name);
+    }
+}
+
+#[test]
+fn usage_is_what_the_last_message_delta_adds_up_to() {
+    let Some(recordings) = streams() else { return };
+    let mut compared = 0;
+    for recording in &recordings {
+        let Some(last) = events(recording).into_iter().rfind(|event| event["type"] == "message_delta") else {
+            continue;
+        };
+        let said = |field: &str| last["usage"][field].as_u64();
+        let printed = replayed(&recording.body, None)["usage"].clone();
+        assert_eq!(printed["output_tokens"].as_u64(), said("output_tokens"), "{}", recording.name);
+        if let (Some(input), Some(read), Some(write)) =
+            (said("input_tokens"), said("cache_read_input_tokens"), said("cache_creation_input_tokens"))
+        {
+            assert_eq!(printed["input_tokens"].as_u64(), Some(input + read + write), "{}", recording.name);
+            compared += 1;
+        }
+        let reasoning = last["usage"]["output_tokens_details"]["thinking_tokens"].as_u64();
+        assert_eq!(printed["reasoning_tokens"].as_u64(), reasoning, "{}", recording.name);
+    }
+    assert!(compared >= 25, "only {compared} compared");
+}
+
+/// Content without what the API leaves free, or a recorded client left out: null keys, `caller`, `citations`, cache marks.
+fn plain(content: &Value) -> Value {
+    match content {
+        Value::Object(map) => {
+            let is_kept =
+                |key: &str, value: &Value| !value.is_null() && !["caller", "citations", "cache_control"].contains(&key);
+            map.iter()
+                .filter(|(key, value)| is_kept(key, value))
+                .map(|(key, value)| (key.clone(), plain(value)))
+                .collect()
+        }
+        Value::Array(parts) => parts.iter().map(plain).collect(),
+        // One recorder wrote dashes and apostrophes plainly; that nothing of ours is changed has a test of its own.
+        Value::String(text) => text.replace('\u{2013}', "-").replace('\u{2019}', "'").into(),
+        other => other.clone(),
+    }
+}
+
+/// Whether two values are equal, where the recording of the second has left out long strings (`<elided …>`).
+fn is_same(ours: &Value, recorded: &Value) -> bool {
+    match (ours, recorded) {
+        (Value::Object(ours), Value::Object(recorded)) => {
+            let has = |(key, value): (&String, &Value)| ours.get(key).is_some_and(|ours| is_same(ours, value));
+            ours.len() == recorded.len() && recorded.iter().all(has)
+        }
+        (Value::Array(ours), Value::Array(recorded)) => {
+            ours.len() == recorded.len() && ours.iter().zip(recorded).all(|(ours, recorded)| is_same(ours, recorded))
+        }
+        (Value::String(ours), Value::String(recorded)) => {
+            let length = recorded.strip_prefix("<elided ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+            length.map_or(ours == recorded, |length: usize| ours.len() == length)
+        }
+        _ => ours == recorded,
+    }
+}
+
+/// The content of the last assistant message of a recorded request.
+fn sent_back(next: &Recording) -> Value {
+    let messages = next.about["request"]["messages"].as_array().unwrap();
+    messages.iter().rev().find(|message| message["role"] == "assistant").unwrap()["content"].clone()
+}
+
+fn goes_back(recording: &Recording) -> Value {
+    let next = replayed(&recording.body, None)["next"].clone();
+    let [message] = next.as_array().unwrap().as_slice() else { panic!("{}: {next}", recording.name) };
+    assert_eq!(message["role"], "assistant", "{}", recording.name);
+    message["content"].clone()
+}
+
+#[test]
+fn what_goes_back_is_what_recorded_clients_sent_back_with_success() {
+    let Some(recordings) = streams() else { return };
+    // `ORACLES.json` lies at the top of the fixtures.
+    let oracles = fixtures::recordings("", "json").unwrap();
+    let oracles = &oracles.iter().find(|file| file.name == "/ORACLES").unwrap().about["anthropic_replay"];
+    let mut compared = 0;
+    for (file, fact) in oracles.as_object().unwrap() {
+        let name = format!("anthropic/{}", file.strip_suffix(".sse").unwrap());
+        let recording = recordings.iter().find(|recording| recording.name == name).unwrap();
+        let (session, step) = name.rsplit_once(".t").unwrap();
+        let next = format!("{session}.t{}", step.parse::<u32>().unwrap() + 1);
+        let next = recordings.iter().find(|recording| recording.name == next).unwrap();
+        assert_eq!(next.about["status"], fact["next_status"], "{name}");
+        assert!(is_same(&plain(&goes_back(recording)), &plain(&sent_back(next))), "{name}");
+        compared += 1;
+    }
+    assert_eq!(compared, 7);
+}
+
+#[test]
+fn documents_go_back_as_recorded_clients_sent_them_back() {
+    let Some(files) = recordings("context_pairs", "json") else { return };
+    let mut compared = 0;
+    for response in files.iter().filter(|file| file.name.starts_with("context_pairs/anthropic_")) {
+        let Some(session) = response.name.strip_suffix(".t1.response") else { continue };
+        let next = files.iter().find(|file| file.name == format!("{session}.t2")).unwrap();
+        assert_eq!(next.about["status"], 200, "{session}");
+        assert!(is_same(&plain(&goes_back(response)), &plain(&sent_back(next))), "{session}");
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
+}
+
+#[test]
+fn what_goes_back_has_every_block_byte_for_byte() {
+    let Some(recordings) = streams() else { return };
+    for recording in recordings.iter().filter(|recording| recording.name.starts_with("anthropic/")) {
+        let content = goes_back(recording).to_string();
+        for event in events(recording) {
+            let sealed = [&event["delta"]["signature"], &event["content_block"]["data"], &event["content_block"]["id"]];
+            for piece in sealed.into_iter().filter(|piece| piece.is_string()) {
+                assert!(content.contains(&piece.to_string()), "{} lost {piece}", recording.name);
+            }
+            if event["content_block"]["type"].as_str().is_some_and(|kind| kind.ends_with("_tool_result")) {
+                assert!(content.contains(&event["content_block"].to_string()), "{}", recording.name);
+            }
+        }
+        assert!(!content.contains("\"text\":\"\"}"), "{} sends an empty text", recording.name);
+    }
+}
+
+#[test]
+fn recorded_error_documents_are_classified() {
+    let Some(errors) = recordings("http_errors", "body") else { return };
+    let mut compared = 0;
+    for error in errors.iter().filter(|error| error.about["api"] == "anthropic") {
+        let printed = replayed(&error.body, error.about["status"].as_u64().map(|status| status.try_into().unwrap()));
+        let expected = match error.name.as_str() {
+            name if name.contains("context_length") => "context_too_long",
+            name if name.contains("model_name") => "model_not_found",
+            _ => "provider_refused_request",
+        };
+        assert_eq!(printed["failure"]["kind"], expected, "{}", error.name);
+        assert_eq!((&printed["complete"], &printed["next"]), (&json!(false), &json!([])), "{}", error.name);
+        compared += 1;
+    }
+    assert!(compared >= 3, "only {compared} compared");
+}
+
+fn endpoint(server: &FakeProvider) -> MessagesEndpoint {
+    let endpoint = Endpoint {
+        id: "anthropic".into(),
+        name: "Fake".into(),
+        api: Api::Anthropic,
+        dialect: String::new(),
+        base_url: server.base_url(),
+        api_key: Some("the-secret-key-of-this-test".into()),
+        models: Vec::new(),
+        default_model: None,
+    };
+    MessagesEndpoint::new(&endpoint, HttpClient::default())
+}
+
+fn answer(body: String) -> Vec<Verb> {
+    vec![Verb::Status(200), Verb::Bytes(body.into_bytes()), Verb::Fin]
+}
+
+#[tokio::test]
+async fn a_request_shows_its_key_its_version_and_the_betas_of_its_model() {
+    let server = FakeProvider::start(vec![answer("data: {}\n\n".into())]).await;
+    let provider = endpoint(&server);
+    for (model, beta) in [("claude-sonnet-5-5", Some("thinking-binding-controls-2026-08-01")), ("claude-3-haiku", None)]
+    {
+        let body = json!({"model": model, "thinking": {"type": "adaptive"}}).to_string();
+        let reply = tokio::time::timeout(PATIENCE, provider.send("m", body.clone().into())).await.unwrap().unwrap();
+        reply.body.for_each(|_| async {}).await;
+        let request = server.requests().pop().unwrap();
+        let header =
+            |name: &str| request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/messages"));
+        assert_eq!(request.body, body.as_bytes());
+        assert_eq!(header("x-api-key"), Some("the-secret-key-of-this-test"));
+        assert_eq!(header("authorization"), None);
+        assert_eq!(header("anthropic-version"), Some("2023-06-01"));
+        assert_eq!(header("anthropic-beta"), beta);
+    }
+}
+
+#[tokio::test]
+async fn the_list_is_asked_for_page_by_page() {
+    let first = json!({"data": [{"id": "claude-opus-4-7", "display_name": "Claude Opus 4.7", "max_tokens": 128000,
+        "max_input_tokens": 1000000, "capabilities": {"thinking": {"supported": true}}}],
+        "has_more": true, "last_id": "claude-opus-4-7"});
+    let second = json!({"data": [{"id": "claude-3-haiku-20240307"}], "has_more": false, "last_id": "x"});
+    let server = FakeProvider::start(vec![answer(first.to_string()), answer(second.to_string())]).await;
+    let asking = endpoint(&server).list_models().unwrap();
+    let listed = tokio::time::timeout(PATIENCE, asking).await.unwrap().unwrap();
+    let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
+    assert_eq!(ids, ["claude-opus-4-7", "claude-3-haiku-20240307"]);
+    assert_eq!((listed[0].context_tokens, listed[0].output_tokens), (Some(1_000_000), Some(128_000)));
+    assert_eq!((listed[0].name.as_deref(), listed[0].reasoning), (Some("Claude Opus 4.7"), Some(Reasoning::Optional)));
+    let paths: Vec<String> = server.requests().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/v1/models?limit=1000", "/v1/models?limit=1000&after_id=claude-opus-4-7"]);
+}
