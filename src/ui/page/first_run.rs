@@ -16,8 +16,10 @@ struct Way {
     setting: &'static str,
 }
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 6] = [
     Way { name: "OpenAI", setting: "OPENAI_API_KEY=sk-… turnleaf" },
+    Way { name: "Anthropic", setting: "ANTHROPIC_API_KEY=sk-ant-… turnleaf" },
+    Way { name: "Gemini", setting: "GEMINI_API_KEY=… turnleaf" },
     Way { name: "OpenRouter", setting: "OPENROUTER_API_KEY=sk-or-… turnleaf" },
     Way { name: "Ollama", setting: "OLLAMA_HOST=http://127.0.0.1:11434 turnleaf" },
     Way {
