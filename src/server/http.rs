@@ -14,6 +14,7 @@ pub mod host;
 pub mod json;
 mod json_shape;
 pub mod path_id;
+mod plain_page;
 pub mod problem;
 pub mod query;
 mod refusal;
