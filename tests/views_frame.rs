@@ -92,6 +92,8 @@ fn model(provider: &str, model: &str, is_demo: bool) -> Model {
         name: format!("{model} by name"),
         description: None,
         reasoning: Reasoning::Optional,
+        context_tokens: None,
+        output_tokens: None,
         is_demo,
         is_default: is_demo,
     }
