@@ -92,6 +92,7 @@ fn model(provider: &str, model: &str, is_demo: bool) -> Model {
         name: format!("{model} by name"),
         description: None,
         reasoning: Reasoning::Optional,
+        thinking_levels: Thinking::LEVELS.to_vec(),
         context_tokens: None,
         output_tokens: None,
         is_demo,

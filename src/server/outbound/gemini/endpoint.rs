@@ -5,7 +5,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::domain::provider::Reasoning;
+use crate::domain::Capabilities;
 use crate::server::outbound::gemini::{GeminiDecoder, models, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -68,8 +68,8 @@ impl Provider for GeminiEndpoint {
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        models::reasoning(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        models::capabilities(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -126,20 +126,9 @@ fn listed(model: &Value) -> Option<Listed> {
     }
     let name = model.get("name")?.as_str()?;
     let id = name.strip_prefix("models/").unwrap_or(name);
-    let count = |key: &str| model.get(key).and_then(Value::as_u64);
-    let reasoning = match model.get("thinking").and_then(Value::as_bool) {
-        Some(false) => Some(Reasoning::Never),
-        Some(true) => {
-            Some(models::reasoning(id)).filter(|known| *known != Reasoning::Never).or(Some(Reasoning::Optional))
-        }
-        None => None,
-    };
     Some(Listed {
-        name: model.get("displayName").and_then(Value::as_str).map(str::to_owned),
-        reasoning,
-        context_tokens: count("inputTokenLimit"),
-        output_tokens: count("outputTokenLimit"),
-        ..Listed::of(id)
+        name: model.get("displayName").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned),
+        ..Listed::of(id, models::refined(model, models::capabilities(id)))
     })
 }
 

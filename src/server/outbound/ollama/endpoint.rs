@@ -5,7 +5,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::domain::provider::Reasoning;
+use crate::domain::Capabilities;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::ollama::{OllamaDecoder, request, thinking};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -51,8 +51,8 @@ impl Provider for OllamaEndpoint {
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        thinking::reasoning(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        thinking::capabilities(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -78,9 +78,7 @@ fn root_of(base_url: &str) -> &str {
 /// A model of the list. Newer servers say what it can do.
 fn listed(model: &Value) -> Option<Listed> {
     let id = ["model", "name"].into_iter().find_map(|key| model.get(key)?.as_str())?;
-    let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
-    let reasoning = can("thinking").map(|can| if can { thinking::reasoning(id) } else { Reasoning::Never });
-    Some(Listed { reasoning, ..Listed::of(id) })
+    Some(Listed::of(id, thinking::refined(model, thinking::capabilities(id))))
 }
 
 #[cfg(test)]

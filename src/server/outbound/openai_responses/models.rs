@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::Thinking;
 use crate::domain::provider::Reasoning;
+use crate::domain::{Capabilities, Thinking};
 
 /// The efforts from nothing to much, as `reasoning.effort` calls them.
 const EFFORTS: [&str; 5] = ["none", "minimal", "low", "medium", "high"];
@@ -145,43 +145,48 @@ fn generation(model: &str) -> Option<&'static Generation> {
     GENERATIONS.iter().find(fits)
 }
 
-/// Whether the model reasons, as far as its name tells.
-pub fn reasoning(model: &str) -> Reasoning {
-    generation(model).map_or(Reasoning::Optional, |row| row.reasoning)
+/// What a model takes in either of OpenAI's APIs, as far as its name tells. Stop sequences are chat completions' alone,
+/// and follow the sampling parameters there.
+pub fn capabilities(model: &str) -> Capabilities {
+    let Some(row) = generation(model) else {
+        return Capabilities::default();
+    };
+    let levels: Vec<Thinking> =
+        Thinking::LEVELS.into_iter().filter(|level| row.efforts.contains(&word_of(*level))).collect();
+    let known = Capabilities::default().thinking(row.reasoning, &levels);
+    match row.sampling {
+        Sampling::Taken => known,
+        Sampling::Refused => known.without_sampling(false),
+        Sampling::WhenOff => known.without_sampling(true),
+    }
 }
 
-/// Whether sampling parameters are refused with this much reasoning.
-pub fn refuses_sampling(model: &str, thinking: Thinking) -> bool {
-    match generation(model).map(|row| row.sampling) {
-        None | Some(Sampling::Taken) => false,
-        Some(Sampling::Refused) => true,
-        Some(Sampling::WhenOff) => thinking != Thinking::Off,
-    }
+/// The word of the effort that a model is asked for: of what it takes, the first that is enough. `None` where it takes
+/// no such word, and for names that no generation is known of.
+pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
+    let efforts = generation(model)?.efforts;
+    let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
+    let wanted = rank(word_of(thinking.level()));
+    efforts.iter().find(|word| rank(word) >= wanted).or(efforts.last()).copied()
 }
 
 /// The `reasoning` object of a request; `None` when nothing is asked. `with_summary` is whether this endpoint gives
 /// summaries at all.
 pub fn reasoning_of(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
-    let row = generation(model)?;
     let mut asked = Map::new();
-    let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
-    let wanted = rank(effort(thinking));
-    if let Some(word) = row.efforts.iter().find(|word| rank(word) >= wanted).or(row.efforts.last()) {
+    if let Some(word) = effort(model, thinking) {
         asked.insert("effort".into(), json!(word));
     }
-    if with_summary && row.summarises && thinking != Thinking::Off {
+    if with_summary && generation(model)?.summarises && thinking != Thinking::Off {
         asked.insert("summary".into(), json!("auto"));
     }
     (!asked.is_empty()).then_some(Value::Object(asked))
 }
 
-/// Effort as a word; a budget becomes the level that it is about.
-fn effort(thinking: Thinking) -> &'static str {
-    match thinking {
+fn word_of(level: Thinking) -> &'static str {
+    match level {
         Thinking::Off => "none",
-        Thinking::Low | Thinking::Budget(0..=2048) => "low",
-        Thinking::Medium | Thinking::Budget(2049..=8192) => "medium",
-        Thinking::High | Thinking::Budget(_) => "high",
+        level => level.as_str(),
     }
 }
 
