@@ -58,6 +58,17 @@ impl Thinking {
         }
     }
 
+    /// Of some levels, from the least, the one that this asks for: itself, else the next above, else the highest.
+    pub fn nearest(self, levels: &[Self]) -> Option<Self> {
+        let level = self.level();
+        if levels.contains(&level) {
+            return Some(level);
+        }
+        let rank = |level: Self| Self::LEVELS.iter().position(|known| *known == level);
+        let mut on = levels.iter().copied().filter(|level| *level != Self::Off);
+        on.clone().find(|on| rank(*on) >= rank(level)).or_else(|| on.next_back())
+    }
+
     /// Reads a menu word.
     pub fn parse_level(word: &str) -> Option<Self> {
         Self::LEVELS.into_iter().find(|level| level.as_str() == word)

@@ -171,14 +171,11 @@ impl Settling<'_> {
 
     /// The nearest that the model takes: the next level above, else its highest.
     fn level(&mut self, wanted: Thinking, is_said: bool, max_tokens: Option<&Said<u32>>) -> Thinking {
-        let level = wanted.level();
-        let rank = |level: Thinking| Thinking::LEVELS.iter().position(|known| *known == level);
-        let mut taken = self.model.thinking_levels.iter().copied().filter(|level| *level != Thinking::Off);
-        let nearest = taken.clone().find(|taken| rank(*taken) >= rank(level)).or_else(|| taken.next_back());
+        let nearest = wanted.nearest(&self.model.thinking_levels);
         let least = self.model.thinking_budget.filter(|_| self.model.levels_are_budgets).map(|range| range.least);
         let has_room = least.is_none_or(|least| self.limit(max_tokens).is_none_or(|limit| limit > least));
         let (sent, reason) = match nearest {
-            None => (level, Some(CANNOT_BE_SET.to_owned())),
+            None => (wanted.level(), Some(CANNOT_BE_SET.to_owned())),
             Some(_) if !has_room => (Thinking::Off, Some("max_tokens leaves no room for it".to_owned())),
             Some(nearest) if nearest == wanted => (nearest, None),
             Some(nearest) => {

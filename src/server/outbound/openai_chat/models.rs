@@ -48,8 +48,8 @@ fn takes_budget(dialect: &Dialect) -> bool {
 
 fn thinking(dialect: &Dialect, model: &str) -> (Reasoning, &'static [Thinking]) {
     let has = |part: &str| model.contains(part);
-    let always = |levels| (Reasoning::Always, levels);
-    let optional = |levels| (Reasoning::Optional, levels);
+    let always = |levels: &'static [Thinking]| (Reasoning::Always, levels);
+    let optional = |levels: &'static [Thinking]| (Reasoning::Optional, levels);
     const NEVER: (Reasoning, &[Thinking]) = (Reasoning::Never, &[]);
     match dialect.thinking {
         // OpenAI's models have a table of their own.
