@@ -57,8 +57,7 @@ pub fn settle(asked: &Params, defaults: &Params, model: &Capabilities) -> Result
     let mut top_p = settling.number("top_p", said_top_p, model.top_p, thinks)?;
     if model.temperature_or_top_p && temperature.is_some() && top_p.is_some() {
         let is_top_p_wanted = asked.top_p.is_some() && asked.temperature.is_none();
-        let (param, dropped) =
-            if is_top_p_wanted { ("temperature", &mut temperature) } else { ("top_p", &mut top_p) };
+        let (param, dropped) = if is_top_p_wanted { ("temperature", &mut temperature) } else { ("top_p", &mut top_p) };
         *dropped = None;
         settling.leave_out(param, "this model takes temperature or top_p, not both");
     }
@@ -139,12 +138,7 @@ impl Settling<'_> {
         Ok(Thinking::Off)
     }
 
-    fn budget(
-        &mut self,
-        tokens: u32,
-        is_own: bool,
-        max_tokens: &mut Option<Said<u32>>,
-    ) -> Result<Thinking, Invalid> {
+    fn budget(&mut self, tokens: u32, is_own: bool, max_tokens: &mut Option<Said<u32>>) -> Result<Thinking, Invalid> {
         let Some(range) = self.model.thinking_budget else {
             return Ok(self.level(Thinking::Budget(tokens), true, max_tokens.as_ref()));
         };

@@ -88,8 +88,9 @@ mod tests {
             (json!({"name": "local"}), "local", None, unknown("")),
         ] {
             let expected = Listed { name: name.map(str::to_owned), ..Listed::of(id, expected) };
-            assert_eq!(read(&json!({"data": [said]}), unknown), [expected.clone()], "{said}");
-            assert_eq!(read(&json!([said]), unknown), [expected], "{said}");
+            for list in [json!({"data": [said]}), json!({"models": [said]}), json!([said])] {
+                assert_eq!(read(&list, unknown), std::slice::from_ref(&expected), "{list}");
+            }
         }
         assert_eq!(read(&json!({"models": [{"object": "model"}, 7]}), unknown), []);
     }

@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::join_all;
 
+use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
 use crate::domain::limits;
-use crate::domain::Capabilities;
 use crate::domain::provider::Model;
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
@@ -164,8 +164,7 @@ impl Registry {
                 if entry.default_model.is_none() {
                     entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
                 }
-                entry.models =
-                    models::in_menu_order(listed, entry.default_model.as_deref(), entry.provider.as_ref());
+                entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), entry.provider.as_ref());
             }
             entry
         });

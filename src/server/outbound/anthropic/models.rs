@@ -124,7 +124,12 @@ pub fn capabilities(model: &str) -> Capabilities {
         return known;
     }
     // Nobody asks it to think, and whether it does so by itself is not known: it is spoken to as if it did not.
-    Capabilities { temperature: Takes::always(Range::new(0.0, 1.0)), top_p: Takes::always(Range::new(0.0, 1.0)), top_k: Takes::always(Range::at_least(1)), ..known }
+    Capabilities {
+        temperature: Takes::always(Range::new(0.0, 1.0)),
+        top_p: Takes::always(Range::new(0.0, 1.0)),
+        top_k: Takes::always(Range::at_least(1)),
+        ..known
+    }
 }
 
 /// What the API's list of models adds: `GET /v1/models` names the forms of thinking, the efforts and the sizes.

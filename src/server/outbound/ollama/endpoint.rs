@@ -86,6 +86,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::provider::Reasoning;
 
     #[test]
     fn the_address_is_that_of_the_server() {
@@ -97,20 +98,19 @@ mod tests {
 
     #[test]
     fn the_list_says_what_a_model_is() {
-        for (model, expected) in [
-            (json!({"name": "a:latest", "model": "a:1b"}), Some(Listed::of("a:1b"))),
-            (json!({"name": "a:latest", "size": 1}), Some(Listed::of("a:latest"))),
-            (
-                json!({"name": "a", "capabilities": ["completion"]}),
-                Some(Listed { reasoning: Some(Reasoning::Never), ..Listed::of("a") }),
-            ),
-            (
-                json!({"name": "a", "capabilities": ["thinking"]}),
-                Some(Listed { reasoning: Some(Reasoning::Optional), ..Listed::of("a") }),
-            ),
-            (json!({"size": 1}), None),
+        for (model, id, reasoning, levels) in [
+            (json!({"name": "a:latest", "model": "a:1b"}), "a:1b", Reasoning::Optional, 1),
+            (json!({"name": "a:latest", "size": 1}), "a:latest", Reasoning::Optional, 1),
+            (json!({"name": "a", "capabilities": ["completion"]}), "a", Reasoning::Never, 0),
+            (json!({"name": "a", "capabilities": ["thinking", "tools"]}), "a", Reasoning::Optional, 2),
+            (json!({"name": "gpt-oss", "capabilities": ["thinking"]}), "gpt-oss", Reasoning::Always, 3),
         ] {
-            assert_eq!(listed(&model), expected, "{model}");
+            let said = listed(&model).unwrap();
+            let known = said.capabilities;
+            assert_eq!((said.id.as_str(), known.reasoning, known.thinking_levels.len()), (id, reasoning, levels));
+            let has_tools = model.get("capabilities").map(|_| model.to_string().contains("tools"));
+            assert_eq!(known.tools, has_tools, "{model}");
         }
+        assert_eq!(listed(&json!({"size": 1})), None);
     }
 }

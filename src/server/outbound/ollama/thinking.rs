@@ -61,6 +61,23 @@ fn takes_levels(model: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Params;
+    use crate::domain::settle::settle;
+
+    fn asked(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
+        let asked = Params { thinking: Some(thinking), ..Params::default() };
+        let settled = settle(&asked, &Params::default(), &capabilities).unwrap();
+        think(&ChatRequest {
+            model: model.into(),
+            system: None,
+            history: Vec::new(),
+            params: settled.params,
+            thinking: settled.thinking,
+            is_thinking_mode: settled.is_thinking_mode,
+            capabilities,
+            tools: Vec::new(),
+        })
+    }
 
     #[test]
     fn every_model_gets_only_what_it_takes() {
@@ -74,8 +91,22 @@ mod tests {
             ("llama3.2", High, None),
             ("llama3.2", Off, Some(json!(false))),
         ] {
-            assert_eq!(think(model, thinking), expected, "{model} {thinking:?}");
+            assert_eq!(asked(model, capabilities(model), thinking), expected, "{model} {thinking:?}");
         }
-        assert_eq!((reasoning("gpt-oss:20b"), reasoning("qwen3:4b")), (Reasoning::Always, Reasoning::Optional));
+        assert_eq!(capabilities("gpt-oss:20b").reasoning, Reasoning::Always);
+        assert_eq!(capabilities("qwen3:4b").reasoning, Reasoning::Optional);
+    }
+
+    #[test]
+    fn the_list_decides_about_a_model_that_no_name_tells_of() {
+        let listed = |can: &[&str]| refined(&json!({"capabilities": can}), capabilities("of-tomorrow"));
+        for (can, thinking, expected) in [
+            (&["thinking"][..], Thinking::High, Some(json!(true))),
+            (&["thinking"], Thinking::Off, Some(json!(false))),
+            (&["completion"], Thinking::High, None),
+            (&["completion"], Thinking::Off, None),
+        ] {
+            assert_eq!(asked("of-tomorrow", listed(can), thinking), expected, "{can:?} {thinking:?}");
+        }
     }
 }

@@ -34,7 +34,9 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
     };
     match dialect.thinking {
         // It takes them without a word and does nothing with them.
-        ThinkingSwitch::DeepSeek => Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(true) },
+        ThinkingSwitch::DeepSeek => {
+            Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(true) }
+        }
         ThinkingSwitch::Xai if known.reasoning == Reasoning::Always => {
             Capabilities { stop_sequences: Takes::never(), ..known }
         }

@@ -105,3 +105,16 @@ fn is_about_summaries(refused: &Refused) -> bool {
     let document: Value = serde_json::from_slice(&refused.body).unwrap_or_default();
     document.pointer("/error/param").and_then(Value::as_str) == Some("reasoning.summary")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_sequences_and_top_k_have_no_place_and_few_tokens_are_refused() {
+        for model in ["gpt-4o", "gpt-5.2", "unheard-of"] {
+            let Capabilities { stop_sequences, top_k, max_tokens, .. } = capabilities(model);
+            assert_eq!((stop_sequences, top_k, max_tokens.least), (Takes::never(), Takes::never(), 16), "{model}");
+        }
+    }
+}

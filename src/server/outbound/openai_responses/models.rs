@@ -228,19 +228,26 @@ mod tests {
 
     #[test]
     fn names_tell_whether_a_model_reasons_and_what_it_refuses() {
-        for (model, expected, refuses_on, refuses_off) in [
-            ("gpt-4o", Reasoning::Never, false, false),
-            ("gpt-5.1-chat-latest", Reasoning::Never, false, false),
-            ("o3", Reasoning::Always, true, true),
-            ("gpt-5-2025-08-07", Reasoning::Always, true, true),
-            ("gpt-5.1", Reasoning::Optional, true, false),
-            ("gpt-5.1-codex", Reasoning::Always, true, true),
-            ("gpt-oss:20b", Reasoning::Always, false, false),
-            ("unheard-of", Reasoning::Optional, false, false),
+        use Thinking::{High, Low, Medium, Off};
+        for (model, expected, levels, (when_off, when_on)) in [
+            ("gpt-4o", Reasoning::Never, &[][..], (true, true)),
+            ("gpt-5.1-chat-latest", Reasoning::Never, &[], (true, true)),
+            ("o3", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("o3-deep-research", Reasoning::Always, &[Medium], (false, false)),
+            ("o1-preview", Reasoning::Always, &[], (false, false)),
+            ("gpt-5-2025-08-07", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-5-pro", Reasoning::Always, &[High], (false, false)),
+            ("gpt-5.2-pro", Reasoning::Always, &[Medium, High], (false, false)),
+            ("gpt-5.1", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.6-sol", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.1-codex", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-oss:20b", Reasoning::Always, &[Low, Medium, High], (true, true)),
+            ("unheard-of", Reasoning::Optional, &[], (true, true)),
         ] {
-            assert_eq!(reasoning(model), expected, "{model}");
-            let refuses = |thinking| refuses_sampling(model, thinking);
-            assert_eq!((refuses(Thinking::High), refuses(Thinking::Off)), (refuses_on, refuses_off), "{model}");
+            let known = capabilities(model);
+            assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
+            let takes = |thinks| [known.temperature.now(thinks).is_some(), known.top_p.now(thinks).is_some()];
+            assert_eq!((takes(false), takes(true)), ([when_off; 2], [when_on; 2]), "{model}");
         }
     }
 }
