@@ -136,7 +136,7 @@ impl ChatSettingsView<'_> {
         let form = self.form;
         view! {
             <p><a href=format!("/c/{}", self.chat.id)>{words::BACK_TO_CHAT}</a></p>
-            <form class="plain-form" method="post" action=action>
+            <form class="form" method="post" action=action>
                 {lines("system_prompt", words::SYSTEM_PROMPT, words::SYSTEM_PROMPT_HINT, &form.system_prompt, 6)}
                 {self.kept_prompt()}
                 <h2>{words::PARAMETERS}</h2>
