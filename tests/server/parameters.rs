@@ -79,6 +79,38 @@ async fn a_chats_defaults_hold_where_the_turn_is_silent() {
 }
 
 #[tokio::test]
+async fn a_page_shows_the_chats_thinking_and_leaves_its_budget_alone() {
+    let (api, _) = api(2).await;
+    let defaults = json!({ "thinking": { "budget": 2_000 } });
+    let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "params": defaults }))).await;
+    let chat = chat["id"].as_str().unwrap();
+    let page = Request::builder().uri(format!("/c/{chat}")).header("host", "127.0.0.1:3000");
+    let page = api.send(page.body(Body::empty()).unwrap()).await;
+    let html = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
+    let html = String::from_utf8(html.to_vec()).unwrap();
+    let selected: Vec<&str> =
+        html.split("<option ").filter(|option| option.split('>').next().unwrap().contains(" selected")).collect();
+    assert!(selected.iter().any(|option| option.contains("value=\"low\"")), "the level that the budget is about");
+    for (level, asked) in [("low", json!({ "budget": 2_000 })), ("high", json!("high"))] {
+        let form = Request::builder()
+            .method("POST")
+            .uri("/forms/send")
+            .header("host", "127.0.0.1:3000")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Body::from(format!("text=hi&chat_id={chat}&thinking={level}")))
+            .unwrap();
+        let sent = api.send(form).await;
+        let to = sent.headers()["location"].to_str().unwrap().to_owned();
+        let reply = to.split("at=").nth(1).unwrap().trim_end_matches("#latest");
+        api.events(reply, &[]).await;
+        let (_, reply) = api.call("GET", &format!("/api/turns/{reply}"), None).await;
+        let exchange = reply["exchange_id"].as_str().unwrap().parse().unwrap();
+        let exchange = exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap();
+        assert_eq!(serde_json::to_value(exchange.params.thinking).unwrap(), asked, "{level}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_model_does_not_take_is_told_and_not_sent() {
     let (api, log) = api(2).await;
     let chat = api.chat().await;
