@@ -5,6 +5,8 @@
 
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "server/chat_settings.rs"]
+mod chat_settings;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]

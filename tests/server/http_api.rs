@@ -28,7 +28,7 @@ pub struct Api {
 }
 
 impl Api {
-    async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self::of(Scripted::new("scripted", answers)).await
     }
 
