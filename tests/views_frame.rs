@@ -127,6 +127,8 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at: noon(),

@@ -111,7 +111,7 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
     use BlockState::{Done, Open};
     let status = |status| Event::TurnStatus { status, at: None };
     let update = |id, status| Event::BlockUpdate { block_id: sample::block_id(id), status, duration_ms: None };
-    let finish = |status| Event::TurnEnd { status, usage: Usage::default(), at: None };
+    let finish = |status| Event::TurnEnd { status, usage: Usage::default(), cost: None, at: None };
     let text = || start(0, 0, Open, Content::text(""));
     let table: Vec<(Vec<Event>, Event, &str)> = vec![
         (vec![], delta(9, "a"), "no such block"),
@@ -237,7 +237,7 @@ fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
                 seq += 1;
             }
         }
-        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), at: None });
+        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), cost: None, at: None });
         events
     })
 }

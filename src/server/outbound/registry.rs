@@ -10,8 +10,10 @@ use crate::domain::provider::Model;
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::prices::Prices;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::price::Price;
 
 pub mod local;
 pub mod models;
@@ -45,6 +47,7 @@ pub struct Registry {
     /// Where `refresh` looks for local servers.
     candidates: Vec<Endpoint>,
     client: HttpClient,
+    prices: Arc<Prices>,
 }
 
 impl Registry {
@@ -65,7 +68,18 @@ impl Registry {
             endpoints.iter().any(|known| known.id == candidate.id || local::is_same_server(known, candidate))
         };
         let candidates = candidates.into_iter().filter(|candidate| !is_taken(candidate)).collect();
-        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client }
+        let prices = Arc::default();
+        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client, prices }
+    }
+
+    /// The same with what the configuration says of prices.
+    pub fn with_prices(self, configured: Vec<Price>) -> Self {
+        Self { prices: Arc::new(Prices::new(configured)), ..self }
+    }
+
+    /// What answers cost.
+    pub fn prices(&self) -> &Arc<Prices> {
+        &self.prices
     }
 
     /// Providers that are there already, each with its models; the first model of the first is the default. For tests
@@ -83,6 +97,7 @@ impl Registry {
             default: None,
             candidates: Vec::new(),
             client: HttpClient::default(),
+            prices: Arc::default(),
         }
     }
 
