@@ -29,6 +29,12 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub reasoning: Reasoning,
+    /// How many tokens of context it takes, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// How many tokens one reply may have, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
     /// Scripted, not a model at all.
     pub is_demo: bool,
     /// Chosen when nothing else is said.

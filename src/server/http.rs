@@ -3,6 +3,7 @@
 //! `problem`) and the accept loop (`serve`).
 
 pub mod assets;
+mod branches;
 mod chats;
 pub mod csrf;
 mod events;
@@ -14,6 +15,7 @@ pub mod host;
 pub mod json;
 mod json_shape;
 pub mod path_id;
+mod plain_page;
 pub mod problem;
 pub mod query;
 mod refusal;

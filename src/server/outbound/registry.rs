@@ -113,6 +113,8 @@ impl Registry {
                     name: models::display_name(name),
                     description: (entry.origin == Origin::Demo).then(|| demo::description(name)).flatten(),
                     reasoning: entry.provider.reasoning(name),
+                    context_tokens: None,
+                    output_tokens: None,
                     is_demo: entry.origin == Origin::Demo,
                     is_default: lock == default,
                     lock,
