@@ -7,6 +7,7 @@ use super::*;
 use crate::block::{Author, ToolStatus};
 use crate::coalesce;
 use crate::failure::{Failure, FailureKind};
+use crate::cost::Cost;
 use crate::id::BlockId;
 use crate::sample;
 use crate::turn::{Role, TurnStatus};
@@ -142,6 +143,28 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         expected.last_event_seq += 1;
         assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), Applied::Impossible(why), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
+    }
+}
+
+#[test]
+fn the_context_is_that_of_the_newest_generation_that_said_so_and_the_end_brings_the_cost() {
+    let generation = |n| GenerationId::from_uuid(sample::uuid(n));
+    let said = |n, input_tokens, output_tokens| Event::Usage {
+        generation_id: generation(n),
+        usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+    };
+    let cost = Some(Cost { micros: 4_012, is_estimated: true });
+    let table = [
+        (said(1, Some(100), Some(20)), Some(120), None),
+        (said(2, Some(130), Some(5)), Some(135), None),
+        (said(2, Some(130), Some(9)), Some(139), None),
+        (said(3, None, Some(7)), Some(139), None),
+        (Event::TurnEnd { status: TurnStatus::Cancelled, usage: Usage::default(), cost, at: None }, Some(139), cost),
+    ];
+    let mut turn = pending();
+    for (seq, (event, context, cost)) in (1..).zip(table) {
+        assert_eq!(apply(&mut turn, seq, &event), Applied::Yes);
+        assert_eq!((turn.context_tokens, turn.cost), (context, cost), "{seq}");
     }
 }
 

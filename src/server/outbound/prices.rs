@@ -124,7 +124,9 @@ fn listed_micros(sale: &Sale, model: &str) -> Option<u64> {
     }
     let request = request(sale.remote_url()?, model, &counts).with_timestamp(sale.at);
     let found = Calculator::bundled().calculate(&request).ok()?;
-    in_micros(found.total_price * 1e6)
+    // A model that is sold by the picture or by the character has no price of tokens, which is not one of nothing.
+    let is_priced = found.total_price > 0.0 || input + output == 0;
+    in_micros(found.total_price * 1e6).filter(|_| is_priced)
 }
 
 /// A price of so many dollars a million tokens is one of so many millionths a token.
