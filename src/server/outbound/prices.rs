@@ -63,9 +63,10 @@ impl Prices {
 
     /// How many tokens of context a model takes, as the list says; for providers that do not say it themselves.
     pub fn context_tokens(&self, base_url: &str, model: &str) -> Option<u64> {
+        let base_url = is_remote(base_url)?;
         let list = Calculator::bundled();
         let nothing = genai_prices::Usage::new();
-        let found = list.calculate(&request(is_remote(base_url)?, model, &nothing)).ok()?;
+        let found = list.calculate(&request(base_url, model, &nothing)).ok()?;
         let provider = list.find_provider(Some(&found.provider_id), None).ok()??;
         provider.models().find(|known| known.id() == found.model_id)?.context_window()
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::join_all;
 
+use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
 use crate::domain::limits;
 use crate::domain::provider::Model;
@@ -11,7 +12,7 @@ use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::prices::Prices;
-use crate::server::outbound::provider::Provider;
+use crate::server::outbound::provider::{Listed, Provider};
 use crate::server::platform::endpoint::Endpoint;
 use crate::server::platform::price::Price;
 
@@ -24,8 +25,8 @@ pub use local::LocalServer;
 #[derive(Clone)]
 struct Entry {
     provider: Arc<dyn Provider>,
-    /// In the order of the menu.
-    models: Vec<String>,
+    /// In the order of the menu, with what the provider's list says of them.
+    models: Vec<Listed>,
     default_model: Option<String>,
     /// The configuration lists the models, so the provider is not asked.
     is_listed: bool,
@@ -58,8 +59,8 @@ impl Registry {
         let mut entries: Vec<Entry> =
             endpoints.iter().map(|endpoint| configured(endpoint, &client, Origin::Configured)).collect();
         entries.push(Entry {
+            models: models::unlisted(&demo, demo::MODELS.iter().map(|model| model.name)),
             provider: Arc::new(demo),
-            models: demo::MODELS.iter().map(|model| model.name.to_owned()).collect(),
             default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
             is_listed: true,
             origin: Origin::Demo,
@@ -86,9 +87,9 @@ impl Registry {
     /// of what uses providers.
     pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
         let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
-            provider,
             default_model: models.first().cloned(),
-            models,
+            models: models::unlisted(provider.as_ref(), models.iter().map(String::as_str)),
+            provider,
             is_listed: true,
             origin: Origin::Configured,
         };
@@ -106,15 +107,16 @@ impl Registry {
         let default = self.default_lock();
         let mut models = Vec::new();
         for entry in self.entries().iter() {
-            for name in &entry.models {
-                let lock = Lock::new(entry.provider.id(), name.as_str());
+            for Listed { id, name, capabilities } in &entry.models {
+                let lock = Lock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
                     provider_name: entry.provider.name().to_owned(),
-                    name: models::display_name(name),
-                    description: (entry.origin == Origin::Demo).then(|| demo::description(name)).flatten(),
-                    reasoning: entry.provider.reasoning(name),
-                    context_tokens: None,
-                    output_tokens: None,
+                    name: name.clone().unwrap_or_else(|| models::display_name(id)),
+                    description: (entry.origin == Origin::Demo).then(|| demo::description(id)).flatten(),
+                    reasoning: capabilities.reasoning,
+                    thinking_levels: capabilities.thinking_levels.clone(),
+                    context_tokens: capabilities.context_tokens,
+                    output_tokens: capabilities.max_tokens.most.map(u64::from),
                     is_demo: entry.origin == Origin::Demo,
                     is_default: lock == default,
                     lock,
@@ -127,6 +129,16 @@ impl Registry {
     /// The provider with this id.
     pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
         self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
+    }
+
+    /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
+    pub fn capabilities(&self, lock: &Lock) -> Capabilities {
+        let entries = self.entries();
+        let Some(entry) = entries.iter().find(|entry| entry.provider.id() == lock.provider) else {
+            return Capabilities::default();
+        };
+        let listed = entry.models.iter().find(|listed| listed.id == lock.model);
+        listed.map_or_else(|| entry.provider.capabilities(&lock.model), |listed| listed.capabilities.clone())
     }
 
     /// The model a provider answers with when only the provider is named.
@@ -149,7 +161,7 @@ impl Registry {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
             address: entry.provider.base_url().unwrap_or_default().to_owned(),
-            models: entry.models.clone(),
+            models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
         };
         self.entries().iter().filter(is_found).map(server).collect()
     }
@@ -167,21 +179,40 @@ impl Registry {
                 if entry.default_model.is_none() {
                     entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
                 }
-                entry.models = models::in_menu_order(listed, entry.default_model.as_deref());
+                entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), entry.provider.as_ref());
             }
             entry
         });
         let found = self.candidates.iter().map(|candidate| async {
             let models = local::look(candidate, &self.client).await?;
             let mut entry = configured(candidate, &self.client, Origin::FoundLocally);
-            entry.default_model = models.first().cloned();
+            entry.default_model = models.first().map(|listed| listed.id.clone());
             entry.models = models;
             Some(entry)
         });
         let (mut entries, found) = futures::join!(join_all(known), join_all(found));
         entries.extend(found.into_iter().flatten());
         entries.sort_by_key(|entry| entry.origin);
+        let entries = self.with_contexts(entries).await;
         *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+    }
+
+    /// Looks up in the list of prices how much context a model takes whose provider does not say it.
+    async fn with_contexts(&self, entries: Vec<Entry>) -> Vec<Entry> {
+        let (prices, mut looked_up) = (Arc::clone(&self.prices), entries.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            for entry in &mut looked_up {
+                let Some(base_url) = entry.provider.base_url() else { continue };
+                for listed in entry.models.iter_mut().filter(|listed| listed.capabilities.context_tokens.is_none()) {
+                    listed.capabilities.context_tokens = prices.context_tokens(base_url, &listed.id);
+                }
+            }
+            looked_up
+        });
+        looking.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the lengths of contexts could not be looked up");
+            entries
+        })
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {
@@ -197,7 +228,11 @@ fn configured(endpoint: &Endpoint, client: &HttpClient, origin: Origin) -> Entry
         .or_else(|| endpoint.models.first().cloned())
         .or_else(|| provider.preferred_model().map(str::to_owned));
     Entry {
-        models: models::in_menu_order(endpoint.models.clone(), default_model.as_deref()),
+        models: models::in_menu_order(
+            models::unlisted(provider.as_ref(), endpoint.models.iter().map(String::as_str)),
+            default_model.as_deref(),
+            provider.as_ref(),
+        ),
         default_model,
         is_listed: !endpoint.models.is_empty(),
         provider,
