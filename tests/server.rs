@@ -11,3 +11,5 @@ mod house;
 mod http_api;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/usage.rs"]
+mod usage;

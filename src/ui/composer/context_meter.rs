@@ -46,7 +46,7 @@ pub fn ContextMeter(#[prop(into)] used: Signal<Option<u64>>) -> impl IntoView {
             <p class="hint context-meter">
                 {bar}
                 <span>{text}</span>
-                {warning.map(|warning| view! { <span class="warning" role="status">{warning}</span> })}
+                {warning.map(|warning| view! { <span class="warning">{warning}</span> })}
             </p>
         })
     })
