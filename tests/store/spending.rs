@@ -193,7 +193,7 @@ async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
 
         // Deleted: without a name, but paid.
         let mut tx = db.begin().await.unwrap();
-        chats::soft_delete(&mut tx, owner, trees.id, uuid::Uuid::from_u128(1), now()).await.unwrap();
+        chats::deletion::soft_delete(&mut tx, owner, trees.id, id(), now()).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(sums(Grouping::Day).await, days);
         assert_eq!(sums(Grouping::Model).await, models);
