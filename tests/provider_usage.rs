@@ -28,8 +28,9 @@ fn all() -> Option<Vec<(&'static str, Recording)>> {
     Some(all)
 }
 
-fn read(api: &str, body: &[u8]) -> Value {
-    let how = Replay { api: api.into(), dialect: None, http_status: None, chunk: None, next: false };
+fn read(api: &str, dialect: Option<&str>, body: &[u8]) -> Value {
+    let how =
+        Replay { api: api.into(), dialect: dialect.map(str::to_owned), http_status: None, chunk: None, next: false };
     replay(&how, body).unwrap()
 }
 
@@ -61,7 +62,8 @@ fn input_and_output_are_the_providers_own_total_and_parts_are_no_larger_than_sum
     let Some(recordings) = all() else { return };
     let mut compared = 0;
     for (api, recording) in &recordings {
-        let read = read(api, &recording.body);
+        let dialect = recording.about["provider"].as_str().filter(|_| *api == "openai_chat");
+        let read = read(api, dialect, &recording.body);
         let usage = &read["usage"];
         let count = |name: &str| usage[name].as_u64();
         let (input, output) = (count("input_tokens"), count("output_tokens"));
@@ -96,7 +98,7 @@ fn the_input_of_anthropic_is_what_it_calls_input_and_both_of_its_cached_parts() 
         let count = |key: &str| last[key].as_u64();
         let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
         let expected = count("input_tokens").map(|input| input + read.unwrap_or(0) + written.unwrap_or(0));
-        let replayed = self::read("anthropic", &recording.body);
+        let replayed = self::read("anthropic", None, &recording.body);
         let usage = &replayed["usage"];
         assert_eq!(usage["input_tokens"].as_u64(), expected, "{}", recording.name);
         assert_eq!(usage["cache_read_tokens"].as_u64(), read, "{}", recording.name);
@@ -194,6 +196,6 @@ fn each_api_in_its_own_words_means_the_same() {
         ),
         (ollama(1000, 100), plain),
     ] {
-        assert_eq!(read(api, body.as_bytes())["usage"], expected, "{api} {body}");
+        assert_eq!(read(api, None, body.as_bytes())["usage"], expected, "{api} {body}");
     }
 }
