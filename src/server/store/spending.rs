@@ -194,21 +194,27 @@ pub async fn sums(
     Ok(rows.into_iter().map(Sum::from).collect())
 }
 
+#[derive(sqlx::FromRow)]
+struct ChargeRow {
+    cost_micros: Option<i64>,
+    cost_basis: Option<String>,
+    price_version: Option<String>,
+}
+
+impl ChargeRow {
+    fn into_charge(self, turn: TurnId) -> Result<Option<Charge>, StoreError> {
+        let (Some(micros), Some(basis)) = (self.cost_micros, self.cost_basis) else { return Ok(None) };
+        let basis: CostBasis = parse_word(basis, "generations", "cost_basis", turn)?;
+        Ok(Some(Charge { micros: place(micros), basis, price_version: self.price_version }))
+    }
+}
+
 /// What a turn's generations used, as far as they said, and what they cost together (domain.md I11).
 pub async fn of_turn(db: &Db, turn: TurnId) -> Result<(Usage, Option<Cost>), StoreError> {
-    let (usage, charges): (UsageRow, Vec<(Option<i64>, Option<String>, Option<String>)>) = on!(db, |pool| {
+    let (usage, rows): (UsageRow, Vec<ChargeRow>) = on!(db, |pool| {
         let usage = sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?;
         (usage, sqlx::query_as(TURN_CHARGES).bind(turn.uuid()).fetch_all(pool).await?)
     });
-    let mut known = Vec::with_capacity(charges.len());
-    for (micros, basis, price_version) in charges {
-        known.push(match (micros, basis) {
-            (Some(micros), Some(basis)) => {
-                let basis: CostBasis = parse_word(basis, "generations", "cost_basis", turn)?;
-                Some(Charge { micros: place(micros), basis, price_version })
-            }
-            _ => None,
-        });
-    }
-    Ok((usage.into(), Cost::of_turn(known.iter().map(Option::as_ref))))
+    let charges = rows.into_iter().map(|row| row.into_charge(turn)).collect::<Result<Vec<_>, _>>()?;
+    Ok((usage.into(), Cost::of_turn(charges.iter().map(Option::as_ref))))
 }
