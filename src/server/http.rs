@@ -4,6 +4,7 @@
 
 pub mod assets;
 mod branches;
+mod chat_settings;
 mod chats;
 pub mod csrf;
 mod csv;
