@@ -29,11 +29,15 @@ pub struct Api {
 
 impl Api {
     pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::of(House::new(Scripted::new("scripted", answers)).await)
+        Self::of(Scripted::new("scripted", answers)).await
+    }
+
+    pub async fn of(provider: Scripted) -> Self {
+        Self::over(House::new(provider).await)
     }
 
     /// The API of a server that is there already.
-    pub fn of(house: House) -> Self {
+    pub fn over(house: House) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), token.clone());
@@ -61,14 +65,14 @@ impl Api {
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
     }
 
-    async fn chat(&self) -> String {
+    pub async fn chat(&self) -> String {
         let (status, chat) = self.call("POST", "/api/chats", Some(json!({}))).await;
         assert_eq!(status, StatusCode::CREATED);
         chat["id"].as_str().unwrap().to_owned()
     }
 
     /// The whole event stream of a turn, to its end.
-    async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
+    pub async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
         let mut request = Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -107,7 +107,7 @@ async fn a_stopped_reply_costs_what_was_counted_and_a_refused_one_nothing() {
 async fn spent() -> (Api, String) {
     let tokens = |input, output| json!({"prompt_tokens": input, "completion_tokens": output});
     let api =
-        Api::of(priced([used("=1+1", tokens(100, 10)), used("b,\"c\"", tokens(1, 2)), answer([text("a")])]).await);
+        Api::over(priced([used("=1+1", tokens(100, 10)), used("b,\"c\"", tokens(1, 2)), answer([text("a")])]).await);
     let first = api.house.send("one").await;
     api.house.ended(first.assistant_turn.id).await;
     let second = api.house.send("=HYPERLINK(\"x\")").await;
