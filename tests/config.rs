@@ -10,6 +10,7 @@ use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::setting::Source;
 use turnleaf::server::platform::config::{Config, Flags, binding, masked};
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf::server::platform::price::Price;
 
 /// A directory for the files of one test, which stands in for the home directory too.
 struct Place(tempfile::TempDir);
@@ -129,6 +130,39 @@ fn host_and_port_are_read_one_by_one() {
         (vec![("LEPTOS_SITE_ADDR", "[::1]3000")], "LEPTOS_SITE_ADDR"),
     ] {
         assert!(load(&variables).unwrap_err().contains(named), "{variables:?}");
+    }
+}
+
+#[test]
+fn prices_are_read_and_checked() {
+    let config = load_file(
+        "[[prices]]\nprovider = 'lab'\nmodel = 'm'\ninput = 1\noutput = 2.5\n\n\
+         [[prices]]\nprovider = 'lab'\nmodel = 'n'\ninput = 0\noutput = 0\ncache_read = 0.1\ncache_write = 2.0\n",
+    )
+    .unwrap();
+    let price = |model: &str, input, output, cache_read, cache_write| Price {
+        provider: "lab".into(),
+        model: model.into(),
+        input,
+        output,
+        cache_read,
+        cache_write,
+    };
+    assert_eq!(config.prices, [price("m", 1.0, 2.5, None, None), price("n", 0.0, 0.0, Some(0.1), Some(2.0))]);
+    assert_eq!(masked::show(&config)["prices"][0]["output"], 2.5);
+    let m = "[[prices]]\nprovider = 'lab'\nmodel = 'm'\n";
+    for (text, named) in [
+        (format!("{m}input = 1\n"), "output"),
+        (format!("{m}input = -1\noutput = 1\n"), "input of the price of `m`"),
+        (format!("{m}input = 1\noutput = nan\n"), "output of the price of `m`"),
+        (format!("{m}input = 1\noutput = inf\n"), "output of the price of `m`"),
+        (format!("{m}input = 1\noutput = 1\ncache_read = 1e9\n"), "cache_read of the price of `m`"),
+        (format!("{m}input = 1\noutput = 1\n{m}input = 1\noutput = 1\n"), "given twice"),
+        (format!("{m}input = 1\noutput = 1\ncurrency = 'EUR'\n"), "currency"),
+        ("[[prices]]\nprovider = ''\nmodel = 'm'\ninput = 1\noutput = 1\n".to_owned(), "names its provider"),
+    ] {
+        let error = load_file(&text).unwrap_err();
+        assert!(error.contains(named), "{text}: {error}");
     }
 }
 

@@ -15,3 +15,5 @@ mod http_api;
 mod parameters;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/usage.rs"]
+mod usage;

@@ -244,6 +244,7 @@ impl<R: Reader> Decoder for JsonBody<R> {
                 self.failure = Some(self.missing_end(is_empty));
             }
         }
+        out.extend(self.reader.cost().map(Item::Cost));
         out.extend(self.reader.usage().map(Item::Usage));
         Outcome {
             complete: self.failure.is_none(),

@@ -40,6 +40,10 @@ pub trait Reader: Send {
     fn has_reply(&self) -> bool;
     fn stop_reason(&self) -> Option<&str>;
     fn usage(&self) -> Option<Usage>;
+    /// What the provider says that it cost, in millionths of a US dollar; few do.
+    fn cost(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One value of a body.

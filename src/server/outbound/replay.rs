@@ -182,6 +182,8 @@ fn empty_turn() -> Turn {
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at: DateTime::UNIX_EPOCH,

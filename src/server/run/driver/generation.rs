@@ -23,6 +23,10 @@ pub(super) struct Progress {
     pub(super) builder: BlockBuilder,
     pub(super) raw: Vec<u8>,
     pub(super) usage: Usage,
+    /// What the provider says that it cost, in millionths of a US dollar.
+    pub(super) reported_micros: Option<u64>,
+    /// The provider refused the request, or could not be reached.
+    pub(super) is_refused: bool,
     pub(super) model: Option<String>,
     pub(super) stop_reason: Option<String>,
     pub(super) first_token_at: Option<chrono::DateTime<chrono::Utc>>,
@@ -75,6 +79,8 @@ impl Run<'_> {
             builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())),
             raw: Vec::new(),
             usage: Usage::default(),
+            reported_micros: None,
+            is_refused: false,
             model: None,
             stop_reason: None,
             first_token_at: None,
@@ -98,6 +104,7 @@ impl Run<'_> {
             let wait = self.pause_before(number + 1, &refused.failure);
             let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
                 progress.raw.extend_from_slice(&refused.body);
+                progress.is_refused = refused.is_free();
                 return Err(refused.failure.into());
             };
             number += 1;
@@ -233,6 +240,7 @@ impl Run<'_> {
                     progress.usage = *usage;
                     self.usages.put(progress.id, *usage);
                 }
+                Item::Cost(micros) => progress.reported_micros = Some(*micros),
                 Item::Stop(reason) => progress.stop_reason = Some(reason.clone()),
                 Item::Failed(_) => {}
                 Item::Text(text) | Item::Thinking(text) | Item::ToolArguments { text, .. } => {
