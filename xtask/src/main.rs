@@ -42,7 +42,7 @@ enum Command {
     },
     /// Run every check and every test, or the named parts of them.
     Test {
-        /// fmt, front, clippy, deny, unit, xtask, end2end
+        /// fmt, unit, clippy, deny, front, xtask, peers, end2end
         parts: Vec<String>,
     },
     /// What can be checked without running: format, lints of both sides, licences, architecture.
