@@ -36,12 +36,14 @@ pub struct JsonBody<R> {
     shape: Shape,
     reader: R,
     failure: Option<Failure>,
+    /// The last word came: nothing can spoil the reply any more.
+    is_said: bool,
     events: u64,
 }
 
 impl<R: Reader> JsonBody<R> {
     pub fn new(reader: R, judge: Judge) -> Self {
-        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, events: 0 }
+        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_said: false, events: 0 }
     }
 
     /// What read the body.
@@ -50,7 +52,7 @@ impl<R: Reader> JsonBody<R> {
     }
 
     fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
-        if self.failure.is_none() {
+        if self.failure.is_none() && !self.is_said {
             self.reader.seam(out);
             self.failure = Some(failure.clone());
             out.push(Item::Failed(failure));
@@ -64,7 +66,8 @@ impl<R: Reader> JsonBody<R> {
         self.events += 1;
         let data = event.data.trim();
         if data == "[DONE]" {
-            return self.reader.done();
+            self.reader.done();
+            return self.note_last_word();
         }
         if data.is_empty() {
             return;
@@ -83,9 +86,14 @@ impl<R: Reader> JsonBody<R> {
             self.reader.usage_of(said.value);
             return self.fail(self.judge.document(said.value), out);
         }
-        if let Err(failure) = self.reader.take(said, &self.judge, out) {
-            self.fail(failure, out);
+        match self.reader.take(said, &self.judge, out) {
+            Ok(()) => self.note_last_word(),
+            Err(failure) => self.fail(failure, out),
         }
+    }
+
+    fn note_last_word(&mut self) {
+        self.is_said = R::HAS_LAST_WORD && self.reader.is_over();
     }
 
     fn document(&mut self, body: &[u8], out: &mut Vec<Item>) {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bytes::Bytes;
 use futures::future::join_all;
 
 use crate::domain::branch::Lock;
@@ -11,6 +12,7 @@ use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::provider::Provider;
+use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Endpoint;
 
 pub mod local;
@@ -45,6 +47,8 @@ pub struct Registry {
     /// Where `refresh` looks for local servers.
     candidates: Vec<Endpoint>,
     client: HttpClient,
+    /// The keys of all endpoints.
+    secrets: Secrets,
 }
 
 impl Registry {
@@ -65,7 +69,8 @@ impl Registry {
             endpoints.iter().any(|known| known.id == candidate.id || local::is_same_server(known, candidate))
         };
         let candidates = candidates.into_iter().filter(|candidate| !is_taken(candidate)).collect();
-        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client }
+        let secrets = Secrets::of_replies(endpoints.iter().filter_map(|endpoint| endpoint.api_key.clone()));
+        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client, secrets }
     }
 
     /// Providers that are there already, each with its models; the first model of the first is the default. For tests
@@ -83,6 +88,7 @@ impl Registry {
             default: None,
             candidates: Vec::new(),
             client: HttpClient::default(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -165,6 +171,12 @@ impl Registry {
         entries.extend(found.into_iter().flatten());
         entries.sort_by_key(|entry| entry.origin);
         *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+    }
+
+    /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
+    /// stream. Everything but the keys stays exact.
+    pub fn without_keys(&self, bytes: Bytes) -> Bytes {
+        self.secrets.redact_bytes(bytes)
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

@@ -44,10 +44,11 @@ impl Service {
             default_model,
             &registry.default_lock(),
         );
-        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
-        if registry.find(&lock.provider).is_none() {
-            return Err(Invalid::new("provider", format!("no provider {:?} is configured", lock.provider)).into());
+        let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
+            return Err(Invalid::new("provider", format!("no provider {unknown:?} is configured")).into());
         }
+        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
         if lock.model.trim().is_empty() || lock.model.chars().count() > limits::TITLE_CHARS {
             return Err(Invalid::new("model", format!("1 to {} characters", limits::TITLE_CHARS)).into());
         }
