@@ -1,6 +1,7 @@
 //! Providers that send what they should not, over real sockets and through the HTTP API: one test a fault, on all five
 //! APIs, each with the ending that reliability.md A promises.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -20,16 +21,17 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A chat with one provider of a script, and the reply to one message in it.
 struct Heard {
-    client: Client,
+    api: Api,
+    client: Arc<Client>,
     provider: FakeProvider,
     chat: String,
     turn: Value,
     events: String,
 }
 
-fn endpoint(api: Api, base_url: String) -> Endpoint {
+fn endpoint(id: &str, api: Api, base_url: String) -> Endpoint {
     Endpoint {
-        id: "fake".into(),
+        id: id.into(),
         name: "Fake".into(),
         api,
         dialect: String::new(),
@@ -46,24 +48,39 @@ fn answer(status: u16, headers: &[(&'static str, &str)], then: impl IntoIterator
     [Verb::Status(status)].into_iter().chain(headers).chain(then).collect()
 }
 
-async fn hear(api: Api, script: Vec<Verb>) -> Heard {
-    let provider = FakeProvider::start(vec![script]).await;
-    let client = Client::over(House::of_endpoints(vec![endpoint(api, provider.base_url())]).await);
-    let (_, chat) = client.call("POST", "/api/chats", Some(json!({ "provider": "fake" }))).await;
-    let chat = chat["id"].as_str().unwrap().to_owned();
-    let (status, started) =
-        client.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
-    assert_eq!(status, StatusCode::CREATED, "{api:?} {started}");
-    let id = started["assistant_turn"]["id"].as_str().unwrap();
-    let (_, events) = tokio::time::timeout(PATIENCE, client.events(id, &[])).await.expect("the reply ends");
-    let (_, turn) = client.call("GET", &format!("/api/turns/{id}"), None).await;
+/// One server with a provider for each script, and a chat with each of them.
+async fn hear_all(scripts: impl IntoIterator<Item = (Api, Vec<Verb>)>) -> Vec<Heard> {
+    let (mut providers, mut endpoints) = (Vec::new(), Vec::new());
+    for (api, script) in scripts {
+        let provider = FakeProvider::start(vec![script]).await;
+        endpoints.push(endpoint(&format!("fake-{}", providers.len()), api, provider.base_url()));
+        providers.push((api, provider));
+    }
+    let client = Arc::new(Client::over(House::of_endpoints(endpoints).await));
+    let mut all = Vec::new();
+    for (at, (api, provider)) in providers.into_iter().enumerate() {
+        let (_, chat) = client.call("POST", "/api/chats", Some(json!({ "provider": format!("fake-{at}") }))).await;
+        let chat = chat["id"].as_str().unwrap().to_owned();
+        let path = format!("/api/chats/{chat}/turns");
+        let (status, started) = client.call("POST", &path, Some(json!({ "text": "hi" }))).await;
+        assert_eq!(status, StatusCode::CREATED, "{api:?} {started}");
+        let id = started["assistant_turn"]["id"].as_str().unwrap();
+        let (_, events) = tokio::time::timeout(PATIENCE, client.events(id, &[])).await.expect("the reply ends");
+        let (_, turn) = client.call("GET", &format!("/api/turns/{id}"), None).await;
+        all.push(Heard { api, client: client.clone(), provider, chat, turn, events });
+    }
     client.house.check().await;
-    Heard { client, provider, chat, turn, events }
+    all
 }
 
-/// What became of a reply with this body under status 200.
-async fn hear_body(api: Api, body: impl Into<Vec<u8>>) -> Heard {
-    hear(api, answer(200, &[], [Verb::Bytes(body.into()), Verb::Fin])).await
+/// What became of a reply in every API.
+async fn hear_each(script: impl Fn(Api) -> Vec<Verb>) -> Vec<Heard> {
+    hear_all(Api::ALL.iter().map(|api| (*api, script(*api)))).await
+}
+
+/// A body under status 200, to its end.
+fn body_of(body: impl Into<Vec<u8>>) -> Vec<Verb> {
+    answer(200, &[], [Verb::Bytes(body.into()), Verb::Fin])
 }
 
 impl Heard {
@@ -91,12 +108,12 @@ impl Heard {
 }
 
 async fn expect(what: &str, body: impl Fn(Api) -> Vec<u8>, ending: &str, words: &str) {
-    for api in Api::ALL.iter().copied() {
-        let heard = hear_body(api, body(api)).await;
+    for heard in hear_each(|api| body_of(body(api))).await {
+        let (api, body) = (heard.api, body(heard.api));
         assert_eq!(heard.outcome(), (ending, words.to_owned()), "{what}, {api:?}");
         assert_eq!(heard.provider.requests().len(), 1, "{what}, {api:?}");
-        if !body(api).is_empty() {
-            assert_eq!(heard.raw().await, body(api), "{what}, {api:?}");
+        if !body.is_empty() {
+            assert_eq!(heard.raw().await, body, "{what}, {api:?}");
         }
     }
 }
@@ -108,12 +125,19 @@ async fn the_smallest_reply_of_each_api_is_whole() {
 
 #[tokio::test]
 async fn an_event_beyond_the_limit_ends_the_reply_and_keeps_what_came() {
-    for api in Api::ALL.iter().copied() {
+    let endless = |api| {
         let mut body = begun(api, "half");
         body.extend(if api == Api::Ollama { &b"{\"message\":{\"content\":\""[..] } else { b"data: {\"x\":\"" });
         body.resize(body.len() + limits::PROVIDER_EVENT_BYTES, b'x');
-        let heard = hear_body(api, body).await;
-        assert_eq!(heard.outcome(), ("limit_event", "half".to_owned()), "{api:?}");
+        body_of(body)
+    };
+    for heard in hear_each(endless).await {
+        assert_eq!(heard.outcome(), ("limit_event", "half".to_owned()), "{:?}", heard.api);
+    }
+    // Blanks say nothing of what the body is, so they are no different between the APIs.
+    let blanks = body_of(vec![b' '; limits::PROVIDER_EVENT_BYTES + 1]);
+    for heard in hear_all([(Api::OpenaiChat, blanks)]).await {
+        assert_eq!(heard.outcome(), ("limit_event", String::new()));
     }
 }
 
@@ -166,21 +190,19 @@ async fn an_array_of_the_events_is_read_like_the_stream() {
 
 #[tokio::test]
 async fn a_reply_packed_without_being_asked_is_refused() {
-    for api in Api::ALL.iter().copied() {
-        let packed = Verb::Bytes(b"\x1f\x8b\x08\x00".to_vec());
-        let heard = hear(api, answer(200, &[("content-encoding", "gzip")], [packed, Verb::Fin])).await;
-        assert_eq!(heard.outcome(), ("provider_protocol", String::new()), "{api:?}");
-        // The same without the header that would say so.
-        let heard = hear_body(api, b"\x1f\x8b\x08\x00\x01\x02").await;
-        assert_eq!(heard.outcome(), ("provider_protocol", String::new()), "{api:?}");
+    let packed = || [Verb::Bytes(b"\x1f\x8b\x08\x00\x01\x02".to_vec()), Verb::Fin];
+    // With the header that says so, and without it.
+    for headers in [&[("content-encoding", "gzip")][..], &[]] {
+        for heard in hear_each(|_| answer(200, headers, packed())).await {
+            assert_eq!(heard.outcome(), ("provider_protocol", String::new()), "{:?}", heard.api);
+        }
     }
 }
 
 #[tokio::test]
 async fn a_body_that_never_ends_is_given_up_and_its_connection_closed() {
-    for api in Api::ALL.iter().copied() {
-        let heard = hear(api, answer(200, &[], [Verb::Bytes(begun(api, "half")), Verb::Stall])).await;
-        assert_eq!(heard.outcome(), ("provider_stalled", "half".to_owned()), "{api:?}");
+    for heard in hear_each(|api| answer(200, &[], [Verb::Bytes(begun(api, "half")), Verb::Stall])).await {
+        assert_eq!(heard.outcome(), ("provider_stalled", "half".to_owned()), "{:?}", heard.api);
         tokio::time::timeout(PATIENCE, heard.provider.until_closed(1)).await.unwrap();
     }
 }
@@ -199,31 +221,29 @@ async fn an_ending_that_comes_twice_is_one() {
 #[tokio::test]
 async fn what_stands_behind_the_ending_is_no_part_of_the_reply() {
     for garbage in [&b"\n\n<html>"[..], b"data: {\"broken\n\n", b"\n\ndata\n\n", b"\x00\xff\n\n", b"}\n"] {
-        for api in Api::ALL.iter().copied() {
-            let heard = hear_body(api, [whole(api, "said"), garbage.to_vec()].concat()).await;
-            // Gemini has no last word: what comes behind a finish reason may be the reply's still, so a broken event there
-            // may be broken words.
-            let ending = match (api, garbage[0]) {
+        for heard in hear_each(|api| body_of([whole(api, "said"), garbage.to_vec()].concat())).await {
+            // Gemini has no last word: what comes behind a finish reason may be the reply's still, so a broken event
+            // there may be broken words.
+            let ending = match (heard.api, garbage[0]) {
                 (Api::Gemini, b'd') => "provider_protocol",
                 _ => "complete",
             };
-            assert_eq!(heard.outcome(), (ending, "said".to_owned()), "{:?}, {api:?}", String::from_utf8_lossy(garbage));
+            let what = String::from_utf8_lossy(garbage);
+            assert_eq!(heard.outcome(), (ending, "said".to_owned()), "{what:?}, {:?}", heard.api);
         }
     }
 }
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_and_gets_no_key() {
-    for api in Api::ALL.iter().copied() {
-        for status in [301, 302, 303, 307, 308] {
-            let elsewhere =
-                FakeProvider::start(vec![answer(200, &[], [Verb::Bytes(whole(api, "stolen")), Verb::Fin])]).await;
-            let to = format!("{}/chat/completions", elsewhere.base_url());
-            let heard = hear(api, answer(status, &[("location", &to)], [Verb::Bytes(Vec::new()), Verb::Fin])).await;
-            assert_eq!(heard.outcome(), ("provider_refused_request", String::new()), "{status}, {api:?}");
-            assert!(elsewhere.requests().is_empty(), "{status}, {api:?}");
+    let elsewhere = FakeProvider::start(vec![body_of(whole(Api::OpenaiChat, "stolen"))]).await;
+    let to = format!("{}/chat/completions", elsewhere.base_url());
+    for status in [301, 302, 303, 307, 308] {
+        for heard in hear_each(|_| answer(status, &[("location", &to)], [Verb::Bytes(Vec::new()), Verb::Fin])).await {
+            assert_eq!(heard.outcome(), ("provider_refused_request", String::new()), "{status}, {:?}", heard.api);
         }
     }
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[tokio::test]
@@ -231,32 +251,29 @@ async fn a_key_that_a_provider_repeats_is_shown_nowhere() {
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.subscriber());
     let said = format!("Incorrect API key provided: {KEY}. You can find {KEY} in your account.");
-    for api in Api::ALL.iter().copied() {
-        let error = error(api, &said);
-        let refused = answer(401, &[], [Verb::Bytes(error.to_string().into_bytes()), Verb::Fin]);
-        let inside = [begun(api, "half"), framed(api, &[error.clone()])].concat();
-        let inside = answer(200, &[], [Verb::Bytes(inside), Verb::Fin]);
-        let strange = answer(200, &[], [Verb::Bytes(format!("<p>{KEY}</p>").into_bytes()), Verb::Fin]);
-        for (what, script) in [("as the answer", refused), ("in the stream", inside), ("in a page", strange)] {
-            let heard = hear(api, script).await;
+    let refused = |api| answer(401, &[], [Verb::Bytes(error(api, &said).to_string().into_bytes()), Verb::Fin]);
+    let inside = |api| body_of([begun(api, "half"), framed(api, &[error(api, &said)])].concat());
+    let strange = |_| body_of(format!("<p>{KEY}</p>"));
+    for (what, heard) in [
+        ("as the answer", hear_each(refused).await),
+        ("in the stream", hear_each(inside).await),
+        ("in a page", hear_each(strange).await),
+    ] {
+        for heard in heard {
+            let api = heard.api;
             assert_ne!(heard.outcome().0, "complete", "{what}, {api:?}");
             let turn = heard.turn.to_string();
             assert!(turn.contains("[removed]"), "the provider's words are there: {what}, {api:?} {turn}");
-            let page = heard.get(&format!("/c/{}", heard.chat)).await;
-            let generations =
-                heard.get(&format!("/api/turns/{}/generations", heard.turn["id"].as_str().unwrap())).await;
+            let generations = format!("/api/turns/{}/generations", heard.turn["id"].as_str().unwrap());
             for (place, text) in [
                 ("the turn", turn.into_bytes()),
                 ("the events", heard.events.clone().into_bytes()),
-                ("the page", page),
-                ("the generations", generations),
+                ("the page", heard.get(&format!("/c/{}", heard.chat)).await),
+                ("the generations", heard.get(&generations).await),
                 ("the raw bytes", heard.raw().await),
             ] {
-                assert!(
-                    !text.is_empty() && !holds_key(&text),
-                    "{place}, {what}, {api:?}: {}",
-                    String::from_utf8_lossy(&text)
-                );
+                let shown = String::from_utf8_lossy(&text);
+                assert!(!text.is_empty() && !holds_key(&text), "{place}, {what}, {api:?}: {shown}");
             }
         }
     }
@@ -299,15 +316,15 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn a_provider_or_a_model_that_is_not_there_is_named() {
-    let heard = hear_body(Api::OpenaiChat, whole(Api::OpenaiChat, "hi")).await;
+    let heard = hear_all([(Api::OpenaiChat, body_of(whole(Api::OpenaiChat, "hi")))]).await.remove(0);
     let long = "m".repeat(limits::TITLE_CHARS + 1);
     for (body, status, field) in [
         (json!({ "provider": "nobody" }), 422, "provider"),
         (json!({ "provider": "nobody", "model": "m-1" }), 422, "provider"),
         (json!({ "provider": "" }), 422, "provider"),
-        (json!({ "provider": "fake", "model": "" }), 422, "model"),
-        (json!({ "provider": "fake", "model": " \t" }), 422, "model"),
-        (json!({ "provider": "fake", "model": long }), 422, "model"),
+        (json!({ "provider": "fake-0", "model": "" }), 422, "model"),
+        (json!({ "provider": "fake-0", "model": " \t" }), 422, "model"),
+        (json!({ "provider": "fake-0", "model": long }), 422, "model"),
         (json!({ "provider": 1 }), 400, "provider"),
         (json!({ "model": ["m-1"] }), 400, "model"),
     ] {
@@ -328,10 +345,10 @@ async fn a_provider_or_a_model_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn a_model_that_the_provider_does_not_have_is_said_so() {
-    for api in Api::ALL.iter().copied() {
-        let body = json!({"error": {"message": "model 'm-1' not found", "type": "not_found_error", "code": "model_not_found", "status": "NOT_FOUND"}});
-        let heard = hear(api, answer(404, &[], [Verb::Bytes(body.to_string().into_bytes()), Verb::Fin])).await;
-        assert_eq!(heard.outcome(), ("model_not_found", String::new()), "{api:?}");
-        assert_eq!(heard.provider.requests().len(), 1, "{api:?}");
+    let said = json!({"message": "model 'm-1' not found", "type": "not_found_error", "code": "model_not_found"});
+    let body = json!({ "error": said }).to_string().into_bytes();
+    for heard in hear_each(|_| answer(404, &[], [Verb::Bytes(body.clone()), Verb::Fin])).await {
+        assert_eq!(heard.outcome(), ("model_not_found", String::new()), "{:?}", heard.api);
+        assert_eq!(heard.provider.requests().len(), 1, "{:?}", heard.api);
     }
 }

@@ -175,9 +175,13 @@ impl<R: Reader> Decoder for JsonBody<R> {
         }
         match &mut self.shape {
             Shape::Unknown(start) => {
+                // Behind a whole mark's length there were only blanks so far: they are not looked at again.
+                let seen = if start.len() < BOM.len() { 0 } else { start.len() };
                 start.extend_from_slice(bytes);
                 let start = std::mem::take(start);
-                self.shape = match first_byte(&start) {
+                let first = if seen == 0 { first_byte(&start) } else { first_that_says(&start[seen..]) };
+                self.shape = match first {
+                    None if start.len() > limits::PROVIDER_EVENT_BYTES => return self.too_large(out),
                     None => Shape::Unknown(start),
                     // The first letters of the fields of a stream, and its comments.
                     Some(b'd' | b'e' | b'i' | b'r' | b':') => {
@@ -265,11 +269,16 @@ impl<R: Reader> Decoder for JsonBody<R> {
     }
 }
 
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
 /// The first byte that says what kind of body this is, behind blanks and a byte order mark.
 fn first_byte(start: &[u8]) -> Option<u8> {
-    const BOM: &[u8] = "\u{feff}".as_bytes();
     if BOM.starts_with(start) {
         return None;
     }
-    start.strip_prefix(BOM).unwrap_or(start).iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    first_that_says(start.strip_prefix(BOM).unwrap_or(start))
+}
+
+fn first_that_says(bytes: &[u8]) -> Option<u8> {
+    bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
