@@ -267,9 +267,34 @@ fn the_usual_variables_configure_providers() {
     }
     let keyless = load(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]).unwrap();
     assert!(endpoint(&keyless, "openai").api_key.is_none());
-    for bad in ["ftp://a/v1", "http://user:pw@a/v1", "a b", "http://a/v1?key=1", "/v1", "http://a/v1#x"] {
-        let error = load(&[("OPENAI_BASE_URL", bad)]).unwrap_err();
-        assert!(error.contains("OPENAI_BASE_URL") && !error.contains("pw"), "{error}");
+    for bad in [
+        "ftp://a/v1",
+        "http://user:pw@a/v1",
+        "http://user@a/v1",
+        "http://:pw@a/v1",
+        "http://a\\@b/v1",
+        "http://a%40b@c/v1",
+        "a b",
+        "http://a b/v1",
+        "http://a/v 1",
+        "http://a/v\n1",
+        "http://a\t/v1",
+        "http://a/v1?key=1",
+        "http://a/v1?",
+        "/v1",
+        "//a/v1",
+        "http:/a/v1",
+        "http:///v1",
+        "http://[::1/v1",
+        "http://a:99999/v1",
+        "http://a:x/v1",
+        "http://a/v1#x",
+        "http://a/v1#",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+    ] {
+        let error = load(&[("OPENAI_BASE_URL", bad)]).map(|config| config.providers.endpoints).expect_err(bad);
+        assert!(error.contains("OPENAI_BASE_URL") && !error.contains(":pw"), "{error}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bytes::Bytes;
 use futures::future::join_all;
 
 use crate::domain::Capabilities;
@@ -13,6 +14,7 @@ use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::prices::Prices;
 use crate::server::outbound::provider::{Listed, Provider};
+use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Endpoint;
 use crate::server::platform::price::Price;
 
@@ -49,6 +51,8 @@ pub struct Registry {
     candidates: Vec<Endpoint>,
     client: HttpClient,
     prices: Arc<Prices>,
+    /// The keys of all endpoints.
+    secrets: Secrets,
 }
 
 impl Registry {
@@ -70,7 +74,8 @@ impl Registry {
         };
         let candidates = candidates.into_iter().filter(|candidate| !is_taken(candidate)).collect();
         let prices = Arc::default();
-        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client, prices }
+        let secrets = Secrets::of_replies(endpoints.iter().filter_map(|endpoint| endpoint.api_key.clone()));
+        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client, prices, secrets }
     }
 
     /// The same with what the configuration says of prices.
@@ -99,6 +104,7 @@ impl Registry {
             candidates: Vec::new(),
             client: HttpClient::default(),
             prices: Arc::default(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -213,6 +219,12 @@ impl Registry {
             tracing::error!(%error, "the lengths of contexts could not be looked up");
             entries
         })
+    }
+
+    /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
+    /// stream. Everything but the keys stays exact.
+    pub fn without_keys(&self, bytes: Bytes) -> Bytes {
+        self.secrets.redact_bytes(bytes)
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

@@ -207,9 +207,15 @@ impl Run<'_> {
                 Some(Ok(bytes)) => bytes,
             };
             self.keep(&bytes, progress)?;
+            let was_over = decoder.is_over();
             decoder.feed(&bytes, &mut items);
-            // A server that keeps the connection after its last word is not waited for, but for a late usage.
-            bytes_by = Instant::now() + if decoder.is_over() { limits::LATE_USAGE } else { pace.idle_bytes };
+            // A server that keeps the connection after its last word is not waited for, but for a late usage; what else
+            // it sends then does not prolong the wait.
+            bytes_by = match decoder.is_over() {
+                false => Instant::now() + pace.idle_bytes,
+                true if was_over && items.is_empty() => bytes_by,
+                true => Instant::now() + limits::LATE_USAGE,
+            };
             if !items.is_empty() {
                 progress_by = Instant::now() + pace.idle_progress;
                 self.take(&mut items, progress)?;
