@@ -35,13 +35,17 @@ impl House {
 
     /// The same data directory after the process has gone.
     pub async fn open(dir: tempfile::TempDir, provider: Scripted) -> Self {
+        Self::over(dir, Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])])).await
+    }
+
+    /// A data directory, answered by these providers.
+    pub async fn over(dir: tempfile::TempDir, registry: Registry) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
         db.migrate(None, clock.now()).await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
-        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
         let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
         Self { dir, db, service: Service::new(supervisor, owner), owner }

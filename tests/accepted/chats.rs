@@ -1,0 +1,164 @@
+//! A chat through each API and several generations of models: thinking in every measure, tools side by side and one after
+//! the other, replies that break off anywhere, Stop, Try again. Every request is accepted.
+
+use futures::future::join_all;
+use serde_json::json;
+use turnleaf::domain::{Params, Thinking, TurnStatus};
+use turnleaf::server::platform::endpoint::Api;
+
+use crate::talk::{At, Talk};
+use crate::validator::script::{End, Part, Say, call, text, thinking};
+
+fn weather(place: &str) -> Part {
+    call("weather", json!({ "place": place }))
+}
+
+fn time() -> Part {
+    call("time", json!({}))
+}
+
+/// Three requests: a call, two calls side by side, the answer.
+fn a_tool_loop() -> [Say; 3] {
+    [
+        Say::new([thinking("I need the weather."), weather("Köln")]),
+        Say::new([thinking("And the time."), text("Let me look again."), weather("Bonn"), time()]),
+        Say::new([thinking("Now I know."), text("It is 21 degrees.")]),
+    ]
+}
+
+fn plain(words: &str) -> Say {
+    Say::new([thinking("Hm."), text(words)])
+}
+
+/// Holds the chat and gives how many requests it made.
+async fn hold(at: At) -> usize {
+    let mut talk = Talk::new(7, &[at]).await.with_system_prompt("You are brief.").await;
+    let complete = |turn: &turnleaf::domain::Turn| {
+        assert_eq!(turn.status, TurnStatus::Complete, "{at:?}: {:?} {:#?}", turn.error, talk_violations(turn));
+    };
+    fn talk_violations(turn: &turnleaf::domain::Turn) -> Vec<String> {
+        turn.blocks.iter().map(|block| format!("{:?}", block.content)).collect()
+    }
+    complete(&talk.say("Hello", [plain("Hello there.")]).await);
+    complete(&talk.say("What is the weather?", a_tool_loop()).await);
+    complete(&talk.say("Thanks", [plain("You are welcome.")]).await);
+
+    // In every measure.
+    for level in [Thinking::Off, Thinking::Low, Thinking::Budget(5_000), Thinking::Medium, Thinking::Off] {
+        talk.thinking = level;
+        complete(&talk.say("Again, with care", [plain("With care.")]).await);
+        complete(&talk.say("And the weather?", a_tool_loop()).await);
+    }
+    talk.thinking = Thinking::High;
+
+    // Broken off in the text, in the second step, in the arguments of a call.
+    let broken = |turn: &turnleaf::domain::Turn| assert_eq!(turn.status, TurnStatus::Error, "{at:?}");
+    broken(&talk.say("Tell me a story", [plain("Once upon a time there was a leaf.").ending(End::Cut)]).await);
+    complete(&talk.say("Go on", [plain("It turned.")]).await);
+    complete(&talk.say("More", a_tool_loop()).await);
+    let [first, second, third] = a_tool_loop();
+    broken(&talk.say("The weather again", [first, third.clone().ending(End::Cut)]).await);
+    complete(&talk.say("Why did you stop?", [plain("The line broke.")]).await);
+    broken(&talk.say("The weather, please", [second.clone().ending(End::Cut)]).await);
+    complete(&talk.say("Stopped again?", [plain("So it seems.")]).await);
+
+    // Stopped in the middle.
+    let stopped = talk.stop("Talk for ever", [plain("On and on and on it goes.").ending(End::Stall)]).await;
+    assert_eq!(stopped.status, TurnStatus::Cancelled);
+    complete(&talk.say("Enough?", [plain("Enough.")]).await);
+
+    // The limit, tried again, and on below the second version.
+    complete(&talk.say("Be long", [plain("This goes on until the limit").ending(End::Limit)]).await);
+    complete(&talk.again([plain("This is shorter.")]).await);
+    complete(&talk.again(a_tool_loop()).await);
+    complete(&talk.say("And now?", [plain("Now it ends.")]).await);
+
+    talk.house.check().await;
+    talk.validator.accepted()
+}
+
+async fn hold_all(provider: &'static str, api: Api, models: &[&'static str]) {
+    let chats = models.iter().map(|model| hold(At { provider, api, model }));
+    assert!(join_all(chats).await.into_iter().all(|requests| requests > 40));
+}
+
+#[tokio::test]
+async fn anthropic_accepts_every_request() {
+    let models = [
+        "claude-3-5-haiku-20241022", "claude-3-7-sonnet-20250219", "claude-sonnet-4-5", "claude-opus-4-5",
+        "claude-sonnet-4-6", "claude-opus-4-7", "claude-sonnet-5", "claude-sonnet-5-5", "claude-fable-5-2",
+    ];
+    hold_all("anthropic", Api::Anthropic, &models).await;
+}
+
+#[tokio::test]
+async fn openai_chat_accepts_every_request() {
+    hold_all("openai", Api::OpenaiChat, &["gpt-4o", "o3", "gpt-5-mini", "gpt-5.1", "gpt-5.6"]).await;
+}
+
+#[tokio::test]
+async fn the_dialects_of_chat_accept_every_request() {
+    let chats = [
+        ("deepseek", "deepseek-v4"), ("deepseek", "deepseek-chat"), ("openrouter", "anthropic/claude-haiku-4.5"),
+        ("mistral", "mistral-small-latest"), ("mistral", "magistral-medium-latest"), ("zai", "glm-4.7"),
+        ("llamacpp", "qwen3.gguf"), ("ollama-v1", "qwen3:8b"), ("ollama-v1", "llama3.2"),
+    ];
+    let chats = chats.map(|(provider, model)| hold(At { provider, api: Api::OpenaiChat, model }));
+    assert!(join_all(chats).await.into_iter().all(|requests| requests > 40));
+}
+
+#[tokio::test]
+async fn responses_accepts_every_request() {
+    hold_all("responses", Api::OpenaiResponses, &["gpt-4o", "o1", "o3", "gpt-5-mini", "gpt-5.1", "gpt-5.6"]).await;
+}
+
+#[tokio::test]
+async fn gemini_accepts_every_request() {
+    let models = [
+        "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro", "gemini-3-pro-preview",
+        "gemini-3-flash-preview", "gemini-3.1-pro-preview", "gemini-3.7-flash",
+    ];
+    hold_all("gemini", Api::Gemini, &models).await;
+}
+
+#[tokio::test]
+async fn ollama_accepts_every_request() {
+    hold_all("ollama", Api::Ollama, &["qwen3:4b", "gpt-oss:20b", "llama3.2"]).await;
+}
+
+#[tokio::test]
+async fn parameters_are_sent_only_where_they_are_taken() {
+    let params = Params {
+        temperature: Some(1.5),
+        top_p: Some(0.5),
+        top_k: Some(20),
+        max_tokens: Some(3_000),
+        stop_sequences: vec!["END".into()],
+        thinking: None,
+    };
+    let models = [
+        ("anthropic", Api::Anthropic, "claude-3-5-haiku-20241022"), ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
+        ("anthropic", Api::Anthropic, "claude-sonnet-4-6"), ("anthropic", Api::Anthropic, "claude-opus-5"),
+        ("openai", Api::OpenaiChat, "gpt-4o"), ("openai", Api::OpenaiChat, "o3"), ("openai", Api::OpenaiChat, "gpt-5.1"),
+        ("openai", Api::OpenaiChat, "gpt-5.5"), ("mistral", Api::OpenaiChat, "mistral-small-latest"),
+        ("responses", Api::OpenaiResponses, "gpt-5.1"), ("responses", Api::OpenaiResponses, "gpt-5-mini"),
+        ("gemini", Api::Gemini, "gemini-2.0-flash"), ("gemini", Api::Gemini, "gemini-2.5-pro"),
+        ("gemini", Api::Gemini, "gemini-3-flash-preview"), ("ollama", Api::Ollama, "qwen3:4b"),
+    ];
+    let asked = models.map(|(provider, api, model)| {
+        let params = params.clone();
+        async move {
+            let mut talk = Talk::new(3, &[At { provider, api, model }]).await;
+            for (max_tokens, thinking) in [
+                (3_000, Thinking::Off), (3_000, Thinking::High), (10, Thinking::Off), (10, Thinking::Low),
+                (900_000, Thinking::Medium), (1_500, Thinking::Budget(100_000)),
+            ] {
+                talk.params = Params { max_tokens: Some(max_tokens), ..params.clone() };
+                talk.thinking = thinking;
+                talk.say("Hello", [plain("Hello.")]).await;
+            }
+            talk.validator.accepted()
+        }
+    });
+    assert!(join_all(asked).await.into_iter().all(|requests| requests == 6));
+}
