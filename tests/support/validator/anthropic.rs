@@ -72,6 +72,10 @@ impl Protocol for Messages {
         content(message).iter().filter_map(|block| block["text"].as_str()).collect()
     }
 
+    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
+        matches!(back, [message] if content(message) == said)
+    }
+
     fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
         anthropic_speech::speak(asked, say, number)
     }

@@ -54,15 +54,16 @@ impl Said {
 
     /// The parts to send; none when nothing of the response may be sent, or it says nothing.
     pub fn into_parts(self) -> Vec<Value> {
-        let parts: Vec<Value> = self.parts.into_iter().filter_map(sent).collect();
-        let is_empty =
-            |part: &Value| part.as_object().is_some_and(|part| part.len() == 1 && part.get("text") == Some(&"".into()));
-        if parts.iter().all(is_empty) { Vec::new() } else { parts }
+        self.parts.into_iter().filter_map(sent).collect()
     }
 }
 
-/// A part as it is sent: a thought goes back as its signature alone, or not at all.
+/// A part as it is sent: a thought goes back as its signature alone, or not at all. Text without a letter, which many
+/// streams end with, stays behind too unless it carries a signature: it is refused at some endpoints.
 fn sent(part: Value) -> Option<Value> {
+    if part.as_object().is_some_and(|part| part.len() == 1 && part.get("text") == Some(&"".into())) {
+        return None;
+    }
     let is_thought = part.get("thought") == Some(&Value::Bool(true)) && part.get("functionCall").is_none();
     if !is_thought {
         return Some(part);
@@ -106,7 +107,6 @@ mod tests {
         let kept = [
             json!({"text": "Hi"}),
             json!({"text": "", "thoughtSignature": "s"}),
-            json!({"text": ""}),
             json!({"functionCall": {"name": "f", "args": {"b": 1, "a": 2}, "id": "x"}, "thoughtSignature": "s"}),
             json!({"functionCall": {"name": "f", "args": {}}, "thought": true}),
             json!({"thoughtSignature": "s", "toolCall": {"toolType": "FILE_SEARCH"}}),
@@ -122,6 +122,7 @@ mod tests {
                 json!([{"text": "why", "thought": true, "thoughtSignature": "s"}]),
                 json!([{"thought": true, "thoughtSignature": "s"}]),
             ),
+            ("an empty end", json!([{"text": "so"}, {"text": ""}]), json!([{"text": "so"}])),
             ("an empty signature", json!([{"text": "why", "thought": true, "thoughtSignature": ""}]), json!([])),
             ("nothing but thoughts and empty text", json!([{"text": "why", "thought": true}, {"text": ""}]), json!([])),
             ("nothing", json!([]), json!([])),

@@ -58,9 +58,11 @@ impl Said {
         }
     }
 
-    /// The message, or `None` when nothing of it may be sent. `answered` says which calls have a result: a call whose
+    /// The message, or `None` when nothing of it may be sent. `needs_reasoning` says that it belongs to a turn which
+    /// called tools, at a model that can think: some servers then demand the key in every message of the turn, even where
+    /// the model had no thought (providers.md 5). `answered` says which calls have a result: a call whose
     /// arguments are not JSON goes back only if it has one, and then with `{}`, because servers parse what they get.
-    pub fn message(&self, dialect: &Dialect, is_thinking: bool, answered: impl Fn(usize) -> bool) -> Option<Value> {
+    pub fn message(&self, dialect: &Dialect, needs_reasoning: bool, answered: impl Fn(usize) -> bool) -> Option<Value> {
         let calls: Vec<Value> = self
             .calls
             .iter()
@@ -82,7 +84,7 @@ impl Said {
         if !self.refusal.is_empty() && dialect.sends_refusal {
             message.insert("refusal".into(), json!(self.refusal));
         }
-        self.put_reasoning(&mut message, dialect, is_thinking && !calls.is_empty());
+        self.put_reasoning(&mut message, dialect, needs_reasoning);
         if !calls.is_empty() {
             message.insert("tool_calls".into(), Value::Array(calls));
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::provider::Reasoning;
 use crate::domain::turn::content_text;
-use crate::domain::{Block, BlockId, Content, Role, Thinking};
+use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::openai_chat::dialect::Dialect;
 use crate::server::outbound::openai_chat::message::Said;
 use crate::server::outbound::openai_chat::stream::ChatDecoder;
@@ -121,7 +121,9 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
         }
         return;
     };
-    let is_thinking = request.is_thinking_mode && request.thinking != Thinking::Off;
+    // Whether the model thinks this time does not matter: what was sent once is sent the same again.
+    let can_think = thinking::reasoning(dialect, &request.model) != Reasoning::Never;
+    let needs_reasoning = can_think && steps.iter().any(|said| !said.calls.is_empty());
     let call_ids: Vec<BlockId> = turn
         .blocks
         .iter()
@@ -132,7 +134,7 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
     for said in steps {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
         let result = |at: usize| result_of(&turn.blocks, call_ids.get(first_call + at).copied());
-        if let Some(message) = said.message(dialect, is_thinking, |at| result(at).is_some()) {
+        if let Some(message) = said.message(dialect, needs_reasoning, |at| result(at).is_some()) {
             messages.push(message);
             for (at, call) in said.calls.iter().enumerate() {
                 let answer = result(at);

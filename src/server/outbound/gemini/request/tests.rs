@@ -132,7 +132,7 @@ fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
                 answer(json!({"n": 1})),
                 {"functionResponse": {"id": "i", "name": "g", "response": {"error": "no"}}},
             ]},
-            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}, {"text": ""}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}]},
             {"role": "user", "parts": [answer(json!({"output": "yes"}))]},
             {"role": "model", "parts": [{"text": "Done."}]},
             {"role": "user", "parts": [{"text": "More"}]},
