@@ -14,10 +14,14 @@ mod validator;
 
 #[path = "accepted/chats.rs"]
 mod chats;
+#[path = "accepted/interruptions.rs"]
+mod interruptions;
 #[path = "accepted/recorded.rs"]
 mod recorded;
 #[path = "accepted/rules.rs"]
 mod rules;
+#[path = "accepted/switches.rs"]
+mod switches;
 #[path = "accepted/talk.rs"]
 mod talk;
 #[path = "accepted/tools.rs"]

@@ -32,6 +32,8 @@ pub struct Talk {
     pub chat: Option<ChatId>,
     /// The last reply.
     pub leaf: Option<TurnId>,
+    /// Who answers the next message, if that is another than before: it goes to a branch of its own.
+    pub next: Option<At>,
     pub thinking: Thinking,
     pub params: Params,
 }
@@ -40,13 +42,19 @@ impl Talk {
     /// A server with these accounts; the first one answers.
     pub async fn new(seed: u64, accounts: &[At]) -> Self {
         let validator = Validator::start(seed).await;
-        let account = |at: &At| -> (Arc<dyn Provider>, Vec<String>) {
-            let provider = connect(&validator.endpoint(at.provider, at.api), HttpClient::default());
-            (Arc::new(WithTools(provider)), vec![at.model.to_owned()])
-        };
-        let registry = Registry::of_providers(accounts.iter().map(account).collect());
+        let mut providers: Vec<(Arc<dyn Provider>, Vec<String>)> = Vec::new();
+        for at in accounts {
+            match providers.iter_mut().find(|(known, _)| known.id() == at.provider) {
+                Some((_, models)) => models.push(at.model.to_owned()),
+                None => {
+                    let provider = connect(&validator.endpoint(at.provider, at.api), HttpClient::default());
+                    providers.push((Arc::new(WithTools(provider)), vec![at.model.to_owned()]));
+                }
+            }
+        }
+        let registry = Registry::of_providers(providers);
         let house = House::over(tempfile::tempdir().unwrap(), registry).await;
-        Self { house, validator, chat: None, leaf: None, thinking: Thinking::High, params: Params::default() }
+        Self { house, validator, chat: None, leaf: None, next: None, thinking: Thinking::High, params: Params::default() }
     }
 
     /// A chat with a system prompt, so that it stands before everything.
@@ -64,7 +72,14 @@ impl Talk {
     /// Sends a message below the last reply; the model is told what to say.
     pub async fn begin(&mut self, text: &str, script: impl IntoIterator<Item = Say>) -> Started {
         self.validator.will_say(script);
-        let place = Wanted { prev_turn_id: self.leaf, ..Wanted::default() };
+        let next = self.next.take();
+        let place = Wanted {
+            prev_turn_id: self.leaf,
+            provider: next.map(|at| at.provider.to_owned()),
+            model: next.map(|at| at.model.to_owned()),
+            may_branch: next.is_some(),
+            ..Wanted::default()
+        };
         let request = StartTurn { chat_id: self.chat, params: self.params(), place, ..message(text) };
         let started = self.house.service.start_turn(self.house.owner, request).await.unwrap();
         self.chat = Some(started.chat.id);
@@ -86,6 +101,15 @@ impl Talk {
         let shown = |followed: &Result<Followed, _>| matches!(followed, Ok(Followed::Line(line)) if line.name() == "block_delta");
         assert!(followed.any(async |followed| shown(&followed)).await, "nothing was shown");
         service.stop_turn(owner, id).await.unwrap()
+    }
+
+    /// Says a message in other words and goes on below its reply.
+    pub async fn edit(&mut self, user_turn: TurnId, text: &str, script: impl IntoIterator<Item = Say>) -> Turn {
+        self.validator.will_say(script);
+        let edit = StartTurn { chat_id: self.chat, params: self.params(), ..message(text) };
+        let started = self.house.service.edit_turn(self.house.owner, user_turn, edit).await.unwrap();
+        self.leaf = Some(started.assistant_turn.id);
+        self.house.ended(started.assistant_turn.id).await
     }
 
     /// Tries the last reply again and goes on below the new one.
