@@ -22,7 +22,14 @@ pub fn time() -> Part {
 pub fn a_tool_loop() -> [Say; 3] {
     [
         Say::new([thinking("I need the weather."), weather("Köln")]),
-        Say::new([thinking("And the time."), text("Let me look again."), weather("Bonn"), time()]),
+        Say::new([
+            thinking("And the time."),
+            Part::Hidden,
+            text("Let me look again."),
+            thinking("Both at once."),
+            weather("Bonn"),
+            time(),
+        ]),
         Say::new([thinking("Now I know."), text("It is 21 degrees.")]),
     ]
 }
@@ -66,7 +73,11 @@ async fn hold_on(at: At) -> Talk {
     complete(&talk.say("Stopped again?", [plain("So it seems.")]).await);
 
     // Stopped in the middle.
-    let stopped = talk.stop("Talk for ever", [plain("On and on and on it goes.").ending(End::Stall)]).await;
+    let stopped =
+        talk.stop("Talk for ever", [plain("On and on and on it goes.").ending(End::Stall)], "block_delta").await;
+    assert_eq!(stopped.status, TurnStatus::Cancelled);
+    let future = Say::new([thinking("What is to come?"), text("I ask."), call("future", json!({})), time()]);
+    let stopped = talk.stop("And then?", [future], "block_update").await;
     assert_eq!(stopped.status, TurnStatus::Cancelled);
     complete(&talk.say("Enough?", [plain("Enough.")]).await);
 
@@ -101,8 +112,13 @@ async fn all_accept(provider: &'static str, api: Api, models: &[&'static str]) {
 #[tokio::test]
 async fn anthropic_accepts_every_request() {
     let models = [
-        "claude-sonnet-4-5", "claude-3-5-haiku-20241022", "claude-3-7-sonnet-20250219", "claude-opus-4-5",
-        "claude-sonnet-4-6", "claude-sonnet-5", "claude-fable-5-2",
+        "claude-sonnet-4-5",
+        "claude-3-5-haiku-20241022",
+        "claude-3-7-sonnet-20250219",
+        "claude-opus-4-5",
+        "claude-sonnet-4-6",
+        "claude-sonnet-5",
+        "claude-fable-5-2",
     ];
     all_accept("anthropic", Api::Anthropic, &models).await;
 }
@@ -139,8 +155,12 @@ async fn responses_accepts_every_request() {
 #[tokio::test]
 async fn gemini_accepts_every_request() {
     let models = [
-        "gemini-3-flash-preview", "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite",
-        "gemini-3-pro-preview", "gemini-3.7-flash",
+        "gemini-3-flash-preview",
+        "gemini-2.0-flash",
+        "gemini-2.5-flash",
+        "gemini-2.5-flash-lite",
+        "gemini-3-pro-preview",
+        "gemini-3.7-flash",
     ];
     all_accept("gemini", Api::Gemini, &models).await;
 }
@@ -166,21 +186,33 @@ async fn parameters_are_sent_only_where_they_are_taken() {
         thinking: None,
     };
     let models = [
-        ("anthropic", Api::Anthropic, "claude-3-5-haiku-20241022"), ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
-        ("anthropic", Api::Anthropic, "claude-sonnet-4-6"), ("anthropic", Api::Anthropic, "claude-opus-5"),
-        ("openai", Api::OpenaiChat, "gpt-4o"), ("openai", Api::OpenaiChat, "o3"), ("openai", Api::OpenaiChat, "gpt-5.1"),
-        ("openai", Api::OpenaiChat, "gpt-5.5"), ("mistral", Api::OpenaiChat, "mistral-small-latest"),
-        ("responses", Api::OpenaiResponses, "gpt-5.1"), ("responses", Api::OpenaiResponses, "gpt-5-mini"),
-        ("gemini", Api::Gemini, "gemini-2.0-flash"), ("gemini", Api::Gemini, "gemini-2.5-pro"),
-        ("gemini", Api::Gemini, "gemini-3-flash-preview"), ("ollama", Api::Ollama, "qwen3:4b"),
+        ("anthropic", Api::Anthropic, "claude-3-5-haiku-20241022"),
+        ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
+        ("anthropic", Api::Anthropic, "claude-sonnet-4-6"),
+        ("anthropic", Api::Anthropic, "claude-opus-5"),
+        ("openai", Api::OpenaiChat, "gpt-4o"),
+        ("openai", Api::OpenaiChat, "o3"),
+        ("openai", Api::OpenaiChat, "gpt-5.1"),
+        ("openai", Api::OpenaiChat, "gpt-5.5"),
+        ("mistral", Api::OpenaiChat, "mistral-small-latest"),
+        ("responses", Api::OpenaiResponses, "gpt-5.1"),
+        ("responses", Api::OpenaiResponses, "gpt-5-mini"),
+        ("gemini", Api::Gemini, "gemini-2.0-flash"),
+        ("gemini", Api::Gemini, "gemini-2.5-pro"),
+        ("gemini", Api::Gemini, "gemini-3-flash-preview"),
+        ("ollama", Api::Ollama, "qwen3:4b"),
     ];
     let asked = models.map(|(provider, api, model)| {
         let params = params.clone();
         async move {
             let mut talk = Talk::new(3, &[At { provider, api, model }]).await;
             for (max_tokens, thinking) in [
-                (3_000, Thinking::Off), (3_000, Thinking::High), (10, Thinking::Off), (10, Thinking::Low),
-                (900_000, Thinking::Medium), (1_500, Thinking::Budget(100_000)),
+                (3_000, Thinking::Off),
+                (3_000, Thinking::High),
+                (10, Thinking::Off),
+                (10, Thinking::Low),
+                (900_000, Thinking::Medium),
+                (1_500, Thinking::Budget(100_000)),
             ] {
                 talk.params = Params { max_tokens: Some(max_tokens), ..params.clone() };
                 talk.thinking = thinking;

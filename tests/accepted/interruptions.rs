@@ -15,11 +15,9 @@ async fn breaks_off(at: At, places: impl Iterator<Item = usize>) {
     for place in places {
         let end = End::CutAt(place);
         let [first, second, third] = a_tool_loop();
-        for script in [
-            vec![second.clone().ending(end)],
-            vec![first.clone(), second.ending(end)],
-            vec![first, third.ending(end)],
-        ] {
+        for script in
+            [vec![second.clone().ending(end)], vec![first.clone(), second.ending(end)], vec![first, third.ending(end)]]
+        {
             let turn = talk.say("What is the weather?", script).await;
             let is_over = matches!(turn.status, TurnStatus::Complete | TurnStatus::Error);
             assert!(is_over, "{at:?} at {place}: {:?}", turn.status);
@@ -33,10 +31,14 @@ async fn breaks_off(at: At, places: impl Iterator<Item = usize>) {
 #[tokio::test]
 async fn what_is_left_of_a_broken_reply_is_accepted() {
     let accounts = [
-        ("anthropic", Api::Anthropic, "claude-sonnet-5-5"), ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
-        ("deepseek", Api::OpenaiChat, "deepseek-v4"), ("mistral", Api::OpenaiChat, "mistral-small-latest"),
-        ("openrouter", Api::OpenaiChat, "anthropic/claude-haiku-4.5"), ("llamacpp", Api::OpenaiChat, "qwen3.gguf"),
-        ("responses", Api::OpenaiResponses, "gpt-5.6"), ("gemini", Api::Gemini, "gemini-3-pro-preview"),
+        ("anthropic", Api::Anthropic, "claude-sonnet-5-5"),
+        ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
+        ("deepseek", Api::OpenaiChat, "deepseek-v4"),
+        ("mistral", Api::OpenaiChat, "mistral-small-latest"),
+        ("openrouter", Api::OpenaiChat, "anthropic/claude-haiku-4.5"),
+        ("llamacpp", Api::OpenaiChat, "qwen3.gguf"),
+        ("responses", Api::OpenaiResponses, "gpt-5.6"),
+        ("gemini", Api::Gemini, "gemini-3-pro-preview"),
         ("ollama", Api::Ollama, "qwen3:4b"),
     ];
     let chats = accounts.into_iter().enumerate().map(|(number, (provider, api, model))| {

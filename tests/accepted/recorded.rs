@@ -58,11 +58,18 @@ fn recorded_requests_are_judged_as_they_were() {
         return;
     }
     let sessions = [
-        "anthropic_mcp_replay", "anthropic_opus47_empty_thinking_replay", "anthropic_redacted_replay",
-        "anthropic_sonnet5_empty_thinking_replay", "gemini3_code_execution_replay",
-        "gemini3flash_signature_part_without_text", "gemini3flash_thought_with_signature",
-        "gemini3pro_thought_text_and_text_signature", "mistral_thinking_chunks_replay",
-        "openrouter_signed_reasoning_details", "responses_modified_history_400", "responses_summary_replay",
+        "anthropic_mcp_replay",
+        "anthropic_opus47_empty_thinking_replay",
+        "anthropic_redacted_replay",
+        "anthropic_sonnet5_empty_thinking_replay",
+        "gemini3_code_execution_replay",
+        "gemini3flash_signature_part_without_text",
+        "gemini3flash_thought_with_signature",
+        "gemini3pro_thought_text_and_text_signature",
+        "mistral_thinking_chunks_replay",
+        "openrouter_signed_reasoning_details",
+        "responses_modified_history_400",
+        "responses_summary_replay",
         "zai_preserved_thinking",
     ];
     for session in sessions {
@@ -81,6 +88,7 @@ fn recorded_requests_are_judged_as_they_were() {
                 secrets: Vec::new(),
                 is_cut: false,
                 is_unfinished: false,
+                is_unanswered: false,
             }],
         };
         let judged = rules.judge(&second, &memory);

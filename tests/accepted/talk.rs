@@ -54,7 +54,15 @@ impl Talk {
         }
         let registry = Registry::of_providers(providers);
         let house = House::over(tempfile::tempdir().unwrap(), registry).await;
-        Self { house, validator, chat: None, leaf: None, next: None, thinking: Thinking::High, params: Params::default() }
+        Self {
+            house,
+            validator,
+            chat: None,
+            leaf: None,
+            next: None,
+            thinking: Thinking::High,
+            params: Params::default(),
+        }
     }
 
     /// A chat with a system prompt, so that it stands before everything.
@@ -93,13 +101,14 @@ impl Talk {
         self.house.ended(started.assistant_turn.id).await
     }
 
-    /// Sends a message and stops the reply once something of it was shown.
-    pub async fn stop(&mut self, text: &str, script: impl IntoIterator<Item = Say>) -> Turn {
+    /// Sends a message and stops the reply once it had an event of this name.
+    pub async fn stop(&mut self, text: &str, script: impl IntoIterator<Item = Say>, name: &str) -> Turn {
         let id = self.begin(text, script).await.assistant_turn.id;
         let (service, owner) = (&self.house.service, self.house.owner);
         let followed = service.supervisor().follow(owner, id, Cursor::After(0)).await.unwrap().unwrap();
-        let shown = |followed: &Result<Followed, _>| matches!(followed, Ok(Followed::Line(line)) if line.name() == "block_delta");
-        assert!(followed.any(async |followed| shown(&followed)).await, "nothing was shown");
+        let shown =
+            |followed: &Result<Followed, _>| matches!(followed, Ok(Followed::Line(line)) if line.name() == name);
+        assert!(followed.any(async |followed| shown(&followed)).await, "no {name} came");
         service.stop_turn(owner, id).await.unwrap()
     }
 

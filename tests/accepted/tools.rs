@@ -1,4 +1,5 @@
-//! A real provider with tools: everything is the adapter's, but a weather and a time can be asked for.
+//! A real provider with tools: everything is the adapter's, but a weather and a time can be asked for, and a
+//! future, which never comes.
 
 use std::sync::Arc;
 
@@ -32,7 +33,8 @@ impl Provider for WithTools {
             description: format!("Tells the {name}."),
             parameters,
         };
-        vec![spec("weather", place), spec("time", json!({"type": "object", "properties": {}}))]
+        let nothing = json!({"type": "object", "properties": {}});
+        vec![spec("weather", place), spec("time", nothing.clone()), spec("future", nothing)]
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -51,6 +53,7 @@ impl Provider for WithTools {
         let outcome = match name {
             "weather" => ToolOutcome { result: json!({"place": arguments["place"], "degrees": 21}), is_error: false },
             "time" => ToolOutcome { result: json!("the clock has stopped"), is_error: true },
+            "future" => return Some(std::future::pending().boxed()),
             _ => return None,
         };
         Some(std::future::ready(outcome).boxed())

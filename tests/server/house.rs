@@ -35,7 +35,8 @@ impl House {
 
     /// The same data directory after the process has gone.
     pub async fn open(dir: tempfile::TempDir, provider: Scripted) -> Self {
-        Self::over(dir, Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])])).await
+        Self::over(dir, Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]))
+            .await
     }
 
     /// A data directory, answered by these providers.

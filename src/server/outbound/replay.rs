@@ -122,7 +122,9 @@ fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, bod
             }
             Api::OpenaiChat => {
                 let said = request::read_again(dialect, body);
-                said.and_then(|said| said.message(dialect, is_thinking && !said.calls.is_empty(), |_| false)).into_iter().collect()
+                said.and_then(|said| said.message(dialect, is_thinking && !said.calls.is_empty(), |_| false))
+                    .into_iter()
+                    .collect()
             }
             Api::Gemini => {
                 let parts = gemini::request::read_again(body).map(|said| said.into_parts()).unwrap_or_default();

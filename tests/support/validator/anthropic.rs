@@ -10,16 +10,34 @@ use super::{Asked, KEY, Protocol, Refusal, anthropic_speech, refuse};
 pub struct Messages;
 
 const KEYS: [&str; 19] = [
-    "model", "max_tokens", "system", "messages", "stream", "thinking", "output_config", "tools", "tool_choice",
-    "stop_sequences", "metadata", "temperature", "top_p", "top_k", "service_tier", "mcp_servers", "container",
-    "context_management", "cache_control",
+    "model",
+    "max_tokens",
+    "system",
+    "messages",
+    "stream",
+    "thinking",
+    "output_config",
+    "tools",
+    "tool_choice",
+    "stop_sequences",
+    "metadata",
+    "temperature",
+    "top_p",
+    "top_k",
+    "service_tier",
+    "mcp_servers",
+    "container",
+    "context_management",
+    "cache_control",
 ];
 const BINDING: &str = "thinking-binding-controls-2026-08-01";
 
 impl Protocol for Messages {
     fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
         headers(asked)?;
-        if let Some(key) = asked.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str())) {
+        if let Some(key) =
+            asked.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str()))
+        {
             refuse!("{key}: Extra inputs are not permitted");
         }
         let Some(model) = find(asked.text("model")) else {
@@ -30,7 +48,11 @@ impl Protocol for Messages {
             refuse!("max_tokens: Field required");
         }
         if max_tokens > model.ceiling {
-            refuse!("max_tokens: {max_tokens} > {}, which is the maximum allowed number of output tokens for {}", model.ceiling, model.id);
+            refuse!(
+                "max_tokens: {max_tokens} > {}, which is the maximum allowed number of output tokens for {}",
+                model.ceiling,
+                model.id
+            );
         }
         let thinks = thinking(asked, model, max_tokens)?;
         sampling(asked, model, thinks)?;
@@ -105,7 +127,10 @@ fn thinking(asked: &Asked, model: &Model, max_tokens: u64) -> Result<bool, Refus
             refuse!("This model does not support the effort parameter.");
         }
         if !model.efforts.contains(&effort) {
-            refuse!("This model does not support effort level '{effort}'. Supported levels: {}.", model.efforts.join(", "));
+            refuse!(
+                "This model does not support effort level '{effort}'. Supported levels: {}.",
+                model.efforts.join(", ")
+            );
         }
         if model.off_is_gentle && kind == Some("disabled") && matches!(effort, "xhigh" | "max") {
             refuse!("\"thinking.type.disabled\" is not supported with effort level '{effort}'");
@@ -129,7 +154,9 @@ fn thinking(asked: &Asked, model: &Model, max_tokens: u64) -> Result<bool, Refus
             }
         }
         (None | Some("disabled" | "adaptive"), _) => {}
-        (Some(other), _) => refuse!("thinking: Input tag '{other}' found using 'type' does not match any of the expected tags"),
+        (Some(other), _) => {
+            refuse!("thinking: Input tag '{other}' found using 'type' does not match any of the expected tags")
+        }
     }
     if !thinking["block_binding"].is_null() {
         let betas = asked.header("anthropic-beta").unwrap_or_default();
@@ -221,15 +248,21 @@ fn roles(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
             refuse!("messages.{at}.role: Input should be 'user' or 'assistant'");
         }
         if at > 0 && messages[at - 1]["role"] == role {
-            refuse!("messages: roles must alternate between \"user\" and \"assistant\", but found multiple \"{role}\" roles in a row");
+            refuse!(
+                "messages: roles must alternate between \"user\" and \"assistant\", but found multiple \"{role}\" roles in a row"
+            );
         }
     }
-    let is_paused = || memory.of(&asked.provider, asked.text("model")).any(|sent| {
-        sent.said.last().is_some_and(|block| is_kind(block, "server_tool_use")) && sent.said == content(last)
-    });
+    let is_paused = || {
+        memory.of(&asked.provider, asked.text("model")).any(|sent| {
+            sent.said.last().is_some_and(|block| is_kind(block, "server_tool_use")) && sent.said == content(last)
+        })
+    };
     if last["role"] == "assistant" && !is_paused() {
         if !model.takes_prefill {
-            refuse!("This model does not support assistant message prefill. The conversation must end with a user message.");
+            refuse!(
+                "This model does not support assistant message prefill. The conversation must end with a user message."
+            );
         }
         if Messages.plain(last).ends_with(char::is_whitespace) {
             refuse!("messages: final assistant content cannot end with trailing whitespace");
@@ -245,7 +278,9 @@ fn blocks(at: usize, message: &Value) -> Result<(), Refusal> {
         _ => refuse!("messages.{at}.content: Field required"),
     };
     if is_empty {
-        refuse!("messages.{at}: all messages must have non-empty content except for the optional final assistant message");
+        refuse!(
+            "messages.{at}: all messages must have non-empty content except for the optional final assistant message"
+        );
     }
     for (place, block) in content(message).iter().enumerate() {
         let missing = |key: &str| block.get(key).is_none();
@@ -253,13 +288,23 @@ fn blocks(at: usize, message: &Value) -> Result<(), Refusal> {
             "text" => match block["text"].as_str() {
                 None => refuse!("messages.{at}.content.{place}.text.text: Field required"),
                 Some("") => refuse!("messages: text content blocks must be non-empty"),
-                Some(text) if text.trim().is_empty() => refuse!("messages: text content blocks must contain non-whitespace text"),
+                Some(text) if text.trim().is_empty() => {
+                    refuse!("messages: text content blocks must contain non-whitespace text")
+                }
                 Some(_) => {}
             },
-            "thinking" if missing("thinking") => refuse!("messages.{at}.content.{place}.thinking.thinking: Field required"),
-            "thinking" if missing("signature") => refuse!("messages.{at}.content.{place}.thinking.signature: Field required"),
-            "redacted_thinking" if missing("data") => refuse!("messages.{at}.content.{place}.redacted_thinking.data: Field required"),
-            "tool_use" if !block["input"].is_object() => refuse!("messages.{at}.content.{place}.tool_use.input: Input should be a valid dictionary"),
+            "thinking" if missing("thinking") => {
+                refuse!("messages.{at}.content.{place}.thinking.thinking: Field required")
+            }
+            "thinking" if missing("signature") => {
+                refuse!("messages.{at}.content.{place}.thinking.signature: Field required")
+            }
+            "redacted_thinking" if missing("data") => {
+                refuse!("messages.{at}.content.{place}.redacted_thinking.data: Field required")
+            }
+            "tool_use" if !block["input"].is_object() => {
+                refuse!("messages.{at}.content.{place}.tool_use.input: Input should be a valid dictionary")
+            }
             "" => refuse!("messages.{at}.content.{place}.type: Field required"),
             _ => {}
         }
@@ -274,7 +319,11 @@ fn blocks(at: usize, message: &Value) -> Result<(), Refusal> {
 fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
     let ids = |message: Option<&Value>, kind: &str, key: &str| -> Vec<String> {
         let blocks = message.map_or(&[][..], content);
-        blocks.iter().filter(|block| is_kind(block, kind)).filter_map(|block| Some(block[key].as_str()?.to_owned())).collect()
+        blocks
+            .iter()
+            .filter(|block| is_kind(block, kind))
+            .filter_map(|block| Some(block[key].as_str()?.to_owned()))
+            .collect()
     };
     let message = &messages[at];
     if message["role"] == "user" {
@@ -284,10 +333,14 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
         for (place, block) in content(message).iter().enumerate().filter(|(_, block)| is_kind(block, "tool_result")) {
             let id = block["tool_use_id"].as_str().unwrap_or_default();
             if !asked.iter().any(|known| known == id) {
-                refuse!("messages.{at}.content.{place}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.");
+                refuse!(
+                    "messages.{at}.content.{place}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+                );
             }
             if seen.contains(&id) {
-                refuse!("messages.{at}.content.{place}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}");
+                refuse!(
+                    "messages.{at}.content.{place}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}"
+                );
             }
             seen.push(id);
         }
@@ -300,11 +353,17 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
         refuse!("messages: `tool_use` ids must be unique");
     }
     let next = messages.get(at + 1).map_or(&[][..], content);
-    let first: Vec<&str> =
-        next.iter().take_while(|block| is_kind(block, "tool_result")).filter_map(|block| block["tool_use_id"].as_str()).collect();
+    let first: Vec<&str> = next
+        .iter()
+        .take_while(|block| is_kind(block, "tool_result"))
+        .filter_map(|block| block["tool_use_id"].as_str())
+        .collect();
     let left: Vec<&String> = asked.iter().filter(|id| !first.contains(&id.as_str())).collect();
     if !left.is_empty() {
-        refuse!("messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", left[0]);
+        refuse!(
+            "messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+            left[0]
+        );
     }
     Ok(())
 }
@@ -315,9 +374,14 @@ fn thoughts(at: usize, asked: &Asked, model: &Model, memory: &Memory) -> Result<
     let message = &messages[at];
     for (place, block) in content(message).iter().enumerate().filter(|(_, block)| is_thought(block)) {
         let key = if is_kind(block, "thinking") { "signature" } else { "data" };
-        let known = memory.find(&asked.provider, asked.text("model"), |said| said[key] == block[key] && said["type"] == block["type"]);
+        let known = memory.find(&asked.provider, asked.text("model"), |said| {
+            said[key] == block[key] && said["type"] == block["type"]
+        });
         let Some((sent, was)) = known.filter(|_| block[key] != "") else {
-            refuse!("messages.{at}.content.{place}: Invalid `{key}` in `{}` block", block["type"].as_str().unwrap_or_default());
+            refuse!(
+                "messages.{at}.content.{place}: Invalid `{key}` in `{}` block",
+                block["type"].as_str().unwrap_or_default()
+            );
         };
         let original = &sent.said[was];
         if block["thinking"] == "" && original["thinking"] != "" {
@@ -326,11 +390,17 @@ fn thoughts(at: usize, asked: &Asked, model: &Model, memory: &Memory) -> Result<
         let is_moved = content(message).iter().take(place).filter(|block| is_thought(block)).count()
             != sent.said.iter().take(was).filter(|block| is_thought(block)).count();
         if block["thinking"] != original["thinking"] || is_moved {
-            refuse!("messages.{at}.content.{place}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.");
+            refuse!(
+                "messages.{at}.content.{place}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."
+            );
         }
-        let is_unbound = sent.before != messages[..at] || sent.frozen != Messages.frozen(asked) || sent.said[..was] != content(message)[..place];
+        let is_unbound = sent.before != messages[..at]
+            || sent.frozen != Messages.frozen(asked)
+            || sent.said[..was] != content(message)[..place];
         if model.is_bound && is_unbound {
-            refuse!("messages.{at}.content.{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation.");
+            refuse!(
+                "messages.{at}.content.{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation."
+            );
         }
     }
     Ok(())
@@ -340,7 +410,8 @@ fn thoughts(at: usize, asked: &Asked, model: &Model, memory: &Memory) -> Result<
 fn tool_loop(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
     let messages = asked.list("messages");
     let is_person = |message: &Value| {
-        message["role"] == "user" && (message["content"].is_string() || content(message).iter().any(|block| !is_kind(block, "tool_result")))
+        message["role"] == "user"
+            && (message["content"].is_string() || content(message).iter().any(|block| !is_kind(block, "tool_result")))
     };
     let begin = messages.iter().rposition(is_person).map_or(0, |at| at + 1);
     let is_budget = asked.body["thinking"]["type"] == "enabled";
@@ -351,13 +422,23 @@ fn tool_loop(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusa
         let sent = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id).map(|(sent, _)| sent);
         let thoughts = |blocks: &[Value]| blocks.iter().filter(|block| is_thought(block)).count();
         let had = sent.map_or(0, |sent| thoughts(&sent.said));
-        let thinks = model.thinks != Thinks::Never && asked.body["thinking"]["type"] != "disabled" && (is_budget || !asked.body["thinking"].is_null());
+        let thinks = model.thinks != Thinks::Never
+            && asked.body["thinking"]["type"] != "disabled"
+            && (is_budget || !asked.body["thinking"].is_null());
         let needs = thinks && ((is_budget && at == begin) || had > 0);
-        if needs && !blocks.first().is_some_and(is_thought) && (had == 0 || sent.is_some_and(|sent| is_thought(&sent.said[0]))) {
-            refuse!("messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).", blocks[0]["type"].as_str().unwrap_or_default());
+        if needs
+            && !blocks.first().is_some_and(is_thought)
+            && (had == 0 || sent.is_some_and(|sent| is_thought(&sent.said[0])))
+        {
+            refuse!(
+                "messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
+                blocks[0]["type"].as_str().unwrap_or_default()
+            );
         }
         if thinks && thoughts(blocks) != had && had > 0 {
-            refuse!("messages.{at}.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.");
+            refuse!(
+                "messages.{at}.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."
+            );
         }
     }
     Ok(())

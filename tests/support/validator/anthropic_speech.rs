@@ -21,21 +21,38 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
     let mut index = 0;
     for (at, part) in say.numbered(number).into_iter().enumerate() {
         match part {
-            Part::Thinking(_) if !thinks => continue,
+            Part::Thinking(_) | Part::Hidden if !thinks => continue,
+            Part::Hidden => {
+                let block = json!({"type": "redacted_thinking", "data": format!("EmwK{number:04}{at:02}redacted==")});
+                begin(&mut speech, index, &block);
+                speech.secrets.extend(block["data"].as_str().map(str::to_owned));
+                speech.said.push(block);
+            }
             Part::Thinking(text) => {
                 let signature = format!("EqUD{number:04}{at:02}kXSig+/{}==", asked.text("model").len());
                 let shown = if omits { String::new() } else { text.clone() };
                 begin(&mut speech, index, &json!({"type": "thinking", "thinking": "", "signature": ""}));
                 let deltas = pieces(&shown);
-                grow(&mut speech, index, deltas.iter().map(|piece| json!({"type": "thinking_delta", "thinking": piece})));
-                event(&mut speech, &json!({"type": "content_block_delta", "index": index, "delta": {"type": "signature_delta", "signature": signature}}));
+                grow(
+                    &mut speech,
+                    index,
+                    deltas.iter().map(|piece| json!({"type": "thinking_delta", "thinking": piece})),
+                );
+                event(
+                    &mut speech,
+                    &json!({"type": "content_block_delta", "index": index, "delta": {"type": "signature_delta", "signature": signature}}),
+                );
                 speech.said.push(json!({"type": "thinking", "thinking": shown, "signature": signature}));
                 speech.secrets.push(signature);
                 speech.secrets.extend((!omits).then_some(text));
             }
             Part::Text(text) => {
                 begin(&mut speech, index, &json!({"type": "text", "text": ""}));
-                grow(&mut speech, index, pieces(&text).iter().map(|piece| json!({"type": "text_delta", "text": piece})));
+                grow(
+                    &mut speech,
+                    index,
+                    pieces(&text).iter().map(|piece| json!({"type": "text_delta", "text": piece})),
+                );
                 speech.text.push_str(&text);
                 speech.said.push(json!({"type": "text", "text": text}));
             }
@@ -45,7 +62,11 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
                 begin(&mut speech, index, &block(json!({})));
                 let raw = if arguments == json!({}) { String::new() } else { arguments.to_string() };
                 let deltas = std::iter::once("").chain(pieces(&raw));
-                grow(&mut speech, index, deltas.map(|piece| json!({"type": "input_json_delta", "partial_json": piece})));
+                grow(
+                    &mut speech,
+                    index,
+                    deltas.map(|piece| json!({"type": "input_json_delta", "partial_json": piece})),
+                );
                 speech.said.push(block(arguments));
             }
         }
@@ -58,7 +79,10 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
         _ if calls => "tool_use",
         _ => "end_turn",
     };
-    event(&mut speech, &json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}, "usage": {"output_tokens": 30}}));
+    event(
+        &mut speech,
+        &json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}, "usage": {"output_tokens": 30}}),
+    );
     event(&mut speech, &json!({"type": "message_stop"}));
     speech.end(say.end)
 }

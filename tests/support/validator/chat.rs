@@ -46,7 +46,9 @@ impl Protocol for Chat {
             _ => {}
         }
         if asked.list("messages").is_empty() {
-            refuse!("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.");
+            refuse!(
+                "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
+            );
         }
         match self {
             Self::OpenAi => openai(asked)?,
@@ -62,9 +64,13 @@ impl Protocol for Chat {
     fn refusal(&self, refusal: &Refusal) -> Value {
         let message = &refusal.message;
         match self {
-            Self::Mistral => json!({"object": "error", "message": message, "type": "invalid_request_error", "param": null, "code": null}),
+            Self::Mistral => {
+                json!({"object": "error", "message": message, "type": "invalid_request_error", "param": null, "code": null})
+            }
             Self::OpenRouter => json!({"error": {"message": message, "code": refusal.status}, "user_id": "user_1"}),
-            Self::LlamaCpp => json!({"error": {"code": refusal.status, "message": message, "type": "invalid_request_error"}}),
+            Self::LlamaCpp => {
+                json!({"error": {"code": refusal.status, "message": message, "type": "invalid_request_error"}})
+            }
             _ => json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": null}}),
         }
     }
@@ -103,10 +109,33 @@ impl Protocol for Chat {
 }
 
 const OPENAI_KEYS: [&str; 27] = [
-    "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p", "stop",
-    "n", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "top_logprobs", "seed", "user", "tools",
-    "tool_choice", "parallel_tool_calls", "response_format", "reasoning_effort", "verbosity", "store", "service_tier",
-    "prompt_cache_key", "safety_identifier",
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "stop",
+    "n",
+    "presence_penalty",
+    "frequency_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "seed",
+    "user",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "reasoning_effort",
+    "verbosity",
+    "store",
+    "service_tier",
+    "prompt_cache_key",
+    "safety_identifier",
 ];
 const OPENAI_MESSAGE_KEYS: [&str; 8] =
     ["role", "content", "name", "refusal", "audio", "tool_calls", "function_call", "tool_call_id"];
@@ -120,7 +149,10 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
         refuse!("Unrecognized request argument supplied: {key}");
     }
     let Some(model) = find(asked.text("model")) else {
-        return Err(Refusal::new(404, format!("The model `{}` does not exist or you do not have access to it.", asked.text("model"))));
+        return Err(Refusal::new(
+            404,
+            format!("The model `{}` does not exist or you do not have access to it.", asked.text("model")),
+        ));
     };
     let effort = asked.body.get("reasoning_effort").and_then(Value::as_str);
     if let Some(effort) = effort {
@@ -128,15 +160,22 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
             refuse!("Unrecognized request argument supplied: reasoning_effort");
         }
         if !model.efforts.contains(&effort) {
-            refuse!("Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. Supported values are: {}.", model.supported());
+            refuse!(
+                "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. Supported values are: {}.",
+                model.supported()
+            );
         }
     }
     if asked.body.get("max_tokens").is_some() && model.begins != "gpt-4" && model.begins != "gpt-3.5" {
-        refuse!("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.");
+        refuse!(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        );
     }
     if model.refuses_sampling(effort) {
         if let Some(value) = asked.body.get("temperature").filter(|value| value.as_f64() != Some(1.0)) {
-            refuse!("Unsupported value: 'temperature' does not support {value} with this model. Only the default (1) value is supported.");
+            refuse!(
+                "Unsupported value: 'temperature' does not support {value} with this model. Only the default (1) value is supported."
+            );
         }
         for key in ["top_p", "stop", "presence_penalty", "frequency_penalty", "logprobs"] {
             if asked.body.get(key).is_some() {
@@ -145,7 +184,10 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
         }
     }
     if asked.list("stop").len() > 4 {
-        refuse!("Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length {} instead.", asked.list("stop").len());
+        refuse!(
+            "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length {} instead.",
+            asked.list("stop").len()
+        );
     }
     if asked.body.get("stream_options").is_some() && asked.body["stream"] != true {
         refuse!("The 'stream_options' parameter is only allowed when 'stream' is enabled.");
@@ -153,7 +195,9 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
     for (at, message) in asked.list("messages").iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         if !["system", "developer", "user", "assistant", "tool"].contains(&role) {
-            refuse!("Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.");
+            refuse!(
+                "Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."
+            );
         }
         if !model.takes_system && matches!(role, "system" | "developer") {
             refuse!("Unsupported value: 'messages[{at}].role' does not support '{role}' with this model.");
@@ -166,7 +210,9 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
             refuse!("Invalid value for 'content': expected a string, got null.");
         }
         if has_calls && message["tool_calls"].as_array().is_none_or(Vec::is_empty) {
-            refuse!("Invalid 'messages[{at}].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.");
+            refuse!(
+                "Invalid 'messages[{at}].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead."
+            );
         }
     }
     Ok(())
@@ -179,7 +225,11 @@ fn deepseek(asked: &Asked) -> Result<(), Refusal> {
     if thinks && matches!(asked.body["tool_choice"].as_str(), Some("required")) {
         refuse!("deepseek-reasoner does not support this tool_choice");
     }
-    if let Some(effort) = asked.body.get("reasoning_effort").filter(|effort| !matches!(effort.as_str(), Some("low" | "medium" | "high" | "max"))) {
+    if let Some(effort) = asked
+        .body
+        .get("reasoning_effort")
+        .filter(|effort| !matches!(effort.as_str(), Some("low" | "medium" | "high" | "max")))
+    {
         refuse!("unknown variant `{effort}`, expected one of `high`, `low`, `medium`, `max`");
     }
     let mut has_calls = false;
@@ -204,10 +254,16 @@ fn openrouter(asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     if reasoning.get("effort").is_some() && reasoning.get("max_tokens").is_some() {
         refuse!("Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified");
     }
+    // Of a detail the words and the proof count; clients that left the other keys out were accepted.
+    let told = |details: &Value| -> Vec<Vec<Value>> {
+        let keys =
+            |detail: &Value| ["type", "text", "summary", "data", "signature"].map(|key| detail[key].clone()).to_vec();
+        details.as_array().into_iter().flatten().map(keys).collect()
+    };
     for (at, message) in asked.list("messages").iter().enumerate() {
         let Some(details) = message.get("reasoning_details") else { continue };
-        let known = memory.of(&asked.provider, asked.text("model")).any(|sent| sent.said[0]["reasoning_details"] == *details);
-        if !known {
+        let is_it = |sent: &super::memory::Sent| told(&sent.said[0]["reasoning_details"]) == told(details);
+        if !memory.of(&asked.provider, asked.text("model")).any(is_it) {
             refuse!("Provider returned error: messages.{at}.content.0: Invalid `signature` in `thinking` block");
         }
     }
@@ -217,17 +273,37 @@ fn openrouter(asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
         let id = &message["tool_calls"][0]["id"];
         let made = |sent: &&super::memory::Sent| sent.said[0]["tool_calls"][0]["id"] == *id && !id.is_null();
         let sent = memory.of(&asked.provider, asked.text("model")).find(made);
-        if sent.is_some_and(|sent| sent.said[0].get("reasoning_details").is_some()) && message.get("reasoning_details").is_none() {
-            refuse!("Provider returned error: messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.");
+        if sent.is_some_and(|sent| sent.said[0].get("reasoning_details").is_some())
+            && message.get("reasoning_details").is_none()
+        {
+            refuse!(
+                "Provider returned error: messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
+            );
         }
     }
     Ok(())
 }
 
 const MISTRAL_KEYS: [&str; 19] = [
-    "model", "messages", "stream", "max_tokens", "temperature", "top_p", "stop", "random_seed", "response_format", "tools",
-    "tool_choice", "presence_penalty", "frequency_penalty", "n", "prediction", "parallel_tool_calls", "prompt_mode",
-    "reasoning_effort", "safe_prompt",
+    "model",
+    "messages",
+    "stream",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "stop",
+    "random_seed",
+    "response_format",
+    "tools",
+    "tool_choice",
+    "presence_penalty",
+    "frequency_penalty",
+    "n",
+    "prediction",
+    "parallel_tool_calls",
+    "prompt_mode",
+    "reasoning_effort",
+    "safe_prompt",
 ];
 const MISTRAL_MESSAGE_KEYS: [&str; 6] = ["role", "content", "prefix", "tool_calls", "tool_call_id", "name"];
 
@@ -248,7 +324,10 @@ fn mistral(asked: &Asked) -> Result<(), Refusal> {
     let messages = asked.list("messages");
     for (at, message) in messages.iter().enumerate() {
         if let Some(key) = unknown_key(message, &MISTRAL_MESSAGE_KEYS) {
-            return Err(Refusal::new(422, format!("extra_forbidden: body.messages.{at}.{key}: Extra inputs are not permitted")));
+            return Err(Refusal::new(
+                422,
+                format!("extra_forbidden: body.messages.{at}.{key}: Extra inputs are not permitted"),
+            ));
         }
         if message["role"] == "user" && at > 0 && messages[at - 1]["role"] == "tool" {
             refuse!("Unexpected role 'user' after role 'tool'");
@@ -258,8 +337,14 @@ fn mistral(asked: &Asked) -> Result<(), Refusal> {
             refuse!("Assistant message must have either content or tool_calls, but not none.");
         }
         let parts = message["content"].as_array().map_or(&[][..], Vec::as_slice);
-        if let Some(part) = parts.iter().find(|part| !matches!(part["type"].as_str(), Some("text" | "thinking" | "image_url" | "reference"))) {
-            return Err(Refusal::new(422, format!("union_tag_invalid: Input tag '{}' found using 'type'", part["type"])));
+        if let Some(part) = parts
+            .iter()
+            .find(|part| !matches!(part["type"].as_str(), Some("text" | "thinking" | "image_url" | "reference")))
+        {
+            return Err(Refusal::new(
+                422,
+                format!("union_tag_invalid: Input tag '{}' found using 'type'", part["type"]),
+            ));
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let id = call["id"].as_str().unwrap_or_default();
@@ -269,7 +354,10 @@ fn mistral(asked: &Asked) -> Result<(), Refusal> {
         }
     }
     if let Some(last) = messages.last().filter(|last| last["role"] == "assistant" && last["prefix"] != true) {
-        refuse!("Expected last role User or Tool (or Assistant with prefix True) for serving but got {}", last["role"].as_str().unwrap_or_default());
+        refuse!(
+            "Expected last role User or Tool (or Assistant with prefix True) for serving but got {}",
+            last["role"].as_str().unwrap_or_default()
+        );
     }
     Ok(())
 }
@@ -314,10 +402,14 @@ fn pairs(asked: &Asked, who: Chat) -> Result<(), Refusal> {
         if message["role"] == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or_default();
             let Some(place) = open.iter().position(|known| *known == id) else {
-                refuse!("Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+                refuse!(
+                    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+                );
             };
             if !message["content"].is_string() && !message["content"].is_array() {
-                refuse!("Invalid type for 'messages[{at}].content': expected one of a string or array of objects, but got null instead.");
+                refuse!(
+                    "Invalid type for 'messages[{at}].content': expected one of a string or array of objects, but got null instead."
+                );
             }
             open.remove(place);
             continue;
@@ -326,7 +418,9 @@ fn pairs(asked: &Asked, who: Chat) -> Result<(), Refusal> {
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let is_function = call["type"] == "function" && call["function"]["name"].is_string();
             if !is_function || !call["function"]["arguments"].is_string() {
-                refuse!("Invalid type for 'messages[{at}].tool_calls[0].function.arguments': expected a string, but got an object instead.");
+                refuse!(
+                    "Invalid type for 'messages[{at}].tool_calls[0].function.arguments': expected a string, but got an object instead."
+                );
             }
             open.push(call["id"].as_str().unwrap_or_default());
         }
@@ -341,5 +435,8 @@ fn unanswered(open: &[&str], who: Chat) -> Result<(), Refusal> {
     if who == Chat::Mistral {
         refuse!("Not the same number of function calls and responses");
     }
-    refuse!("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {}", open.join(", "));
+    refuse!(
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {}",
+        open.join(", ")
+    );
 }

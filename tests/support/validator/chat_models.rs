@@ -23,8 +23,13 @@ pub struct Model {
 
 const PLAIN: Model =
     Model { begins: "gpt-4", efforts: &[], default_effort: "", sampling: Sampling::Taken, takes_system: true };
-const O: Model =
-    Model { begins: "o", efforts: &["low", "medium", "high"], default_effort: "medium", sampling: Sampling::Refused, ..PLAIN };
+const O: Model = Model {
+    begins: "o",
+    efforts: &["low", "medium", "high"],
+    default_effort: "medium",
+    sampling: Sampling::Refused,
+    ..PLAIN
+};
 const FIVE_ONE: Model = Model {
     begins: "gpt-5.",
     efforts: &["none", "low", "medium", "high"],
@@ -43,8 +48,18 @@ pub const MODELS: &[Model] = &[
     Model { begins: "o4-mini", ..O },
     Model { begins: "gpt-5-pro", efforts: &["high"], ..O },
     Model { begins: "gpt-5.1-codex", ..O },
-    Model { begins: "gpt-5.5", efforts: &["none", "low", "medium", "high", "xhigh"], default_effort: "medium", ..FIVE_ONE },
-    Model { begins: "gpt-5.6", efforts: &["none", "low", "medium", "high", "xhigh"], default_effort: "medium", ..FIVE_ONE },
+    Model {
+        begins: "gpt-5.5",
+        efforts: &["none", "low", "medium", "high", "xhigh"],
+        default_effort: "medium",
+        ..FIVE_ONE
+    },
+    Model {
+        begins: "gpt-5.6",
+        efforts: &["none", "low", "medium", "high", "xhigh"],
+        default_effort: "medium",
+        ..FIVE_ONE
+    },
     FIVE_ONE,
     Model { begins: "gpt-5", efforts: &["minimal", "low", "medium", "high"], ..O },
 ];

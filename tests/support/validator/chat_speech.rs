@@ -62,6 +62,7 @@ pub fn speak(who: Chat, asked: &Asked, say: &Say, number: usize) -> Speech {
     for (at, part) in say.numbered(number).into_iter().enumerate() {
         match part {
             // OpenAI keeps its reasoning to itself.
+            Part::Hidden => {}
             Part::Thinking(_) if !thinks || who == Chat::OpenAi => {}
             Part::Thinking(thought) => {
                 let shown = pieces(&thought);
@@ -92,11 +93,17 @@ pub fn speak(who: Chat, asked: &Asked, say: &Say, number: usize) -> Speech {
                 text.push_str(&said);
             }
             Part::Call(name, arguments) => {
-                let id = if who == Chat::Mistral { format!("c{number:05}{at:03}") } else { format!("call_{number:05}{at:02}") };
+                let id = if who == Chat::Mistral {
+                    format!("c{number:05}{at:03}")
+                } else {
+                    format!("call_{number:05}{at:02}")
+                };
                 let index = calls.len();
                 let raw = arguments.to_string();
                 let first = json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]});
-                let more = pieces(&raw).into_iter().map(|piece| json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}));
+                let more = pieces(&raw)
+                    .into_iter()
+                    .map(|piece| json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}));
                 stream.grow(std::iter::once(first).chain(more));
                 calls.push(json!({"id": id, "type": "function", "function": {"name": name, "arguments": raw}}));
             }

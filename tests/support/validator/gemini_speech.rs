@@ -31,6 +31,7 @@ pub fn speak(asked: &Asked, model: &str, say: &Say, number: usize) -> Speech {
     for (at, part) in parts.into_iter().enumerate() {
         let signature = format!("CpQB{number:04}{at:02}gem/sig+==");
         match part {
+            Part::Hidden => {}
             Part::Thinking(_) if !shows => {}
             Part::Thinking(thought) => {
                 for piece in pieces(&thought) {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::script::{Say, Speech};
+use super::script::{Part, Say, Speech};
 use super::{Asked, Protocol};
 
 /// One reply that was sent, with the request that it answered.
@@ -23,6 +23,8 @@ pub struct Sent {
     pub is_cut: bool,
     /// It was followed in the same turn by a reply that was cut, so the turn as a whole never ended.
     pub is_unfinished: bool,
+    /// It called tools, and nobody ever came back with their results.
+    pub is_unanswered: bool,
 }
 
 /// Everything that was sent.
@@ -38,7 +40,12 @@ impl Memory {
     }
 
     /// The block, item or part with this value under this key.
-    pub fn find<'a>(&'a self, provider: &'a str, model: &'a str, has: impl Fn(&Value) -> bool) -> Option<(&'a Sent, usize)> {
+    pub fn find<'a>(
+        &'a self,
+        provider: &'a str,
+        model: &'a str,
+        has: impl Fn(&Value) -> bool,
+    ) -> Option<(&'a Sent, usize)> {
         self.of(provider, model).find_map(|sent| Some((sent, sent.said.iter().position(&has)?)))
     }
 
@@ -52,10 +59,21 @@ impl Memory {
             }
             let (provider, turn) = (&asked.provider, &before[..at]);
             let is_step = |sent: &&mut Sent| {
-                sent.provider == *provider && sent.model == model && sent.before.len() >= at && sent.before[..at] == *turn
-                    && sent.before.len() < before.len() && before[..sent.before.len()] == sent.before
+                sent.provider == *provider
+                    && sent.model == model
+                    && sent.before.len() >= at
+                    && sent.before[..at] == *turn
+                    && sent.before.len() < before.len()
+                    && before[..sent.before.len()] == sent.before
             };
             self.sent.iter_mut().filter(is_step).for_each(|sent| sent.is_unfinished = true);
+        }
+        if before.last().is_some_and(|message| protocol.is_answer(message)) {
+            let is_asked = |sent: &&mut Sent| {
+                sent.provider == asked.provider && sent.model == model && before.starts_with(&sent.before)
+            };
+            let newest = self.sent.iter_mut().filter(is_asked).max_by_key(|sent| sent.before.len());
+            newest.into_iter().for_each(|sent| sent.is_unanswered = false);
         }
         self.sent.push(Sent {
             provider: asked.provider.clone(),
@@ -67,6 +85,7 @@ impl Memory {
             secrets: speech.secrets,
             is_cut: say.is_cut(),
             is_unfinished: false,
+            is_unanswered: say.parts.iter().any(|part| matches!(part, Part::Call(..))),
         });
     }
 
@@ -77,7 +96,10 @@ impl Memory {
         let body = String::from_utf8_lossy(bytes);
         for sent in self.sent.iter().filter(|sent| sent.provider != asked.provider || sent.model != model) {
             for secret in sent.secrets.iter().filter(|secret| body.contains(secret.as_str())) {
-                remarks.push(format!("what {} {} kept for itself went to another model: {secret}", sent.provider, sent.model));
+                remarks.push(format!(
+                    "what {} {} kept for itself went to another model: {secret}",
+                    sent.provider, sent.model
+                ));
             }
         }
         if let Err(remark) = self.came_back(protocol, asked, model) {
@@ -114,10 +136,18 @@ impl Memory {
                 return Err(format!("message {begin} came back, but message {changed} before it is not what it was"));
             }
             // The words of a reply that was cut, or whose turn was.
-            let is_of = |sent: &&Sent| !text.is_empty() && !sent.text.is_empty() && (text.contains(&sent.text) || is_beginning(&sent.text, &text));
+            let is_of = |sent: &&Sent| {
+                !text.is_empty()
+                    && !sent.text.is_empty()
+                    && (text.contains(&sent.text) || is_beginning(&sent.text, &text))
+            };
             match of_model().find(is_of) {
-                Some(sent) if !sent.is_cut && !sent.is_unfinished => {
-                    return Err(format!("message {begin} is not what was said: {} instead of {}", Value::from(run.to_vec()), Value::from(sent.said.clone())));
+                Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered => {
+                    return Err(format!(
+                        "message {begin} is not what was said: {} instead of {}",
+                        Value::from(run.to_vec()),
+                        Value::from(sent.said.clone())
+                    ));
                 }
                 Some(_) => {}
                 None => return Ok(()),

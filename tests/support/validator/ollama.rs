@@ -20,7 +20,9 @@ impl Protocol for Ollama {
             Some(_) if !thinks_locally(model) => refuse!("\"{model}\" does not support thinking"),
             Some(Value::Bool(true)) => {}
             Some(Value::String(word)) if ["low", "medium", "high"].contains(&word.as_str()) => {}
-            Some(other) => refuse!("invalid think value: {other} (must be \"high\", \"medium\", \"low\", true, or false)"),
+            Some(other) => {
+                refuse!("invalid think value: {other} (must be \"high\", \"medium\", \"low\", true, or false)")
+            }
         }
         if !asked.list("tools").is_empty() && model.contains("gemma3") {
             refuse!("registry.ollama.ai/library/{model} does not support tools");
@@ -51,7 +53,9 @@ impl Protocol for Ollama {
             }
             if role == "tool" {
                 let name = message["tool_name"].as_str().unwrap_or_default();
-                let Some(at) = open.iter().position(|known| *known == name) else { refuse!("a result of {name}, which was not called") };
+                let Some(at) = open.iter().position(|known| *known == name) else {
+                    refuse!("a result of {name}, which was not called")
+                };
                 open.remove(at);
                 continue;
             }
@@ -60,7 +64,9 @@ impl Protocol for Ollama {
             }
             for call in message["tool_calls"].as_array().into_iter().flatten() {
                 if !call["function"]["arguments"].is_object() {
-                    refuse!("json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments");
+                    refuse!(
+                        "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments"
+                    );
                 }
                 open.push(call["function"]["name"].as_str().unwrap_or_default());
             }
@@ -91,10 +97,16 @@ impl Protocol for Ollama {
         let model = asked.text("model");
         let thinks = thinks_locally(model) && asked.body["think"] != false;
         let mut speech = Speech::default();
-        let line = |message: &Value| format!("{}\n", json!({"model": model, "created_at": "2026-11-20T10:00:00Z", "message": message, "done": false}));
+        let line = |message: &Value| {
+            format!(
+                "{}\n",
+                json!({"model": model, "created_at": "2026-11-20T10:00:00Z", "message": message, "done": false})
+            )
+        };
         let (mut text, mut thought, mut calls) = (String::new(), String::new(), Vec::new());
         for (at, part) in say.numbered(number).into_iter().enumerate() {
             match part {
+                Part::Hidden => {}
                 Part::Thinking(_) if !thinks => {}
                 Part::Thinking(said) => {
                     for piece in pieces(&said) {

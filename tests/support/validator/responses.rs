@@ -10,9 +10,28 @@ use super::{Asked, KEY, Protocol, Refusal, refuse, responses_speech};
 pub struct Responses;
 
 const KEYS: [&str; 22] = [
-    "model", "input", "instructions", "stream", "store", "include", "reasoning", "previous_response_id", "conversation",
-    "max_output_tokens", "text", "tools", "tool_choice", "parallel_tool_calls", "truncation", "background",
-    "prompt_cache_key", "service_tier", "temperature", "top_p", "metadata", "safety_identifier",
+    "model",
+    "input",
+    "instructions",
+    "stream",
+    "store",
+    "include",
+    "reasoning",
+    "previous_response_id",
+    "conversation",
+    "max_output_tokens",
+    "text",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "truncation",
+    "background",
+    "prompt_cache_key",
+    "service_tier",
+    "temperature",
+    "top_p",
+    "metadata",
+    "safety_identifier",
 ];
 
 impl Protocol for Responses {
@@ -70,7 +89,9 @@ impl Protocol for Responses {
     fn plain(&self, item: &Value) -> String {
         match &item["content"] {
             Value::String(text) => text.clone(),
-            Value::Array(parts) if kind(item) == "message" => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            Value::Array(parts) if kind(item) == "message" => {
+                parts.iter().filter_map(|part| part["text"].as_str()).collect()
+            }
             _ => String::new(),
         }
     }
@@ -111,7 +132,10 @@ fn parameters(asked: &Asked) -> Result<(), Refusal> {
             refuse!("Unsupported parameter: 'reasoning.effort' is not supported with this model.");
         }
         if !model.efforts.contains(&effort) {
-            refuse!("Unsupported value: '{effort}' is not supported with the '{name}' model. Supported values are: {}.", model.supported());
+            refuse!(
+                "Unsupported value: '{effort}' is not supported with the '{name}' model. Supported values are: {}.",
+                model.supported()
+            );
         }
     }
     if let Some(summary) = asked.body.pointer("/reasoning/summary").and_then(Value::as_str) {
@@ -131,7 +155,9 @@ fn parameters(asked: &Asked) -> Result<(), Refusal> {
         }
     }
     if let Some(tokens) = asked.body.get("max_output_tokens").and_then(Value::as_u64).filter(|tokens| *tokens < 16) {
-        refuse!("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {tokens} instead.");
+        refuse!(
+            "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {tokens} instead."
+        );
     }
     for (at, tool) in asked.list("tools").iter().enumerate() {
         if tool["type"] == "function" && !tool["name"].is_string() {
@@ -148,13 +174,17 @@ fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
         "function_call" => &["id", "type", "call_id", "name", "arguments", "status"],
         "function_call_output" => &["id", "type", "call_id", "output", "status"],
         "custom_tool_call" | "custom_tool_call_output" => return Ok(()),
-        other => refuse!("Invalid value: '{other}'. Supported values are: 'function_call', 'message', 'reasoning', and so on."),
+        other => refuse!(
+            "Invalid value: '{other}'. Supported values are: 'function_call', 'message', 'reasoning', and so on."
+        ),
     };
     if let Some(key) = unknown_key(item, known) {
         refuse!("Unknown parameter: 'input[{at}].{key}'.");
     }
     if item["id"] == "" {
-        refuse!("Invalid 'input[{at}].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.");
+        refuse!(
+            "Invalid 'input[{at}].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters."
+        );
     }
     for key in ["summary", "call_id", "name", "arguments", "output"] {
         if item.get(key).is_none_or(Value::is_null) && known.contains(&key) {
@@ -168,7 +198,8 @@ fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
     if !["user", "assistant", "system", "developer"].contains(&role) {
         refuse!("Invalid value: '{role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.");
     }
-    let takes: &[&str] = if role == "assistant" { &["output_text", "refusal"] } else { &["input_text", "input_image", "input_file"] };
+    let takes: &[&str] =
+        if role == "assistant" { &["output_text", "refusal"] } else { &["input_text", "input_image", "input_file"] };
     match &item["content"] {
         Value::String(_) => {}
         Value::Array(parts) => {
@@ -194,7 +225,11 @@ fn ids(input: &[Value]) -> Result<(), Refusal> {
 
 fn pairs(input: &[Value]) -> Result<(), Refusal> {
     let of = |kinds: [&'static str; 2]| {
-        input.iter().enumerate().filter(move |(_, item)| kinds.contains(&kind(item))).map(|(at, item)| (at, item["call_id"].as_str().unwrap_or_default()))
+        input
+            .iter()
+            .enumerate()
+            .filter(move |(_, item)| kinds.contains(&kind(item)))
+            .map(|(at, item)| (at, item["call_id"].as_str().unwrap_or_default()))
     };
     let calls: Vec<(usize, &str)> = of(["function_call", "custom_tool_call"]).collect();
     let outputs: Vec<(usize, &str)> = of(["function_call_output", "custom_tool_call_output"]).collect();
@@ -224,21 +259,32 @@ fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     }
     let content = item["content"].as_array().map_or(0, Vec::len);
     if content > 0 {
-        refuse!("Invalid 'input[{at}].content': array too long. Expected an array with maximum length 0, but got an array with length {content} instead.");
+        refuse!(
+            "Invalid 'input[{at}].content': array too long. Expected an array with maximum length 0, but got an array with length {content} instead."
+        );
     }
     let name = item["id"].as_str().unwrap_or("rs_0");
     let sealed = item["encrypted_content"].as_str().unwrap_or_default();
     if sealed.is_empty() {
-        return Err(Refusal::new(404, format!("Item with id '{name}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.")));
+        return Err(Refusal::new(
+            404,
+            format!(
+                "Item with id '{name}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input."
+            ),
+        ));
     }
     let known = memory.find(&asked.provider, asked.text("model"), |said| said["encrypted_content"] == sealed);
     let Some((sent, was)) = known else {
         let beginning: String = sealed.chars().take(4).collect();
-        refuse!("The encrypted content {beginning}... could not be verified. Reason: Encrypted content could not be decrypted or parsed.");
+        refuse!(
+            "The encrypted content {beginning}... could not be verified. Reason: Encrypted content could not be decrypted or parsed."
+        );
     };
     let original = &sent.said[was];
     if item.get("id").is_some_and(|id| *id != original["id"]) {
-        refuse!("The encrypted content for item {name} could not be verified. Reason: Encrypted content item_id did not match the target item id.");
+        refuse!(
+            "The encrypted content for item {name} could not be verified. Reason: Encrypted content item_id did not match the target item id."
+        );
     }
     if item["summary"] != original["summary"] && item["summary"] != json!([]) {
         refuse!("The encrypted content for item {name} could not be verified. Reason: the summary was changed.");
@@ -261,12 +307,21 @@ fn follows(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     let Some(id) = item["id"].as_str().filter(|_| kind(item) != "reasoning") else { return Ok(()) };
     let known = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id);
     let Some((sent, was)) = known else {
-        return Err(Refusal::new(404, format!("Item with id '{id}' not found. Items are not persisted when `store` is set to false.")));
+        return Err(Refusal::new(
+            404,
+            format!("Item with id '{id}' not found. Items are not persisted when `store` is set to false."),
+        ));
     };
-    if let Some(before) = was.checked_sub(1).map(|before| &sent.said[before]).filter(|before| kind(before) == "reasoning") {
+    if let Some(before) =
+        was.checked_sub(1).map(|before| &sent.said[before]).filter(|before| kind(before) == "reasoning")
+    {
         let is_there = at > 0 && asked.list("input")[at - 1]["encrypted_content"] == before["encrypted_content"];
         if !is_there {
-            refuse!("Item '{id}' of type '{}' was provided without its required 'reasoning' item: '{}'.", kind(item), before["id"].as_str().unwrap_or_default());
+            refuse!(
+                "Item '{id}' of type '{}' was provided without its required 'reasoning' item: '{}'.",
+                kind(item),
+                before["id"].as_str().unwrap_or_default()
+            );
         }
     }
     Ok(())

@@ -57,6 +57,7 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
         let is_limited = say.end == End::Limit && at == last;
         let status = if is_limited { "incomplete" } else { "completed" };
         let item = match part {
+            Part::Hidden => continue,
             Part::Thinking(_) if !thinks => continue,
             Part::Thinking(thought) => {
                 let id = format!("rs_{number:04}{at:02}");
@@ -70,10 +71,16 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
                         fields[key] = value;
                         fields
                     };
-                    stream.event("response.reasoning_summary_part.added", with("part", json!({"type": "summary_text", "text": ""})));
+                    stream.event(
+                        "response.reasoning_summary_part.added",
+                        with("part", json!({"type": "summary_text", "text": ""})),
+                    );
                     stream.grow("response.reasoning_summary_text.delta", &place, &thought);
                     stream.event("response.reasoning_summary_text.done", with("text", json!(thought)));
-                    stream.event("response.reasoning_summary_part.done", with("part", json!({"type": "summary_text", "text": thought})));
+                    stream.event(
+                        "response.reasoning_summary_part.done",
+                        with("part", json!({"type": "summary_text", "text": thought})),
+                    );
                     item["summary"] = json!([{"type": "summary_text", "text": thought}]);
                     stream.speech.secrets.push(thought);
                 }
@@ -87,7 +94,8 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
             Part::Text(text) => {
                 let id = format!("msg_{number:04}{at:02}");
                 let message = |status: &str, content: Value| {
-                    let mut item = json!({"id": id, "type": "message", "status": status, "role": "assistant", "content": content});
+                    let mut item =
+                        json!({"id": id, "type": "message", "status": status, "role": "assistant", "content": content});
                     if has_phase {
                         item["phase"] = json!("final_answer");
                     }
@@ -100,7 +108,10 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
                     fields[key] = value;
                     fields
                 };
-                stream.event("response.output_item.added", json!({"output_index": index, "item": message("in_progress", json!([]))}));
+                stream.event(
+                    "response.output_item.added",
+                    json!({"output_index": index, "item": message("in_progress", json!([]))}),
+                );
                 stream.event("response.content_part.added", with("part", part("")));
                 stream.grow("response.output_text.delta", &place, &text);
                 stream.event("response.output_text.done", with("text", json!(text)));
@@ -110,14 +121,18 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
             }
             Part::Call(name, arguments) => {
                 let id = format!("fc_{number:04}{at:02}");
-                let call = |status: &str, arguments: &str| {
-                    json!({"id": id, "type": "function_call", "status": status, "arguments": arguments, "call_id": format!("call_{number:04}{at:02}"), "name": name})
-                };
+                let call = |status: &str, arguments: &str| json!({"id": id, "type": "function_call", "status": status, "arguments": arguments, "call_id": format!("call_{number:04}{at:02}"), "name": name});
                 let raw = arguments.to_string();
-                stream.event("response.output_item.added", json!({"output_index": index, "item": call("in_progress", "")}));
+                stream.event(
+                    "response.output_item.added",
+                    json!({"output_index": index, "item": call("in_progress", "")}),
+                );
                 let place = json!({"item_id": id, "output_index": index});
                 stream.grow("response.function_call_arguments.delta", &place, &raw);
-                stream.event("response.function_call_arguments.done", json!({"item_id": id, "output_index": index, "arguments": raw}));
+                stream.event(
+                    "response.function_call_arguments.done",
+                    json!({"item_id": id, "output_index": index, "arguments": raw}),
+                );
                 call(status, &raw)
             }
         };

@@ -8,6 +8,8 @@ use serde_json::Value;
 pub enum Part {
     /// Only where the request lets the model think.
     Thinking(String),
+    /// A thought that is not shown, where the provider has such.
+    Hidden,
     Text(String),
     /// A call of one of the tools that the request declared.
     Call(&'static str, Value),
@@ -62,7 +64,7 @@ impl Say {
         let part = |(at, part): (usize, &Part)| match part {
             Part::Thinking(text) => Part::Thinking(format!("Thought {number}.{at}: {text}")),
             Part::Text(text) => Part::Text(format!("Reply {number}.{at}: {text}")),
-            Part::Call(..) => part.clone(),
+            Part::Hidden | Part::Call(..) => part.clone(),
         };
         self.parts.iter().enumerate().map(part).collect()
     }
