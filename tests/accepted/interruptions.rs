@@ -9,20 +9,18 @@ use crate::chats::{a_tool_loop, complete, plain};
 use crate::talk::{At, Talk};
 use crate::validator::script::End;
 
-/// Breaks the first, the second and the last reply of a tool loop at each of these places.
-async fn breaks_off(at: At, places: impl Iterator<Item = usize>) {
-    let mut talk = Talk::new(5, &[at]).await;
-    for place in places {
-        let end = End::CutAt(place);
-        let [first, second, third] = a_tool_loop();
-        for script in
-            [vec![second.clone().ending(end)], vec![first.clone(), second.ending(end)], vec![first, third.ending(end)]]
-        {
-            let turn = talk.say("What is the weather?", script).await;
-            let is_over = matches!(turn.status, TurnStatus::Complete | TurnStatus::Error);
-            assert!(is_over, "{at:?} at {place}: {:?}", turn.status);
-            complete(&talk.say("And then?", [plain("Then nothing.")]).await);
-        }
+/// Breaks the first, the second and the last reply of a tool loop at this place, one after the other.
+async fn breaks_off(at: At, place: usize) {
+    let mut talk = Talk::new(place as u64, &[at]).await;
+    let end = End::CutAt(place);
+    let [first, second, third] = a_tool_loop();
+    for script in
+        [vec![second.clone().ending(end)], vec![first.clone(), second.ending(end)], vec![first, third.ending(end)]]
+    {
+        let turn = talk.say("What is the weather?", script).await;
+        let is_over = matches!(turn.status, TurnStatus::Complete | TurnStatus::Error);
+        assert!(is_over, "{at:?} at {place}: {:?}", turn.status);
+        complete(&talk.say("And then?", [plain("Then nothing.")]).await);
     }
     talk.house.check().await;
     talk.validator.accepted();
@@ -41,9 +39,10 @@ async fn what_is_left_of_a_broken_reply_is_accepted() {
         ("gemini", Api::Gemini, "gemini-3-pro-preview"),
         ("ollama", Api::Ollama, "qwen3:4b"),
     ];
-    let chats = accounts.into_iter().enumerate().map(|(number, (provider, api, model))| {
-        // Each account has other places, so that together they are close.
-        breaks_off(At { provider, api, model }, (40 + 19 * number..1000).step_by(190)).boxed_local()
+    // Each account has other places, so that together they are close.
+    let places = |number: usize| (40 + 19 * number..1000).step_by(190);
+    let chats = accounts.into_iter().enumerate().flat_map(|(number, (provider, api, model))| {
+        places(number).map(move |place| breaks_off(At { provider, api, model }, place).boxed_local())
     });
     join_all(chats).await;
 }

@@ -3,9 +3,13 @@
 
 use serde_json::{Value, json};
 
-use crate::validator::memory::Memory;
+use turnleaf::server::outbound::connect::connect;
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::platform::endpoint::Api;
+
+use crate::validator::memory::{Memory, Sent};
 use crate::validator::script::{Say, call, text, thinking};
-use crate::validator::{Asked, KEY, protocol};
+use crate::validator::{Asked, KEY, Validator, protocol};
 
 #[path = "rules/anthropic.rs"]
 mod anthropic;
@@ -149,13 +153,68 @@ fn what_no_provider_refuses_is_noted() {
     noted("the system prompt or the tools changed", &|asked| drop(list(&mut asked.body["tools"]).pop()));
     noted("went to another model: Thought 1.0: Hm.", &|asked| asked.body["model"] = json!("glm-4.6"));
     // Behind the words of another model everything is plain text, and nothing of it has to be as it was.
-    let switched = later.remarks(|asked| {
-        let other = [
-            json!({"role": "assistant", "content": "Another model's words."}),
-            json!({"role": "user", "content": "Hm"}),
-        ];
+    const WORDS: &str = "Another model's words.";
+    let switch = |asked: &mut Asked| {
+        let other = [json!({"role": "assistant", "content": WORDS}), json!({"role": "user", "content": "Hm"})];
         list(&mut asked.body["messages"]).extend(other);
         remove(&mut asked.body["messages"][6], "reasoning_content");
-    });
-    assert_eq!(switched, Vec::<String>::new());
+    };
+    let unknown = later.remarks(switch);
+    assert!(unknown.iter().any(|remark| remark.contains("message 8 was never said")), "{unknown:?}");
+    let mut switched = later;
+    let other = Sent { model: "glm-4.6".into(), text: WORDS.into(), ..switched.memory.sent[0].clone() };
+    switched.memory.sent.push(Sent { secrets: Vec::new(), ..other });
+    assert_eq!(switched.remarks(switch), Vec::<String>::new());
+}
+
+/// A request of each API that is refused over HTTP, with the words that come back.
+#[tokio::test]
+async fn refusals_go_over_the_wire_as_each_provider_words_them() {
+    let validator = Validator::start(1).await;
+    let user = json!([{"role": "user", "content": "Hi"}]);
+    for (provider, api, model, body, words) in [
+        (
+            "anthropic",
+            Api::Anthropic,
+            "claude-opus-4-7",
+            json!({"max_tokens": 10, "temperature": 1, "messages": user}),
+            "`temperature` is deprecated for this model.",
+        ),
+        (
+            "openai",
+            Api::OpenaiChat,
+            "o3",
+            json!({"max_tokens": 10, "messages": user}),
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        ),
+        ("mistral", Api::OpenaiChat, "mistral-small", json!({"messages": []}), "Invalid 'messages': empty array."),
+        (
+            "openrouter",
+            Api::OpenaiChat,
+            "any/model",
+            json!({"reasoning": {"effort": "low", "max_tokens": 5}, "messages": user}),
+            "Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified",
+        ),
+        (
+            "responses",
+            Api::OpenaiResponses,
+            "gpt-5.1",
+            json!({"input": user, "previous_response_id": "resp_9"}),
+            "Previous response with id 'resp_9' not found.",
+        ),
+        ("gemini", Api::Gemini, "gemini-2.5-pro", json!({"contents": []}), "contents is not specified"),
+        ("ollama", Api::Ollama, "llama3.2", json!({"messages": user, "think": true}), "does not support thinking"),
+    ] {
+        let mut body = body;
+        if api != Api::Gemini {
+            body["model"] = json!(model);
+        }
+        let endpoint = connect(&validator.endpoint(provider, api), HttpClient::default());
+        let Err(refused) = endpoint.send(model, body.to_string().into()).await else { panic!("{provider} took it") };
+        assert!(matches!(refused.status, Some(400 | 422)), "{provider}: {refused:?}");
+        assert!(refused.failure.detail.unwrap_or_default().contains(words), "{provider}");
+        let noted = validator.violations().pop().unwrap();
+        assert_eq!((noted.provider.as_str(), noted.model.as_str()), (provider, model));
+        assert!(noted.what.contains(words) && noted.body == body.to_string(), "{noted:?}");
+    }
 }

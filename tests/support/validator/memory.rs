@@ -27,6 +27,18 @@ pub struct Sent {
     pub is_unanswered: bool,
 }
 
+impl Sent {
+    /// What only this reply has: sealed thoughts and the ids of its calls.
+    fn proofs(&self) -> impl Iterator<Item = &str> {
+        let calls = self.said.iter().flat_map(|said| match said["tool_calls"].as_array() {
+            Some(calls) => calls.as_slice(),
+            None => std::slice::from_ref(said),
+        });
+        let ids = calls.filter_map(|call| call["call_id"].as_str().or(call["id"].as_str()));
+        self.secrets.iter().map(String::as_str).chain(ids)
+    }
+}
+
 /// Everything that was sent.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
@@ -135,22 +147,24 @@ impl Memory {
                 let changed = (0..begin).find(|at| whole.before.get(*at) != messages.get(*at)).unwrap_or(begin);
                 return Err(format!("message {begin} came back, but message {changed} before it is not what it was"));
             }
-            // The words of a reply that was cut, or whose turn was.
+            // A reply that was cut, or whose turn was, may come back in part; any other must be as it was said.
+            let told = Value::from(run.to_vec()).to_string();
             let is_of = |sent: &&Sent| {
-                !text.is_empty()
-                    && !sent.text.is_empty()
-                    && (text.contains(&sent.text) || is_beginning(&sent.text, &text))
+                let has_words = !text.is_empty() && !sent.text.is_empty();
+                has_words && (text.contains(&sent.text) || is_beginning(&sent.text, &text))
+                    || sent.proofs().any(|proof| told.contains(proof))
             };
             match of_model().find(is_of) {
                 Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered => {
                     return Err(format!(
-                        "message {begin} is not what was said: {} instead of {}",
-                        Value::from(run.to_vec()),
+                        "message {begin} is not what was said: {told} instead of {}",
                         Value::from(sent.said.clone())
                     ));
                 }
                 Some(_) => {}
-                None => return Ok(()),
+                // Behind another model's words everything is plain text.
+                None if self.sent.iter().any(|sent| is_of(&sent)) => return Ok(()),
+                None => return Err(format!("message {begin} was never said: {told}")),
             }
         }
         Ok(())
