@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{Halt, Run};
 use crate::domain::branch::Frozen;
-use crate::domain::context::{ManifestEntry, Mode, PathTurn, manifest};
+use crate::domain::context::{ManifestEntry, Mode, PathTurn, RequestManifest, manifest};
 use crate::domain::{Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw;
@@ -22,8 +22,8 @@ pub(super) struct Context {
 }
 
 impl Run<'_> {
-    /// The next request of this turn, and how each earlier turn went into it.
-    pub(super) async fn request(&mut self) -> Result<(ChatRequest, Vec<ManifestEntry>), Halt> {
+    /// The next request of this turn, and what went into it.
+    pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
         if self.context.is_none() {
             let context = self.read_context().await.map_err(|error| {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
@@ -46,12 +46,17 @@ impl Run<'_> {
             model: self.job.lock.model.clone(),
             system: Some(frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
             history,
-            params: self.job.params.clone(),
-            thinking: self.job.thinking,
-            is_thinking_mode: self.job.is_thinking_mode,
+            params: self.job.settled.params.clone(),
+            thinking: self.job.settled.thinking,
+            is_thinking_mode: self.job.settled.is_thinking_mode,
+            capabilities: self.job.capabilities.clone(),
             tools: frozen.tools.unwrap_or_else(|| self.provider.tools()),
         };
-        Ok((request, context.map(|context| context.manifest.clone()).unwrap_or_default()))
+        let manifest = RequestManifest {
+            turns: context.map(|context| context.manifest.clone()).unwrap_or_default(),
+            not_sent: self.job.settled.not_sent.clone(),
+        };
+        Ok((request, manifest))
     }
 
     async fn read_context(&self) -> Result<Context, StoreError> {
