@@ -6,6 +6,7 @@ use futures::future::join_all;
 use serde_json::json;
 use turnleaf::domain::{Params, Thinking, Turn, TurnStatus};
 use turnleaf::server::platform::endpoint::Api;
+use turnleaf::server::service::ServiceError;
 
 use crate::talk::{At, Talk};
 use crate::validator::script::{End, Part, Say, call, text, thinking};
@@ -171,26 +172,64 @@ async fn gemini_accepts_every_request_of_older_models() {
     all_accept(Api::Gemini, &[("gemini", models)]).await;
 }
 
-#[tokio::test]
-async fn parameters_are_sent_only_where_they_are_taken() {
-    let params = Params {
-        temperature: Some(1.5),
-        top_p: Some(0.5),
-        top_k: Some(20),
-        max_tokens: Some(3_000),
-        stop_sequences: vec!["END".into()],
-        thinking: None,
+/// What somebody may ask for: one thing alone, and many at once.
+fn wishes() -> Vec<Params> {
+    let none = Params::default;
+    let wishes = [
+        Params { temperature: Some(0.5), ..none() },
+        Params { temperature: Some(1.5), ..none() },
+        Params { top_p: Some(0.5), ..none() },
+        Params { top_p: Some(0.97), ..none() },
+        Params { top_k: Some(20), ..none() },
+        Params { max_tokens: Some(10), ..none() },
+        Params { max_tokens: Some(3_000), ..none() },
+        Params { max_tokens: Some(60_000), ..none() },
+        Params { max_tokens: Some(900_000), ..none() },
+        Params { stop_sequences: vec!["END".into()], ..none() },
+        Params { stop_sequences: vec![" ".into()], ..none() },
+        Params { stop_sequences: ["a", "b", "c", "d", "e", "f"].map(str::to_owned).to_vec(), ..none() },
+        Params { temperature: Some(0.5), top_p: Some(0.5), ..none() },
+        Params { temperature: Some(0.5), top_k: Some(20), max_tokens: Some(2_000), ..none() },
+    ];
+    // Each of them with two of the levels.
+    let levels = [Thinking::Off, Thinking::Low, Thinking::High, Thinking::Budget(100), Thinking::Budget(100_000)];
+    let with = |(at, wish): (usize, &Params)| {
+        [at, at + 2].map(|at| Params { thinking: Some(levels[at % levels.len()]), ..wish.clone() })
     };
+    wishes.iter().enumerate().flat_map(with).collect()
+}
+
+/// Whatever the service takes, the provider takes too.
+async fn fits(at: At) {
+    let mut talk = Talk::new(3, &[at]).await;
+    for wish in wishes() {
+        (talk.params, talk.thinking, talk.chat, talk.leaf) = (wish.clone(), wish.thinking.unwrap(), None, None);
+        match talk.ask("Hello").await {
+            Ok(started) => complete(&talk.house.ended(started.assistant_turn.id).await),
+            Err(ServiceError::Invalid(invalid)) => {
+                assert!(invalid.field.starts_with("params."), "{at:?} {wish:?}: {invalid:?}");
+            }
+            Err(other) => panic!("{at:?} {wish:?}: {other:?}"),
+        }
+    }
+    assert!(talk.validator.accepted() >= 5, "{at:?} took {}", talk.validator.accepted());
+}
+
+#[tokio::test]
+async fn parameters_that_are_taken_fit_the_model() {
     let models = [
         ("anthropic", Api::Anthropic, "claude-3-5-haiku-20241022"),
         ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
         ("anthropic", Api::Anthropic, "claude-sonnet-4-6"),
         ("anthropic", Api::Anthropic, "claude-opus-5"),
+        ("anthropic", Api::Anthropic, "claude-fable-5-2"),
         ("openai", Api::OpenaiChat, "gpt-4o"),
         ("openai", Api::OpenaiChat, "o3"),
         ("openai", Api::OpenaiChat, "gpt-5.1"),
         ("openai", Api::OpenaiChat, "gpt-5.5"),
         ("mistral", Api::OpenaiChat, "mistral-small-latest"),
+        ("deepseek", Api::OpenaiChat, "deepseek-v4"),
+        ("openrouter", Api::OpenaiChat, "anthropic/claude-haiku-4.5"),
         ("responses", Api::OpenaiResponses, "gpt-5.1"),
         ("responses", Api::OpenaiResponses, "gpt-5-mini"),
         ("gemini", Api::Gemini, "gemini-2.0-flash"),
@@ -198,25 +237,6 @@ async fn parameters_are_sent_only_where_they_are_taken() {
         ("gemini", Api::Gemini, "gemini-3-flash-preview"),
         ("ollama", Api::Ollama, "qwen3:4b"),
     ];
-    let asked = models.map(|(provider, api, model)| {
-        let params = params.clone();
-        async move {
-            let mut talk = Talk::new(3, &[At { provider, api, model }]).await;
-            for (max_tokens, thinking) in [
-                (3_000, Thinking::Off),
-                (3_000, Thinking::High),
-                (10, Thinking::Off),
-                (10, Thinking::Low),
-                (900_000, Thinking::Medium),
-                (1_500, Thinking::Budget(100_000)),
-            ] {
-                talk.params = Params { max_tokens: Some(max_tokens), ..params.clone() };
-                talk.thinking = thinking;
-                talk.say("Hello", [plain("Hello.")]).await;
-            }
-            talk.validator.accepted()
-        }
-        .boxed_local()
-    });
-    assert!(join_all(asked).await.into_iter().all(|requests| requests == 6));
+    let asked = models.map(|(provider, api, model)| fits(At { provider, api, model }).boxed_local());
+    join_all(asked).await;
 }

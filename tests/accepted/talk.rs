@@ -10,6 +10,7 @@ use turnleaf::server::outbound::provider::Provider;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::platform::endpoint::Api;
 use turnleaf::server::run::{Cursor, Followed};
+use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
 
@@ -80,6 +81,11 @@ impl Talk {
     /// Sends a message below the last reply; the model is told what to say.
     pub async fn begin(&mut self, text: &str, script: impl IntoIterator<Item = Say>) -> Started {
         self.validator.will_say(script);
+        self.ask(text).await.unwrap()
+    }
+
+    /// Sends a message below the last reply, unless what is asked for does not fit the model.
+    pub async fn ask(&mut self, text: &str) -> Result<Started, ServiceError> {
         let next = self.next.take();
         let place = Wanted {
             prev_turn_id: self.leaf,
@@ -89,10 +95,10 @@ impl Talk {
             ..Wanted::default()
         };
         let request = StartTurn { chat_id: self.chat, params: self.params(), place, ..message(text) };
-        let started = self.house.service.start_turn(self.house.owner, request).await.unwrap();
+        let started = self.house.service.start_turn(self.house.owner, request).await?;
         self.chat = Some(started.chat.id);
         self.leaf = Some(started.assistant_turn.id);
-        started
+        Ok(started)
     }
 
     /// As `begin`, and waits for the end.

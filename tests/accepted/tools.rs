@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use turnleaf::domain::provider::Reasoning;
+use turnleaf::domain::capabilities::Capabilities;
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 
@@ -22,8 +22,8 @@ impl Provider for WithTools {
         self.0.name()
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        self.0.reasoning(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.0.capabilities(model)
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -121,7 +121,7 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
         return;
     };
     // Whether the model thinks this time does not matter: what was sent once is sent the same again.
-    let can_think = thinking::reasoning(dialect, &request.model) != Reasoning::Never;
+    let can_think = request.capabilities.reasoning != Reasoning::Never;
     let needs_reasoning = can_think && steps.iter().any(|said| !said.calls.is_empty());
     let call_ids: Vec<BlockId> = turn
         .blocks
