@@ -48,7 +48,7 @@ impl MessagesReader {
     /// What has to go back, if it was kept.
     pub fn into_said(self) -> Said {
         let is_paused = self.stop_reason.as_deref() == Some("pause_turn");
-        Said { blocks: self.blocks.into_said(), is_paused }
+        Said { blocks: self.blocks.into_said(), is_paused, is_complete: self.is_complete() }
     }
 
     /// Takes what `message_start` says, or a whole reply, which has its content and its end in it.
@@ -81,7 +81,7 @@ impl MessagesReader {
         if let Some(reason) = text_of(place, "stop_reason")
             && self.stop_reason.as_deref() != Some(reason)
         {
-            self.blocks.end(out);
+            self.blocks.end(true, out);
             out.push(Item::Stop(reason.to_owned()));
             self.stop_reason = Some(reason.to_owned());
         }
@@ -89,7 +89,7 @@ impl MessagesReader {
 
     fn stop(&mut self, out: &mut Vec<Item>) {
         self.is_stopped = true;
-        self.blocks.end(out);
+        self.blocks.end(true, out);
         if !self.transformations.is_empty() && !self.blocks.is_empty() {
             let list = Value::Array(std::mem::take(&mut self.transformations));
             out.push(Item::Opaque(opaque("input_transformations", list)));
@@ -152,7 +152,7 @@ impl Reader for MessagesReader {
     }
 
     fn seam(&mut self, out: &mut Vec<Item>) {
-        self.blocks.end(out);
+        self.blocks.end(false, out);
     }
 
     fn is_over(&self) -> bool {
