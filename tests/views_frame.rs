@@ -135,7 +135,7 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         blocks: vec![block],
         attempt: None,
     };
-    TurnView { turn, is_thinking_mode: true, siblings: vec![id(number)], markup: Vec::new() }
+    TurnView { turn, is_thinking_mode: true, siblings: vec![id(number)], markup: Vec::new(), switched_to: None }
 }
 
 fn empty_page() -> ChatPage {
@@ -175,6 +175,7 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         origin: Origin::Root,
         label: None,
         pinned: false,
+        policy: Default::default(),
         created_at: noon(),
     };
     ChatPage {

@@ -3,6 +3,7 @@
 //! `problem`) and the accept loop (`serve`).
 
 pub mod assets;
+mod branches;
 mod chats;
 pub mod csrf;
 mod events;

@@ -4,15 +4,15 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::placement::{Place, Wanted};
+use super::placement::Place;
 use super::turns::Started;
 use super::{Service, ServiceError};
 use crate::domain::block::{Block, BlockState, chat_seq};
 use crate::domain::provider::{Reasoning, is_thinking_mode};
 use crate::domain::turn::content_text;
 use crate::domain::{
-    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn,
-    TurnId, TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId,
+    TurnStatus, Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;
@@ -51,52 +51,6 @@ pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
 }
 
 impl Service {
-    /// A chat that begins with its first branch.
-    pub(super) async fn new_chat(
-        &self,
-        tx: &mut Tx,
-        owner: UserId,
-        wanted: &Wanted,
-        title: String,
-        system_prompt: String,
-    ) -> Result<(Chat, Place), ServiceError> {
-        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
-            return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
-        }
-        let lock = self.first_lock(wanted)?;
-        let now = self.clock().now();
-        let mut chat = Chat {
-            id: ids::mint(),
-            owner_id: owner,
-            settings: crate::domain::chat::ChatSettings { titled_by_user: !title.is_empty(), ..Default::default() },
-            title,
-            system_prompt,
-            default_branch_id: None,
-            last_viewed_turn_id: None,
-            rev: 0,
-            created_at: now,
-            updated_at: now,
-        };
-        let branch = Branch {
-            id: ids::mint(),
-            chat_id: chat.id,
-            name: "main".into(),
-            lock,
-            parent_branch_id: None,
-            fork_turn_id: None,
-            head_turn_id: None,
-            origin: Origin::Root,
-            label: None,
-            pinned: false,
-            created_at: now,
-        };
-        chats::insert(tx, &chat).await?;
-        branches::insert(tx, &branch).await?;
-        chats::set_default_branch(tx, chat.id, branch.id).await?;
-        chat.default_branch_id = Some(branch.id);
-        Ok((chat, Place { parent: None, branch }))
-    }
-
     /// Gives a chat without a title one from its first message.
     pub(super) async fn name_chat(
         &self,
@@ -153,7 +107,7 @@ impl Service {
         user_turn: Turn,
         of: ExchangeOf,
     ) -> Result<Started, ServiceError> {
-        let is_new_message = of.kind == ExchangeKind::Send;
+        let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
         let params = of.params.or(&chat.settings.params);
         let registry = self.supervisor().registry();
         let reasoning =

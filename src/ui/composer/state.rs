@@ -49,8 +49,9 @@ pub struct ComposerState {
     pub has_text: RwSignal<bool>,
     /// What is wrong, beside the field.
     pub problem: RwSignal<Option<String>>,
-    /// The lock of the branch; until there is one, what is chosen in the menu.
+    /// The lock of the branch.
     pub lock: Signal<Option<Lock>>,
+    /// What is chosen in the menu: the model of a new chat, or another than the branch's, for a new branch.
     pub choice: RwSignal<Option<Lock>>,
     pub thinking: RwSignal<Thinking>,
     pub models: StoredValue<Vec<Model>>,
@@ -71,7 +72,7 @@ pub struct ComposerState {
 impl ComposerState {
     /// The model that would answer, as far as it is known.
     pub fn model(self) -> Option<Model> {
-        let lock = self.lock.get().or_else(|| self.choice.get());
+        let lock = self.choice.get().or_else(|| self.lock.get());
         self.models.with_value(|models| models.iter().find(|model| Some(&model.lock) == lock.as_ref()).cloned())
     }
 
@@ -82,6 +83,13 @@ impl ComposerState {
             Some(Reasoning::Always) => Thinking::LEVELS.into_iter().filter(|level| *level != Thinking::Off).collect(),
             Some(Reasoning::Optional) | None => Thinking::LEVELS.to_vec(),
         }
+    }
+
+    /// Takes another model for the next message; none goes back to the branch's own.
+    pub fn choose(self, lock: Option<Lock>) {
+        let lock = lock.filter(|lock| self.lock.get_untracked().as_ref() != Some(lock));
+        self.choice.set(lock.clone());
+        self.draft.change(|draft| draft.lock = lock);
     }
 
     /// Takes over what is in the box.
@@ -237,13 +245,14 @@ impl ComposerState {
     /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it
     /// may have arrived all the same.
     fn message(self) -> SendMessage {
-        let choice = self.lock.get_untracked().is_none().then(|| self.choice.get_untracked()).flatten();
+        let choice = self.choice.get_untracked();
         let mut message = SendMessage {
             chat_id: self.chat_id,
             text: self.draft.text(),
             prev_turn_id: self.leaf.get_untracked(),
             provider: choice.as_ref().map(|lock| lock.provider.clone()),
             model: choice.map(|lock| lock.model),
+            may_branch: true,
             thinking: Some(self.thinking.get_untracked()),
             client_request_id: self.request_id.get_value(),
         };

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::{Halt, Run};
+use crate::domain::branch::Frozen;
 use crate::domain::context::{ManifestEntry, Mode, PathTurn, manifest};
 use crate::domain::{Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
@@ -17,6 +18,7 @@ use crate::server::store::{StoreError, branches, turns};
 pub(super) struct Context {
     history: Vec<HistoryTurn>,
     manifest: Vec<ManifestEntry>,
+    frozen: Frozen,
 }
 
 impl Run<'_> {
@@ -31,6 +33,7 @@ impl Run<'_> {
         }
         let context = self.context.as_ref();
         let mut history = context.map(|context| context.history.clone()).unwrap_or_default();
+        let frozen = context.map(|context| context.frozen.clone()).unwrap_or_default();
         if !self.steps_raw.is_empty() {
             history.push(HistoryTurn {
                 turn_id: self.job.turn.id,
@@ -41,20 +44,21 @@ impl Run<'_> {
         }
         let request = ChatRequest {
             model: self.job.lock.model.clone(),
-            system: Some(self.job.chat.system_prompt.clone()).filter(|prompt| !prompt.is_empty()),
+            system: Some(frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
             history,
             params: self.job.params.clone(),
             thinking: self.job.thinking,
             is_thinking_mode: self.job.is_thinking_mode,
-            tools: self.provider.tools(),
+            tools: frozen.tools.unwrap_or_else(|| self.provider.tools()),
         };
         Ok((request, context.map(|context| context.manifest.clone()).unwrap_or_default()))
     }
 
     async fn read_context(&self) -> Result<Context, StoreError> {
         let db = self.supervisor.db();
+        let frozen = branches::frozen(db, self.job.turn.branch_id).await?.unwrap_or_default();
         let Some(leaf) = self.job.turn.prev_turn_id else {
-            return Ok(Context::default());
+            return Ok(Context { frozen, ..Context::default() });
         };
         let (path, _) = turns::path(db, self.job.owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
         let locks: HashMap<_, Lock> = branches::list(db, self.job.owner, self.job.chat.id)
@@ -88,7 +92,7 @@ impl Run<'_> {
             .filter(|(_, entry)| entry.mode != Mode::Omitted)
             .map(|(turn, entry)| sent(turn, entry.mode, &mut raws))
             .collect();
-        Ok(Context { history, manifest })
+        Ok(Context { history, manifest, frozen })
     }
 }
 
