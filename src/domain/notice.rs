@@ -36,9 +36,13 @@ impl Notice {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::ReasoningRefused => "Earlier reasoning was left out, because the provider refused it.",
-            Self::StepsTold => "Earlier reasoning was left out and tools were summed up, because the provider refused them.",
+            Self::StepsTold => {
+                "Earlier reasoning was left out and tools were summed up, because the provider refused them."
+            }
             Self::ReasoningAdded => "The request was sent again in the form that the provider asked for.",
-            Self::ReasoningDropped => "The provider left earlier reasoning out, because the conversation before it has changed.",
+            Self::ReasoningDropped => {
+                "The provider left earlier reasoning out, because the conversation before it has changed."
+            }
         }
     }
 

@@ -10,6 +10,7 @@ pub mod dialect;
 pub mod endpoint;
 pub mod extras;
 pub mod message;
+pub mod repair;
 pub mod request;
 pub mod stream;
 pub mod thinking;

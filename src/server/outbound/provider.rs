@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
+use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::provider::Reasoning;
 use crate::domain::repair::Repair;
@@ -90,6 +91,8 @@ pub struct ChatRequest {
     /// Every reply that goes back has its reasoning beside it, an empty one where there was none: an endpoint said that
     /// it wants that. Only chat completions have a place for it.
     pub echoes_reasoning: bool,
+    /// The branch's. For APIs that sign reasoning; the others have one way.
+    pub policy: ContextPolicy,
 }
 
 impl ChatRequest {

@@ -195,7 +195,11 @@ mod tests {
             ("a whole call", vec![(&thought, true), (&call, true)], vec![&thought, &call]),
             ("a call whose end never came", vec![(&thought, true), (&call, false)], vec![]),
             ("a cut call", vec![(&thought, true), (&cut, false)], vec![]),
-            ("a cut call behind a whole one", vec![(&thought, true), (&call, true), (&cut, false)], vec![&thought, &call]),
+            (
+                "a cut call behind a whole one",
+                vec![(&thought, true), (&call, true), (&cut, false)],
+                vec![&thought, &call],
+            ),
             ("a search without its result", vec![(&half, true), (&thought, true), (&search, true)], vec![&half]),
             ("a search with its result", vec![(&search, true), (&found, true)], vec![&search, &found]),
         ] {

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::domain::branch::ContextPolicy;
 use crate::domain::turn::content_text;
 use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::anthropic::message::{self, Said};
@@ -30,7 +31,10 @@ pub fn body(request: &ChatRequest) -> Bytes {
     set("stream", json!(true));
     let (thinking, effort) = abilities.ask(request.thinking, max_tokens);
     let thinks = thinking.as_ref().is_some_and(|asked| asked["type"] != "disabled");
-    if let Some(thinking) = thinking {
+    if let Some(mut thinking) = thinking {
+        if request.policy == ContextPolicy::SignaturesOnly && thinks && abilities.can_hide_thinking {
+            thinking["display"] = json!("omitted");
+        }
         set("thinking", thinking);
     }
     if let Some(effort) = effort {
@@ -95,7 +99,7 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
                 messages.push(Role::User, marked.as_deref().and_then(message::plain));
             }
             Role::Assistant => {
-                is_paused = push_assistant(&mut messages, turn, !turn.leaves_out_reasoning);
+                is_paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn));
             }
         }
     }
@@ -108,6 +112,15 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
         _ => json!({"role": "user", "content": content}),
     };
     messages.all.into_iter().map(written).collect()
+}
+
+/// Whether a turn goes back without its thinking: the provider refused it, or the branch says so of all turns but the
+/// one that is being written. Not where signatures hold only for what was said before them: the rest would be lost too.
+fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
+    let is_by_policy = request.policy == ContextPolicy::OmitCompleted
+        && !Abilities::of(&request.model).is_bound_to_prefix
+        && request.before_steps().1.is_none_or(|steps| !std::ptr::eq(steps, turn));
+    turn.leaves_out_reasoning || is_by_policy
 }
 
 fn plain_text(turn: &HistoryTurn) -> String {
@@ -179,4 +192,4 @@ fn result_of(blocks: &[Block], call: BlockId) -> Option<(String, bool)> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -168,4 +168,4 @@ fn answer(call: &SaidCall, turn: &HistoryTurn, block: Option<BlockId>) -> Value 
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

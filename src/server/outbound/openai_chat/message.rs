@@ -40,7 +40,9 @@ pub struct Said {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reasoning {
     /// As the dialect has it; `is_on` is whether the request asks for reasoning.
-    AsUsual { is_on: bool },
+    AsUsual {
+        is_on: bool,
+    },
     /// In any dialect, an empty one where there was none.
     Echoed,
     LeftOut,
@@ -146,8 +148,9 @@ impl Said {
             ReasoningOut::Nothing | ReasoningOut::ContentParts => return,
             ReasoningOut::Details => {
                 // In a response that was cut off, what has no seal may have lost it.
-                let is_sealed =
-                    |detail: &&Value| ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string));
+                let is_sealed = |detail: &&Value| {
+                    ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string))
+                };
                 let details: Vec<Value> =
                     self.details.iter().filter(|detail| self.is_complete || is_sealed(detail)).cloned().collect();
                 if !details.is_empty() {

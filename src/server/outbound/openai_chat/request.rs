@@ -166,4 +166,4 @@ fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -9,8 +9,9 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::domain::provider::Reasoning;
+use crate::domain::repair::Repair;
 use crate::server::outbound::http_client::{HttpClient, Target};
-use crate::server::outbound::openai_responses::{ResponsesDecoder, models, request};
+use crate::server::outbound::openai_responses::{ResponsesDecoder, models, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
 
@@ -69,6 +70,10 @@ impl Provider for ResponsesEndpoint {
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request, !self.refuses_summaries.load(Ordering::Relaxed))
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(refused, request)
     }
 
     fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {

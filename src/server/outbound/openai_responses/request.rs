@@ -171,4 +171,4 @@ fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
