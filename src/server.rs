@@ -7,6 +7,7 @@ pub mod http;
 pub mod markup;
 pub mod outbound;
 pub mod pages;
+pub mod plain_pages;
 pub mod platform;
 pub mod run;
 pub mod service;

@@ -103,6 +103,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         params: Params::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
+        capabilities: provider.capabilities(model),
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
@@ -236,7 +237,10 @@ fn gemini_conversations() {
             let parts = list(content, "parts");
             assert!(!parts.is_empty());
             let count = |parts: &[&Value], key: &str| parts.iter().filter(|part| part.get(key).is_some()).count();
-            assert!(parts.iter().all(|part| part["thought"] != true || part["thoughtSignature"].is_string()), "{content}");
+            assert!(
+                parts.iter().all(|part| part["thought"] != true || part["thoughtSignature"].is_string()),
+                "{content}"
+            );
             if content["role"] == "model" {
                 let answers = list(&sent[at + 1], "parts");
                 assert_eq!(count(&parts, "functionCall"), count(&answers, "functionResponse"), "{content}");

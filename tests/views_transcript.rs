@@ -15,7 +15,14 @@ use turnleaf::ui::state::ChatState;
 use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 
 fn view(turn: Turn) -> TurnView {
-    TurnView { siblings: vec![turn.id], is_thinking_mode: true, markup: Vec::new(), switched_to: None, turn }
+    TurnView {
+        siblings: vec![turn.id],
+        is_thinking_mode: true,
+        not_sent: None,
+        markup: Vec::new(),
+        switched_to: None,
+        turn,
+    }
 }
 
 fn draw(turns: Vec<TurnView>) -> String {
@@ -117,8 +124,13 @@ fn every_turn_is_an_article_with_its_id_role_status_and_heading() {
 #[test]
 fn a_notice_stands_in_front_of_the_reply_and_cuts_no_reasoning_in_two() {
     let (refused, dropped) = (Notice::ReasoningRefused, Notice::ReasoningDropped);
-    let contents =
-        [refused.content(), thought("one", None, None), dropped.content(), thought("two", None, None), Content::text("So.")];
+    let contents = [
+        refused.content(),
+        thought("one", None, None),
+        dropped.content(),
+        thought("two", None, None),
+        Content::text("So."),
+    ];
     for turn in [reply(2, contents.clone()), growing(contents.into())] {
         let html = draw_one(turn);
         assert_eq!(html.matches("class=\"notice-line\"").count(), 2);

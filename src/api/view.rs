@@ -13,6 +13,9 @@ pub struct TurnView {
     pub turn: Turn,
     /// Of the turn's exchange, decided when it was made (domain.md C2); segments depend on it.
     pub is_thinking_mode: bool,
+    /// What was asked for and did not go out, in sentences; nothing where everything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_sent: Option<String>,
     /// The versions of this turn, itself included, by creation.
     pub siblings: Vec<TurnId>,
     /// The blocks whose server rendering says more than the browser's own (colours of code, math).

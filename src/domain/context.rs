@@ -11,6 +11,7 @@ use crate::branch::Lock;
 use crate::id::TurnId;
 use crate::notice::is_notice;
 use crate::repair::Repair;
+use crate::settle::NotSent;
 use crate::turn::{Role, Turn};
 
 /// One turn of the path, with what decides its mode.
@@ -69,6 +70,17 @@ pub enum Reason {
     RawMissing,
     /// There is nothing in it to send; an error is not the model's words.
     Empty,
+}
+
+/// What went into a generation's request, kept with it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestManifest {
+    pub turns: Vec<ManifestEntry>,
+    /// The parameters that were asked for and did not go out.
+    pub not_sent: Vec<NotSent>,
+    /// The form in which the request went out again after it was refused, in this reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
 }
 
 /// One line of a generation's manifest: how a turn went into the request.

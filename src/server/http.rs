@@ -4,6 +4,7 @@
 
 pub mod assets;
 mod branches;
+mod chat_settings;
 mod chats;
 pub mod csrf;
 mod events;
@@ -15,6 +16,7 @@ pub mod host;
 pub mod json;
 mod json_shape;
 pub mod path_id;
+mod plain_page;
 pub mod problem;
 pub mod query;
 mod refusal;

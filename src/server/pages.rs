@@ -5,7 +5,7 @@ use crate::api::error::ApiError;
 use crate::api::view::{
     BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
 };
-use crate::domain::{BlockState, ChatId, Content, Invalid, Params, Turn, TurnId, UserId, limits};
+use crate::domain::{BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Turn, TurnId, UserId, limits};
 use crate::server::markup::block_markup;
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
@@ -69,9 +69,9 @@ impl Pages {
         {
             page.notices.push(Notice::ModelUnavailable { lock: branch.lock.clone() });
         }
-        let (mut siblings, mut switches) = (path.siblings, path.switches);
+        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
         let views = path.turns.into_iter().map(|turn| Drawn {
-            is_thinking_mode: path.thinking.get(&turn.id).copied().unwrap_or_default(),
+            exchange: exchanges.remove(&turn.id),
             siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
             switched_to: switches.remove(&turn.id),
             turn,
@@ -166,14 +166,21 @@ async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
             .into_iter()
             .map(|drawn| TurnView {
                 markup: markup_of(&drawn.turn),
+                not_sent: not_sent(&drawn),
                 turn: drawn.turn,
-                is_thinking_mode: drawn.is_thinking_mode,
+                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
                 siblings: drawn.siblings,
                 switched_to: drawn.switched_to,
             })
             .collect()
     });
     drawing.await.map_err(|error| internal(&error))
+}
+
+/// What did not go out, said under the reply.
+fn not_sent(drawn: &Drawn) -> Option<String> {
+    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
+    NotSent::sentences(&exchange.not_sent)
 }
 
 fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {

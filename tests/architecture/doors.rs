@@ -20,17 +20,34 @@ pub const DOORS: &[(&str, &[&str])] = &[
     ("service", &["domain", "outbound", "platform", "run", "store"]),
     ("markup", &["domain", "markdown"]),
     ("pages", &["domain", "markup", "platform", "service", "view"]),
+    ("plain_pages", &["domain", "erased", "service", "ui"]),
     ("access", &["domain", "pages", "view"]),
-    ("http", &["access", "domain", "markup", "pages", "platform", "service", "ui", "view"]),
+    ("http", &["access", "domain", "markup", "pages", "plain_pages", "platform", "service", "ui", "view"]),
     ("root", &["browser", "domain", "http", "outbound", "platform", "run", "service", "store", "ui"]),
 ];
 
 /// The rooms of the server, which may use the crates that every server needs, and all rooms.
 const SERVER: &[&str] =
-    &["platform", "store", "outbound", "run", "service", "markup", "pages", "access", "http", "root"];
+    &["platform", "store", "outbound", "run", "service", "markup", "pages", "plain_pages", "access", "http", "root"];
 const BOTH: &[&str] = &[
-    "domain", "browser", "erased", "markdown", "view", "ui", "api", "platform", "store", "outbound", "run", "service",
-    "markup", "pages", "access", "http", "root",
+    "domain",
+    "browser",
+    "erased",
+    "markdown",
+    "view",
+    "ui",
+    "api",
+    "platform",
+    "store",
+    "outbound",
+    "run",
+    "service",
+    "markup",
+    "pages",
+    "plain_pages",
+    "access",
+    "http",
+    "root",
 ];
 
 /// Foreign crates and the rooms that may name them. A dependency that stands in no row may be named nowhere.
@@ -47,7 +64,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),
     ("js_sys", &["browser"]),
-    ("leptos", &["access", "api", "browser", "erased", "http", "markdown", "root", "ui", "view"]),
+    ("leptos", &["access", "api", "browser", "erased", "http", "markdown", "plain_pages", "root", "ui", "view"]),
     ("leptos_axum", &["http"]),
     ("leptos_meta", &["ui"]),
     ("leptos_router", &["ui"]),

@@ -37,11 +37,7 @@ fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
 fn refused(message: &str) -> Answer {
     let failure = Failure::new(FailureKind::ProviderRefusedRequest, "Scripted").with_detail(message);
     let document = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
-    Answer::Refuse(Refused {
-        status: Some(400),
-        body: document.to_string().into(),
-        ..Refused::unanswered(failure)
-    })
+    Answer::Refuse(Refused { status: Some(400), body: document.to_string().into(), ..Refused::unanswered(failure) })
 }
 
 fn event(event: Value) -> Step {
@@ -137,7 +133,16 @@ async fn a_refused_signature_is_left_out_once_said_and_not_sent_again() {
         let stored = generations::request(&house.db, house.owner, generation.id).await.unwrap().unwrap();
         assert_eq!(stored, sent.as_ref());
     }
-    let repairs = |at: usize| made[at].request_manifest.as_array().unwrap().iter().map(|entry| entry["repair"].clone()).collect::<Vec<_>>();
+    let repairs = |at: usize| {
+        made[at].request_manifest["turns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["repair"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(made[0].request_manifest.get("repair"), None);
+    assert_eq!(made[1].request_manifest["repair"], "earlier_reasoning_left_out");
     assert_eq!(repairs(0), [Value::Null, Value::Null, Value::Null]);
     assert_eq!(repairs(1), [Value::Null, json!("earlier_reasoning_left_out"), Value::Null]);
 
@@ -189,11 +194,8 @@ async fn a_refusal_inside_a_successful_stream_is_repaired_while_nothing_was_said
         ("before content", failing(vec![]), 3, TurnStatus::Complete),
         ("behind content", failing(blocks(&[said("So")])), 2, TurnStatus::Error),
     ] {
-        let provider = anthropic([
-            whole(&[thought("one"), said("A1")], "end_turn"),
-            failed,
-            whole(&[said("A2")], "end_turn"),
-        ]);
+        let provider =
+            anthropic([whole(&[thought("one"), said("A1")], "end_turn"), failed, whole(&[said("A2")], "end_turn")]);
         let log = provider.log();
         let house = House::new(provider).await;
         let first = house.send("U1").await;
@@ -270,7 +272,7 @@ async fn an_endpoint_that_wants_reasoning_back_gets_it_from_then_on() {
     let reasoning: Vec<_> = [1, 3].map(|at| messages(&log, 3)[at]["reasoning_content"].clone()).into();
     assert_eq!(reasoning, ["hm", "so"]);
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
-    assert_eq!(made[0].request_manifest[1]["repair"], "reasoning_echoed");
+    assert_eq!(made[0].request_manifest["turns"][1]["repair"], "reasoning_echoed");
     house.check().await;
 }
 
@@ -344,7 +346,7 @@ async fn an_interrupted_reply_goes_back_as_far_as_the_provider_takes_it() {
     assert_eq!(Value::from(messages(&log, 1)), expected);
     assert_eq!(messages(&log, 1)[..1], messages(&log, 0)[..]);
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
-    let entry = &made[0].request_manifest[1];
+    let entry = &made[0].request_manifest["turns"][1];
     assert_eq!((&entry["mode"], &entry["reason"]), (&json!("raw"), &json!("partial")));
     house.ended(next(&house, &second, "U3").await.assistant_turn.id).await;
     assert_eq!(messages(&log, 2)[..3], messages(&log, 1)[..]);

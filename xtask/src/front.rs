@@ -63,6 +63,7 @@ pub fn build(effort: Effort) -> Result<Front> {
     }
     fs::create_dir_all(&bundle)?;
     step("bind the wasm to the browser", || wasm::bind(&module, &bundle, effort))?;
-    step("bundle the style sheet", || style::bundle(&bundle.join("turnleaf.css"), effort))?;
+    step("bundle the style sheet", || style::bundle("main", &bundle.join("turnleaf.css"), effort))?;
+    step("bundle the sheet of the plain pages", || style::bundle("plain", &bundle.join(site::PLAIN_SHEET), effort))?;
     step("lay out the site", || site::lay_out(&bundle, effort))
 }

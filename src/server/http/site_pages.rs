@@ -75,7 +75,8 @@ fn provide_status() {
     }
 }
 
-fn preferences(headers: &http::HeaderMap) -> Preferences {
+/// What the cookies of a request say.
+pub(super) fn preferences(headers: &http::HeaderMap) -> Preferences {
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
     Preferences::from_cookies(&cookies.join("; "))
 }

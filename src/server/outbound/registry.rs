@@ -4,13 +4,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::join_all;
 
+use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
 use crate::domain::limits;
 use crate::domain::provider::Model;
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::provider::Provider;
+use crate::server::outbound::provider::{Listed, Provider};
 use crate::server::platform::endpoint::Endpoint;
 
 pub mod local;
@@ -22,8 +23,8 @@ pub use local::LocalServer;
 #[derive(Clone)]
 struct Entry {
     provider: Arc<dyn Provider>,
-    /// In the order of the menu.
-    models: Vec<String>,
+    /// In the order of the menu, with what the provider's list says of them.
+    models: Vec<Listed>,
     default_model: Option<String>,
     /// The configuration lists the models, so the provider is not asked.
     is_listed: bool,
@@ -55,8 +56,8 @@ impl Registry {
         let mut entries: Vec<Entry> =
             endpoints.iter().map(|endpoint| configured(endpoint, &client, Origin::Configured)).collect();
         entries.push(Entry {
+            models: models::unlisted(&demo, demo::MODELS.iter().map(|model| model.name)),
             provider: Arc::new(demo),
-            models: demo::MODELS.iter().map(|model| model.name.to_owned()).collect(),
             default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
             is_listed: true,
             origin: Origin::Demo,
@@ -72,9 +73,9 @@ impl Registry {
     /// of what uses providers.
     pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
         let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
-            provider,
             default_model: models.first().cloned(),
-            models,
+            models: models::unlisted(provider.as_ref(), models.iter().map(String::as_str)),
+            provider,
             is_listed: true,
             origin: Origin::Configured,
         };
@@ -91,13 +92,16 @@ impl Registry {
         let default = self.default_lock();
         let mut models = Vec::new();
         for entry in self.entries().iter() {
-            for name in &entry.models {
-                let lock = Lock::new(entry.provider.id(), name.as_str());
+            for Listed { id, name, capabilities } in &entry.models {
+                let lock = Lock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
                     provider_name: entry.provider.name().to_owned(),
-                    name: models::display_name(name),
-                    description: (entry.origin == Origin::Demo).then(|| demo::description(name)).flatten(),
-                    reasoning: entry.provider.reasoning(name),
+                    name: name.clone().unwrap_or_else(|| models::display_name(id)),
+                    description: (entry.origin == Origin::Demo).then(|| demo::description(id)).flatten(),
+                    reasoning: capabilities.reasoning,
+                    thinking_levels: capabilities.thinking_levels.clone(),
+                    context_tokens: capabilities.context_tokens,
+                    output_tokens: capabilities.max_tokens.most.map(u64::from),
                     is_demo: entry.origin == Origin::Demo,
                     is_default: lock == default,
                     lock,
@@ -110,6 +114,16 @@ impl Registry {
     /// The provider with this id.
     pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
         self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
+    }
+
+    /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
+    pub fn capabilities(&self, lock: &Lock) -> Capabilities {
+        let entries = self.entries();
+        let Some(entry) = entries.iter().find(|entry| entry.provider.id() == lock.provider) else {
+            return Capabilities::default();
+        };
+        let listed = entry.models.iter().find(|listed| listed.id == lock.model);
+        listed.map_or_else(|| entry.provider.capabilities(&lock.model), |listed| listed.capabilities.clone())
     }
 
     /// The model a provider answers with when only the provider is named.
@@ -132,7 +146,7 @@ impl Registry {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
             address: entry.provider.base_url().unwrap_or_default().to_owned(),
-            models: entry.models.clone(),
+            models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
         };
         self.entries().iter().filter(is_found).map(server).collect()
     }
@@ -150,14 +164,14 @@ impl Registry {
                 if entry.default_model.is_none() {
                     entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
                 }
-                entry.models = models::in_menu_order(listed, entry.default_model.as_deref());
+                entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), entry.provider.as_ref());
             }
             entry
         });
         let found = self.candidates.iter().map(|candidate| async {
             let models = local::look(candidate, &self.client).await?;
             let mut entry = configured(candidate, &self.client, Origin::FoundLocally);
-            entry.default_model = models.first().cloned();
+            entry.default_model = models.first().map(|listed| listed.id.clone());
             entry.models = models;
             Some(entry)
         });
@@ -180,7 +194,11 @@ fn configured(endpoint: &Endpoint, client: &HttpClient, origin: Origin) -> Entry
         .or_else(|| endpoint.models.first().cloned())
         .or_else(|| provider.preferred_model().map(str::to_owned));
     Entry {
-        models: models::in_menu_order(endpoint.models.clone(), default_model.as_deref()),
+        models: models::in_menu_order(
+            models::unlisted(provider.as_ref(), endpoint.models.iter().map(String::as_str)),
+            default_model.as_deref(),
+            provider.as_ref(),
+        ),
         default_model,
         is_listed: !endpoint.models.is_empty(),
         provider,

@@ -11,10 +11,10 @@ use futures::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::domain::Failure;
 use crate::domain::provider::Reasoning;
 use crate::domain::repair::Repair;
 use crate::domain::tool::ToolSpec;
+use crate::domain::{Capabilities, Failure, Thinking};
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 use crate::server::outbound::redact::Secrets;
@@ -116,6 +116,7 @@ pub struct Scripted {
     answers: Arc<Mutex<VecDeque<Answer>>>,
     log: Arc<Log>,
     tools: Vec<ToolSpec>,
+    capabilities: Capabilities,
     tool: Tool,
 }
 
@@ -128,6 +129,7 @@ impl Scripted {
             answers: Arc::new(Mutex::new(answers.into_iter().collect())),
             log: Arc::default(),
             tools: Vec::new(),
+            capabilities: Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS),
             tool: Arc::new(|_, _| None),
         }
     }
@@ -146,6 +148,12 @@ impl Scripted {
     ) -> Self {
         self.tools = tools;
         self.tool = Arc::new(run);
+        self
+    }
+
+    /// Every one of its models takes this, and no more.
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
         self
     }
 
@@ -172,8 +180,8 @@ impl Provider for Scripted {
         "Scripted"
     }
 
-    fn reasoning(&self, _model: &str) -> Reasoning {
-        Reasoning::Optional
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        self.capabilities.clone()
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -3,8 +3,10 @@
 use super::placement::{Leaving, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::branch::{ContextPolicy, Frozen};
+use crate::domain::capabilities::Capabilities;
 use crate::domain::chat::check_title;
-use crate::domain::{Branch, BranchId, ChatId, Invalid, Origin, Role, TurnId, UserId};
+use crate::domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId};
+use crate::server::outbound::registry::models::display_name;
 use crate::server::store::{branches, chats, turns};
 
 /// A branch to make before its first turn.
@@ -37,6 +39,11 @@ impl Service {
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let frozen = branches::frozen(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
         Ok((branch, frozen))
+    }
+
+    /// A model's name for people and what it takes, as far as they are known.
+    pub fn model(&self, lock: &Lock) -> (String, Capabilities) {
+        (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
     }
 
     /// A branch that leaves a turn, without a turn of its own yet: the next message names it.

@@ -8,7 +8,7 @@ use super::placement::Place;
 use super::turns::Started;
 use super::{Service, ServiceError};
 use crate::domain::block::{Block, BlockState, chat_seq};
-use crate::domain::provider::{Reasoning, is_thinking_mode};
+use crate::domain::settle::settle;
 use crate::domain::turn::content_text;
 use crate::domain::{
     Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId,
@@ -28,7 +28,10 @@ pub(super) struct ExchangeOf {
     pub id: ExchangeId,
     pub owner: UserId,
     pub kind: ExchangeKind,
+    /// What the turn itself asks: it must fit the model.
     pub params: Params,
+    /// What holds where the turn is silent: what the turn it replaces had asked for. The chat's own defaults come last.
+    pub base: Params,
     /// The chat whose draft this sends: of the new chat's page `Some(None)`.
     pub sends_draft_of: Option<Option<ChatId>>,
     pub request_id: Option<String>,
@@ -108,19 +111,18 @@ impl Service {
         of: ExchangeOf,
     ) -> Result<Started, ServiceError> {
         let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
-        let params = of.params.or(&chat.settings.params);
-        let registry = self.supervisor().registry();
-        let reasoning =
-            registry.find(&branch.lock.provider).map_or(Reasoning::Optional, |p| p.reasoning(&branch.lock.model));
-        let thinking = params.thinking.unwrap_or_default();
+        let defaults = of.base.or(&chat.settings.params);
+        let capabilities = self.supervisor().registry().capabilities(&branch.lock);
+        let settled = settle(&of.params, &defaults, &capabilities)?;
         let exchange = Exchange {
             id: of.id,
             chat_id: chat.id,
             branch_id: branch.id,
             user_turn_id: Some(user_turn.id),
             kind: of.kind,
-            is_thinking_mode: is_thinking_mode(thinking, reasoning),
-            params: params.clone(),
+            is_thinking_mode: settled.is_thinking_mode,
+            params: of.params.or(&defaults),
+            not_sent: settled.not_sent.clone(),
             client_request_id: of.request_id,
             created_at: self.clock().now(),
         };
@@ -157,10 +159,8 @@ impl Service {
             chat: chat.clone(),
             turn: assistant_turn.clone(),
             lock: branch.lock.clone(),
-            thinking,
-            params,
-            reasoning,
-            is_thinking_mode: exchange.is_thinking_mode,
+            settled,
+            capabilities,
         };
         let supervisor = self.supervisor().clone();
         // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Service, ServiceError};
-use crate::domain::{Branch, Chat, ChatId, Turn, TurnId, UserId, withhold};
+use crate::domain::{Branch, Chat, ChatId, Exchange, Turn, TurnId, UserId, withhold};
 use crate::server::outbound::registry::models::display_name;
 use crate::server::store::{branches, exchanges, turns};
 
@@ -14,7 +14,7 @@ pub struct Path {
     pub branch: Option<Branch>,
     pub turns: Vec<Turn>,
     pub has_more_before: bool,
-    pub thinking: HashMap<TurnId, bool>,
+    pub exchanges: HashMap<TurnId, Exchange>,
     /// The versions of each turn, itself included, oldest first.
     pub siblings: HashMap<TurnId, Vec<TurnId>>,
     /// The turns with which the path goes over to another model, and that model's name.
@@ -24,7 +24,7 @@ pub struct Path {
 /// A turn with what hangs beside it.
 pub struct Drawn {
     pub turn: Turn,
-    pub is_thinking_mode: bool,
+    pub exchange: Option<Exchange>,
     /// As in [`Path`].
     pub siblings: Vec<TurnId>,
     pub switched_to: Option<String>,
@@ -42,7 +42,7 @@ impl Service {
                 branch,
                 turns: Vec::new(),
                 has_more_before: false,
-                thinking: HashMap::new(),
+                exchanges: HashMap::new(),
                 siblings: HashMap::new(),
                 switches: HashMap::new(),
             });
@@ -56,11 +56,11 @@ impl Service {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
             None => None,
         };
-        let thinking = self.thinking(owner, &turns).await?;
+        let exchanges = self.exchanges(owner, &turns).await?;
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let siblings = turns::siblings(self.db(), owner, &ids).await?;
         let switches = self.switches(owner, &chat, &turns).await?;
-        Ok(Path { chat, branch, turns, has_more_before, thinking, siblings, switches })
+        Ok(Path { chat, branch, turns, has_more_before, exchanges, siblings, switches })
     }
 
     /// The chat and the end of the path through `at`; of the path that it opens at when that turn is gone or not given.
@@ -106,9 +106,8 @@ impl Service {
     /// One turn with what hangs beside it.
     pub async fn turn_with_siblings(&self, owner: UserId, id: TurnId) -> Result<Drawn, ServiceError> {
         let turn = self.turn(owner, id).await?;
-        let thinking = self.thinking(owner, std::slice::from_ref(&turn)).await?;
+        let exchange = self.exchanges(owner, std::slice::from_ref(&turn)).await?.remove(&id);
         let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
-        let is_thinking = thinking.get(&turn.id).copied().unwrap_or_default();
         let before = match turn.prev_turn_id {
             Some(before) => turns::find(self.db(), owner, before).await?,
             None => None,
@@ -121,7 +120,7 @@ impl Service {
             }
             _ => None,
         };
-        Ok(Drawn { turn, is_thinking_mode: is_thinking, siblings, switched_to })
+        Ok(Drawn { turn, exchange, siblings, switched_to })
     }
 
     async fn switches(
@@ -151,9 +150,8 @@ impl Service {
         self.supervisor().live(turn.id).map_or(turn, |live| live.turn())
     }
 
-    async fn thinking(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<TurnId, bool>, ServiceError> {
+    async fn exchanges(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<TurnId, Exchange>, ServiceError> {
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
-        let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
-        Ok(exchanges.into_iter().map(|(turn, exchange)| (turn, exchange.is_thinking_mode)).collect())
+        Ok(exchanges::of_turns(self.db(), owner, &ids).await?)
     }
 }

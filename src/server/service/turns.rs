@@ -76,6 +76,7 @@ impl Service {
             owner,
             kind: ExchangeKind::Send,
             params: request.params,
+            base: Params::default(),
             sends_draft_of: Some(request.chat_id),
             request_id: request.client_request_id,
             fingerprint,
@@ -120,7 +121,8 @@ impl Service {
             id: ids::mint(),
             owner,
             kind: ExchangeKind::Regenerate,
-            params: self.params_like(owner, &old, params).await?,
+            params,
+            base: self.params_of(owner, &old).await?,
             sends_draft_of: None,
             request_id: client_request_id,
             fingerprint,
@@ -157,7 +159,8 @@ impl Service {
             id: ids::mint(),
             owner,
             kind: ExchangeKind::Edit,
-            params: self.params_like(owner, &old, edit.params).await?,
+            params: edit.params,
+            base: self.params_of(owner, &old).await?,
             sends_draft_of: None,
             request_id: edit.client_request_id,
             fingerprint,
@@ -192,10 +195,10 @@ impl Service {
         Ok((chat, branch))
     }
 
-    /// These parameters, with those of the turn's own exchange where they are silent.
-    async fn params_like(&self, owner: UserId, turn: &Turn, params: Params) -> Result<Params, ServiceError> {
+    /// What was asked for in the turn's own exchange.
+    async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
         let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
-        Ok(params.or(&exchange.map(|exchange| exchange.params).unwrap_or_default()))
+        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }
 
     /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.

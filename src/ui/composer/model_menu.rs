@@ -166,7 +166,7 @@ fn name_of(state: ComposerState, lock: &Lock) -> String {
     state.models.with_value(name).unwrap_or_else(|| lock.model.clone())
 }
 
-/// The select "Thinking"; absent for a model that does not reason.
+/// The select "Thinking"; absent where there is nothing to choose.
 #[component]
 pub fn ThinkingMenu() -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -178,12 +178,12 @@ pub fn ThinkingMenu() -> impl IntoView {
     };
     live(move || {
         let levels = state.thinking_levels();
-        let chosen = state.thinking.get_untracked();
-        (!levels.is_empty()).then(|| {
+        let chosen = state.thinking.get_untracked().nearest(&levels);
+        (levels.len() > 1).then(|| {
             let options = levels
                 .into_iter()
                 .map(|level| {
-                    let selected = level == chosen;
+                    let selected = Some(level) == chosen;
                     view! { <option value=level.as_str() selected=selected>{words::thinking_level(level)}</option> }
                 })
                 .collect_view();

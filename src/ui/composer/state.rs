@@ -8,7 +8,7 @@ use crate::api::error::ApiError;
 use crate::api::turns::{send_message, stop_reply};
 use crate::api::view::{DraftView, SendMessage, Started, TurnView};
 use crate::browser::{focus, request_id, textarea};
-use crate::domain::provider::{Model, Reasoning};
+use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
@@ -76,13 +76,9 @@ impl ComposerState {
         self.models.with_value(|models| models.iter().find(|model| Some(&model.lock) == lock.as_ref()).cloned())
     }
 
-    /// The thinking levels that make sense for the model; none when it does not reason.
+    /// The levels of thinking that the model can be asked for.
     pub fn thinking_levels(self) -> Vec<Thinking> {
-        match self.model().map(|model| model.reasoning) {
-            Some(Reasoning::Never) => Vec::new(),
-            Some(Reasoning::Always) => Thinking::LEVELS.into_iter().filter(|level| *level != Thinking::Off).collect(),
-            Some(Reasoning::Optional) | None => Thinking::LEVELS.to_vec(),
-        }
+        self.model().map_or_else(|| Thinking::LEVELS.to_vec(), |model| model.thinking_levels)
     }
 
     /// Takes another model for the next message; none goes back to the branch's own.
@@ -253,7 +249,7 @@ impl ComposerState {
             provider: choice.as_ref().map(|lock| lock.provider.clone()),
             model: choice.map(|lock| lock.model),
             may_branch: true,
-            thinking: Some(self.thinking.get_untracked()),
+            thinking: self.thinking.get_untracked().nearest(&untrack(|| self.thinking_levels())),
             client_request_id: self.request_id.get_value(),
         };
         if let Some(failed) = self.failed.get_value() {

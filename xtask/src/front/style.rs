@@ -1,4 +1,4 @@
-//! The style sheet: `style/main.css` with what it imports, as one file.
+//! A style sheet with what it imports, as one file.
 
 use std::fs;
 use std::path::Path;
@@ -19,14 +19,14 @@ fn targets() -> Targets {
     Targets::from(browsers)
 }
 
-/// Bundles, and in a release minifies, into `out`.
+/// Bundles `style/<name>.css`, and in a release minifies it, into `out`.
 ///
 /// # Errors
 /// A sheet cannot be read or parsed; the error names the file and the place.
-pub fn bundle(out: &Path, effort: Effort) -> Result<()> {
+pub fn bundle(name: &str, out: &Path, effort: Effort) -> Result<()> {
     let files = FileProvider::new();
     let mut bundler = Bundler::new(&files, None, ParserOptions::default());
-    let main = workspace::root().join("style/main.css");
+    let main = workspace::root().join(format!("style/{name}.css"));
     let mut sheet = bundler.bundle(&main).map_err(|error| anyhow!("{error}"))?;
     let targets = targets();
     sheet.minify(MinifyOptions { targets, ..MinifyOptions::default() }).map_err(|error| anyhow!("{error}"))?;

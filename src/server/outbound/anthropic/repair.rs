@@ -2,7 +2,7 @@
 //! blocks and their signatures.
 
 use crate::domain::repair::Repair;
-use crate::server::outbound::anthropic::models::Abilities;
+use crate::server::outbound::anthropic::models::Generation;
 use crate::server::outbound::anthropic::request;
 use crate::server::outbound::provider::{ChatRequest, Refused};
 
@@ -27,7 +27,7 @@ pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
     };
     // Signatures of such a model hold only for an unchanged conversation before them: without earlier thinking those of
     // the loop would be refused next.
-    let is_bound = Abilities::of(&request.model).is_bound_to_prefix;
+    let is_bound = Generation::of(&request.model).is_bound_to_prefix;
     if is_in_loop && (names_loop || is_bound) {
         return Some(Repair::StepsTold);
     }

@@ -7,7 +7,7 @@ use crate::domain::branch::ContextPolicy;
 use crate::domain::turn::content_text;
 use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::anthropic::message::{self, Said};
-use crate::server::outbound::anthropic::models::Abilities;
+use crate::server::outbound::anthropic::models::{self, Generation};
 use crate::server::outbound::anthropic::stream::MessagesDecoder;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
@@ -18,10 +18,10 @@ const GO_ON: &str = "Continue.";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
-    let abilities = Abilities::of(&request.model);
+    let params = &request.params;
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    let max_tokens = abilities.max_tokens(request.params.max_tokens);
+    let max_tokens = models::max_tokens(params.max_tokens, &request.capabilities);
     set("model", json!(request.model));
     set("max_tokens", json!(max_tokens));
     if let Some(system) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
@@ -29,10 +29,11 @@ pub fn body(request: &ChatRequest) -> Bytes {
     }
     set("messages", Value::Array(messages(request, &request.history)));
     set("stream", json!(true));
-    let (thinking, effort) = abilities.ask(request.thinking, max_tokens);
-    let thinks = thinking.as_ref().is_some_and(|asked| asked["type"] != "disabled");
+    let (thinking, effort) = models::ask(&request.model, &request.capabilities, request.thinking, max_tokens);
     if let Some(mut thinking) = thinking {
-        if request.policy == ContextPolicy::SignaturesOnly && thinks && abilities.can_hide_thinking {
+        let is_on = thinking["type"] != "disabled";
+        if request.policy == ContextPolicy::SignaturesOnly && is_on && Generation::of(&request.model).can_hide_thinking
+        {
             thinking["display"] = json!("omitted");
         }
         set("thinking", thinking);
@@ -40,13 +41,17 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if let Some(effort) = effort {
         set("output_config", json!({"effort": effort}));
     }
-    for (name, value) in abilities.sampling(&request.params, thinks) {
-        set(name, value);
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
     }
-    // Sequences of blanks alone are refused.
-    let stops: Vec<&String> = request.params.stop_sequences.iter().filter(|text| !text.trim().is_empty()).collect();
-    if !stops.is_empty() {
-        set("stop_sequences", json!(stops));
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop_sequences", json!(params.stop_sequences));
     }
     if !request.tools.is_empty() {
         let tools = request
@@ -118,7 +123,7 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
 /// one that is being written. Not where signatures hold only for what was said before them: the rest would be lost too.
 fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
     let is_by_policy = request.policy == ContextPolicy::OmitCompleted
-        && !Abilities::of(&request.model).is_bound_to_prefix
+        && !Generation::of(&request.model).is_bound_to_prefix
         && request.before_steps().1.is_none_or(|steps| !std::ptr::eq(steps, turn));
     turn.leaves_out_reasoning || is_by_policy
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{Halt, Run};
 use crate::domain::branch::{ContextPolicy, Frozen};
-use crate::domain::context::{ManifestEntry, Mode, PathTurn, Raw, manifest, own_steps};
+use crate::domain::context::{ManifestEntry, Mode, PathTurn, Raw, RequestManifest, manifest, own_steps};
 use crate::domain::repair::{ProviderState, Repair, steps_told};
 use crate::domain::{Author, Block, Content, Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
@@ -27,8 +27,8 @@ pub(super) struct Context {
 }
 
 impl Run<'_> {
-    /// The next request of this turn, and how each earlier turn went into it.
-    pub(super) async fn request(&mut self) -> Result<(ChatRequest, Vec<ManifestEntry>), Halt> {
+    /// The next request of this turn, and what went into it.
+    pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
         if self.context.is_none() {
             let context = self.read_context().await.map_err(|error| {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
@@ -40,7 +40,7 @@ impl Run<'_> {
     }
 
     /// The request out of what was read, in the form that a refusal left of it.
-    pub(super) fn assemble(&self) -> (ChatRequest, Vec<ManifestEntry>) {
+    pub(super) fn assemble(&self) -> (ChatRequest, RequestManifest) {
         let context = self.context.clone().unwrap_or_default();
         let (mut history, mut manifest) = (context.history, context.manifest);
         let repair = self.repair.as_ref().map(|repaired| repaired.repair);
@@ -58,14 +58,16 @@ impl Run<'_> {
             model: self.job.lock.model.clone(),
             system: Some(context.frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
             history,
-            params: self.job.params.clone(),
-            thinking: self.job.thinking,
-            is_thinking_mode: self.job.is_thinking_mode,
+            params: self.job.settled.params.clone(),
+            thinking: self.job.settled.thinking,
+            is_thinking_mode: self.job.settled.is_thinking_mode,
+            capabilities: self.job.capabilities.clone(),
             tools: context.frozen.tools.unwrap_or_else(|| self.provider.tools()),
             echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
             policy: context.policy,
         };
-        (request, manifest)
+        let not_sent = self.job.settled.not_sent.clone();
+        (request, RequestManifest { turns: manifest, not_sent, repair })
     }
 
     /// The steps so far: as they came, but for those that are told in words because the provider refused them.

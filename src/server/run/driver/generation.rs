@@ -8,7 +8,7 @@ use futures::StreamExt;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::{Halt, Run};
-use crate::domain::context::ManifestEntry;
+use crate::domain::context::RequestManifest;
 use crate::domain::turn::Attempt;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
@@ -64,7 +64,7 @@ impl Run<'_> {
     }
 
     /// Stores the request before it is sent.
-    async fn begin(&mut self, body: &Bytes, manifest: &[ManifestEntry]) -> Result<Progress, Halt> {
+    async fn begin(&mut self, body: &Bytes, manifest: &RequestManifest) -> Result<Progress, Halt> {
         let id: GenerationId = ids::mint();
         let step = self.step;
         self.step += 1;

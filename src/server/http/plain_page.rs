@@ -1,0 +1,89 @@
+//! How a plain page is asked for and answered, and the fields of its forms.
+
+use axum::Form;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use http::request::Parts;
+use http::{Method, StatusCode};
+use std::convert::Infallible;
+
+use super::problem::Problem;
+use super::site_pages::preferences;
+use crate::domain::Invalid;
+use crate::server::app::App;
+use crate::server::plain_pages::{Frame, Page};
+use crate::ui::preferences::Preferences;
+
+/// What the request says about how a page should look.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    preferences: Preferences,
+    /// Path and query, when asking again shows the same page.
+    address: Option<String>,
+}
+
+impl FromRequestParts<App> for Asked {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
+        let address = (parts.method == Method::GET).then(|| parts.uri.to_string());
+        Ok(Self { preferences: preferences(&parts.headers), address })
+    }
+}
+
+impl Asked {
+    /// The page as an answer. The shell gives it the policy of a document without scripts.
+    pub fn answer(self, app: &App, status: StatusCode, page: Page) -> Response {
+        let frame = Frame {
+            package: format!("/{}", app.leptos().site_pkg_dir),
+            preferences: self.preferences,
+            address: self.address.unwrap_or_else(|| page.section.path().to_owned()),
+        };
+        (status, Html(frame.draw(page))).into_response()
+    }
+}
+
+/// Sends the browser on after a deed, so that a reload does not do it again.
+pub fn see_other(to: &str) -> Response {
+    Redirect::to(to).into_response()
+}
+
+/// The fields of a form in their order; a name may come more than once.
+#[derive(Debug, Clone, Default)]
+pub struct Fields(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequest<S> for Fields {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Form::<Vec<(String, String)>>::from_request(request, state).await {
+            Ok(Form(fields)) => Ok(Self(fields)),
+            Err(rejection) => Err(Problem::invalid(Invalid::new("", rejection.body_text()))),
+        }
+    }
+}
+
+impl Fields {
+    /// The text of a field without the white space around it; nothing for one that is absent or empty. Browsers send
+    /// line ends of forms as CRLF.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let (_, value) = self.0.iter().find(|(key, _)| key == name)?;
+        Some(value.replace("\r\n", "\n").trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// The text of a field whose white space says something.
+    pub fn lines(&self, name: &str) -> String {
+        let field = self.0.iter().find(|(key, _)| key == name);
+        field.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
+    }
+
+    /// Whether a box is ticked.
+    pub fn is_ticked(&self, name: &str) -> bool {
+        self.text(name).is_some()
+    }
+
+    /// Every value of a field that may come more than once.
+    pub fn all(&self, name: &str) -> Vec<String> {
+        self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()
+    }
+}

@@ -1,0 +1,12 @@
+//! The room `plain_pages`: pages that the server draws alone, such as the settings. They are documents of links and forms:
+//! no part of the browser's bundle, no script at all, the same words, colours and parts as the application's pages.
+//! A page is a typed view, so every text in it is escaped. Not for reading requests or doing deeds: `http` does.
+//!
+//! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
+
+pub mod chat_settings;
+pub mod field;
+pub mod frame;
+pub mod words;
+
+pub use frame::{Frame, Page, Said, Section};

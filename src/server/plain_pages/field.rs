@@ -1,0 +1,177 @@
+//! The parts of forms: a field has a label, perhaps a hint, and an error beside it; what was typed is kept. A secret is
+//! never written into a page.
+
+use leptos::prelude::*;
+
+use super::words;
+use crate::ui::erased::view;
+use crate::ui::escape::textarea_content;
+
+/// A field of one or more lines of text.
+#[derive(Debug, Clone, Default)]
+pub struct TextField<'a> {
+    pub label: &'a str,
+    /// The name in the form. With `form` it makes the id, which is unique on the page.
+    pub name: &'a str,
+    /// What tells this form apart from others on the page.
+    pub form: &'a str,
+    pub value: &'a str,
+    pub hint: Option<&'a str>,
+    pub error: Option<&'a str>,
+    pub kind: Kind,
+    pub is_required: bool,
+    /// What to look like an entry.
+    pub placeholder: Option<&'a str>,
+}
+
+/// What is typed into a field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    #[default]
+    Text,
+    /// Names, addresses: nothing for a spelling checker.
+    Code,
+    Secret,
+    Search,
+    /// So many rows.
+    Lines(u8),
+}
+
+impl TextField<'_> {
+    pub fn draw(&self) -> AnyView {
+        let id = format!("{}-{}", self.form, self.name);
+        let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
+        let mut described: Vec<&str> = Vec::new();
+        described.extend(self.hint.map(|_| hint_id.as_str()));
+        described.extend(self.error.map(|_| error_id.as_str()));
+        let described = (!described.is_empty()).then(|| described.join(" "));
+        let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
+        let error = self.error.map(|error| view! { <p class="problem" id=error_id dir="auto">{error.to_owned()}</p> });
+        let optional = (!self.is_required && self.kind != Kind::Search)
+            .then(|| view! { <span class="hint">{format!(" ({})", words::OPTIONAL)}</span> });
+        view! {
+            <div class="form-field">
+                <label for=id.clone()>{self.label.to_owned()}{optional}</label>
+                {hint}
+                {self.input(id, described)}
+                {error}
+            </div>
+        }
+    }
+
+    fn input(&self, id: String, described: Option<String>) -> AnyView {
+        let name = self.name.to_owned();
+        let is_wrong = self.error.map(|_| "true");
+        let placeholder = self.placeholder.map(str::to_owned);
+        let required = self.is_required;
+        if let Kind::Lines(rows) = self.kind {
+            return view! {
+                <textarea {..textarea_content(self.value)} class="field" id=id name=name rows=rows.to_string()
+                    spellcheck="false" autocomplete="off" aria-describedby=described aria-invalid=is_wrong
+                    placeholder=placeholder required=required></textarea>
+            };
+        }
+        let (kind, autocomplete, value) = match self.kind {
+            Kind::Secret => ("password", "new-password", None),
+            Kind::Search => ("search", "off", Some(self.value.to_owned())),
+            _ => ("text", "off", Some(self.value.to_owned())),
+        };
+        let spelled = (self.kind != Kind::Text).then_some("false");
+        view! {
+            <input class="field" type=kind id=id name=name value=value autocomplete=autocomplete spellcheck=spelled
+                autocapitalize=spelled.map(|_| "none") aria-describedby=described aria-invalid=is_wrong
+                placeholder=placeholder required=required/>
+        }
+    }
+}
+
+/// A choice of several, as a select.
+pub struct Choice<'a> {
+    pub label: &'a str,
+    pub name: &'a str,
+    pub form: &'a str,
+    /// Value and words of each.
+    pub options: &'a [(&'a str, &'a str)],
+    pub chosen: &'a str,
+    pub hint: Option<&'a str>,
+    pub error: Option<&'a str>,
+}
+
+impl Choice<'_> {
+    pub fn draw(&self) -> AnyView {
+        let id = format!("{}-{}", self.form, self.name);
+        let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
+        let described = match (self.hint, self.error) {
+            (None, None) => None,
+            (Some(_), None) => Some(hint_id.clone()),
+            (None, Some(_)) => Some(error_id.clone()),
+            (Some(_), Some(_)) => Some(format!("{hint_id} {error_id}")),
+        };
+        let options = self.options.iter().map(|(value, text)| {
+            view! { <option value=(*value).to_owned() selected=*value == self.chosen>{(*text).to_owned()}</option> }
+        });
+        let options = options.collect_view();
+        let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
+        let error = self.error.map(|error| view! { <p class="problem" id=error_id>{error.to_owned()}</p> });
+        view! {
+            <div class="form-field">
+                <label for=id.clone()>{self.label.to_owned()}</label>
+                {hint}
+                <select class="field" id=id name=self.name.to_owned() aria-describedby=described>{options}</select>
+                {error}
+            </div>
+        }
+    }
+}
+
+/// A box to tick, with what it means behind it. A form sends `name=value` when it is ticked and nothing when it is not.
+pub fn tick(name: &str, value: &str, label: &str, hint: Option<&str>, is_ticked: bool) -> AnyView {
+    let hint = hint.map(|hint| view! { <span class="hint">{hint.to_owned()}</span> });
+    view! {
+        <label class="tick">
+            <input type="checkbox" name=name.to_owned() value=value.to_owned() checked=is_ticked/>
+            <span class="tick-words"><span dir="auto">{label.to_owned()}</span>{hint}</span>
+        </label>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(field: &TextField<'_>) -> String {
+        Owner::new().with(|| field.draw().to_html()).replace("<!>", "")
+    }
+
+    #[test]
+    fn what_was_typed_is_kept_beside_what_is_wrong_with_it() {
+        let field = TextField {
+            label: "Address",
+            name: "base_url",
+            form: "new",
+            value: "\"><script>",
+            hint: Some("h"),
+            error: Some("is not a URL"),
+            ..TextField::default()
+        };
+        let html = drawn(&field);
+        for part in [
+            "<label for=\"new-base_url\">",
+            "aria-describedby=\"new-base_url-hint new-base_url-error\"",
+            "aria-invalid=\"true\"",
+            "id=\"new-base_url-error\"",
+            "is not a URL</p>",
+            "value=\"&quot;",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let lines = drawn(&TextField { kind: Kind::Lines(3), value: "</textarea><script>", ..field });
+        assert!(lines.contains("&lt;/textarea&gt;") && !lines.contains("<script>"), "{lines}");
+    }
+
+    #[test]
+    fn a_secret_is_never_written_into_a_page() {
+        let html = drawn(&TextField { kind: Kind::Secret, name: "key", value: "very-secret", ..TextField::default() });
+        assert!(html.contains("type=\"password\"") && !html.contains("very-secret"), "{html}");
+    }
+}
