@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::branch::Lock;
 use turnleaf::domain::{Failure, FailureKind, Params, Thinking};
 use turnleaf::server::outbound::Registry;
@@ -98,6 +99,8 @@ async fn an_endpoint_that_refuses_to_summarise_is_not_asked_again() {
         is_thinking_mode: true,
         capabilities: provider.capabilities("gpt-5-mini"),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     };
     let first = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
     let Err(refused) = first else { panic!("it was not refused") };

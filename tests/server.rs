@@ -9,5 +9,7 @@ mod branches;
 mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/repair.rs"]
+mod repair;
 #[path = "server/replies.rs"]
 mod replies;

@@ -64,7 +64,7 @@ impl Run<'_> {
         Halt::Failed(failure)
     }
 
-    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {
+    pub(super) fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {
         let error = match halt {
             Some(Halt::Failed(failure)) => Some(failure.clone()),
             _ => None,

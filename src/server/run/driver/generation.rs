@@ -8,10 +8,11 @@ use futures::StreamExt;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::{Halt, Run};
+use crate::domain::context::RequestManifest;
 use crate::domain::turn::Attempt;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
-use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
+use crate::server::outbound::provider::{ChatRequest, Decoder, Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
 use crate::server::store::generations::{NewGeneration, RawKind};
@@ -31,12 +32,42 @@ pub(super) struct Progress {
     pub(super) said: u64,
 }
 
+/// How the attempts at one request ended.
+enum Tried {
+    Ended(Outcome),
+    /// Refused before any content, for something that another form of the request does not have.
+    Repairable(Failure),
+}
+
 impl Run<'_> {
-    /// Makes one call of the provider; gives the tool calls that wait for an answer.
-    pub(super) async fn generation(&mut self, step: u32) -> Result<Vec<PendingCall>, Halt> {
-        let (request, manifest) = self.request().await?;
-        let body = self.provider.build(&request);
+    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives the tool calls that
+    /// wait for an answer.
+    pub(super) async fn generation(&mut self) -> Result<Vec<PendingCall>, Halt> {
+        loop {
+            let (request, manifest) = self.request().await?;
+            let body = self.provider.build(&request);
+            let mut progress = self.begin(&body, &manifest).await?;
+            let tried = self.attempts(&request, &body, &mut progress).await;
+            if progress.has_content {
+                self.keep_repair().await;
+            }
+            let outcome = match tried {
+                Ok(Tried::Repairable(failure)) => {
+                    self.refused(progress, failure).await?;
+                    continue;
+                }
+                Ok(Tried::Ended(outcome)) => Ok(outcome),
+                Err(halt) => Err(halt),
+            };
+            return self.conclude(progress, outcome).await;
+        }
+    }
+
+    /// Stores the request before it is sent.
+    async fn begin(&mut self, body: &Bytes, manifest: &RequestManifest) -> Result<Progress, Halt> {
         let id: GenerationId = ids::mint();
+        let step = self.step;
+        self.step += 1;
         let now = self.supervisor.clock().now();
         self.recorder.push(Event::GenerationStart {
             generation_id: id,
@@ -44,6 +75,7 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             model: self.job.lock.model.clone(),
         });
+        self.announce_repair(id);
         let generation = NewGeneration {
             id,
             turn_id: self.job.turn.id,
@@ -51,7 +83,7 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             model_requested: self.job.lock.model.clone(),
             request_body: body.to_vec(),
-            request_manifest: serde_json::to_value(&manifest).unwrap_or_default(),
+            request_manifest: serde_json::to_value(manifest).unwrap_or_default(),
             raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
@@ -60,9 +92,7 @@ impl Run<'_> {
             self.recorder.begin_raw(id);
             self.generations.push(id);
         }
-        let mut progress = self.progress(id);
-        let outcome = self.attempts(&body, &mut progress).await;
-        self.conclude(progress, outcome).await
+        Ok(self.progress(id))
     }
 
     fn progress(&self, id: GenerationId) -> Progress {
@@ -83,21 +113,26 @@ impl Run<'_> {
         }
     }
 
-    async fn attempts(&mut self, body: &Bytes, progress: &mut Progress) -> Result<Outcome, Halt> {
+    async fn attempts(&mut self, request: &ChatRequest, body: &Bytes, progress: &mut Progress) -> Result<Tried, Halt> {
         let mut number = 1;
         loop {
             let refused = match self.attempt(body.clone(), progress).await? {
-                Ok(outcome) => match outcome.failure {
-                    Some(ref failure) if !progress.has_content && failure.kind.retries_by_itself() => {
-                        Refused::unanswered(failure.clone())
-                    }
-                    _ => return Ok(outcome),
+                Ok(Outcome { failure: Some(failure), .. }) if !progress.has_content => Refused {
+                    retries_by_itself: failure.kind.retries_by_itself(),
+                    body: progress.raw.clone().into(),
+                    ..Refused::unanswered(failure)
                 },
-                Err(refused) => refused,
+                Ok(outcome) => return Ok(Tried::Ended(outcome)),
+                Err(refused) => {
+                    progress.raw.extend_from_slice(&refused.body);
+                    refused
+                }
             };
+            if self.repairs(&refused, request) {
+                return Ok(Tried::Repairable(refused.failure));
+            }
             let wait = self.pause_before(number + 1, &refused.failure);
             let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
-                progress.raw.extend_from_slice(&refused.body);
                 return Err(refused.failure.into());
             };
             number += 1;
