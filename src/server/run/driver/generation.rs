@@ -1,18 +1,16 @@
 //! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
 //! until it ends.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use futures::StreamExt;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::attempts::Tried;
 use super::{Halt, Run};
 use crate::domain::context::RequestManifest;
-use crate::domain::turn::Attempt;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
-use crate::server::outbound::provider::{ChatRequest, Decoder, Item, Outcome, Refused, Reply};
+use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
 use crate::server::store::generations::{NewGeneration, RawKind};
@@ -30,13 +28,6 @@ pub(super) struct Progress {
     /// Something was shown: from here on nothing is tried again.
     pub(super) has_content: bool,
     pub(super) said: u64,
-}
-
-/// How the attempts at one request ended.
-enum Tried {
-    Ended(Outcome),
-    /// Refused before any content, for something that another form of the request does not have.
-    Repairable(Failure),
 }
 
 impl Run<'_> {
@@ -113,60 +104,12 @@ impl Run<'_> {
         }
     }
 
-    async fn attempts(&mut self, request: &ChatRequest, body: &Bytes, progress: &mut Progress) -> Result<Tried, Halt> {
-        let mut number = 1;
-        loop {
-            let refused = match self.attempt(body.clone(), progress).await? {
-                Ok(Outcome { failure: Some(failure), .. }) if !progress.has_content => Refused {
-                    retries_by_itself: failure.kind.retries_by_itself(),
-                    body: progress.raw.clone().into(),
-                    ..Refused::unanswered(failure)
-                },
-                Ok(outcome) => return Ok(Tried::Ended(outcome)),
-                Err(refused) => {
-                    progress.raw.extend_from_slice(&refused.body);
-                    refused
-                }
-            };
-            if self.repairs(&refused, request) {
-                return Ok(Tried::Repairable(refused.failure));
-            }
-            let wait = self.pause_before(number + 1, &refused.failure);
-            let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
-                return Err(refused.failure.into());
-            };
-            number += 1;
-            progress.raw.clear();
-            self.recorder.push(Event::Attempt(Attempt {
-                number,
-                of: limits::ATTEMPTS,
-                wait_ms: wait.as_millis() as u64,
-                reason: refused.failure,
-            }));
-            self.recorder.flush(Batch::default()).await?;
-            tokio::select! {
-                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
-                () = sleep(wait) => {}
-            }
-        }
-    }
-
-    /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.
-    fn pause_before(&self, number: u32, failure: &Failure) -> Option<Duration> {
-        match failure.retry_after_ms.map(Duration::from_millis) {
-            Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
-            Some(asked) => Some(asked),
-            None => {
-                let most =
-                    (self.supervisor.pace().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
-                // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
-                let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
-                Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))
-            }
-        }
-    }
-
-    async fn attempt(&mut self, body: Bytes, progress: &mut Progress) -> Result<Result<Outcome, Refused>, Halt> {
+    /// One attempt: what it ended with, or that nothing began.
+    pub(super) async fn attempt(
+        &mut self,
+        body: Bytes,
+        progress: &mut Progress,
+    ) -> Result<Result<Outcome, Refused>, Halt> {
         let first_byte = (Instant::now() + self.supervisor.pace().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;
