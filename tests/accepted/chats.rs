@@ -4,9 +4,11 @@
 use futures::FutureExt;
 use futures::future::join_all;
 use serde_json::json;
+use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::{Params, Thinking, Turn, TurnStatus};
 use turnleaf::server::platform::endpoint::Api;
 use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::branches::BranchChange;
 
 use crate::talk::{At, Talk};
 use crate::validator::script::{End, Part, Say, call, text, thinking};
@@ -170,6 +172,22 @@ async fn gemini_accepts_every_request() {
 async fn gemini_accepts_every_request_of_older_models() {
     let models: &[&str] = &["gemini-2.5-pro", "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite"];
     all_accept(Api::Gemini, &[("gemini", models)]).await;
+}
+
+#[tokio::test]
+async fn reasoning_asked_for_without_its_text_goes_back_as_it_came() {
+    for model in ["claude-sonnet-4-5", "claude-opus-4-7", "claude-fable-5-2"] {
+        let mut talk = hold(At { provider: "anthropic", api: Api::Anthropic, model }).await;
+        let (service, owner) = (&talk.house.service, talk.house.owner);
+        let branch = service.branches(owner, talk.chat.unwrap()).await.unwrap()[0].id;
+        let change = BranchChange { policy: Some(ContextPolicy::SignaturesOnly), ..BranchChange::default() };
+        service.change_branch(owner, branch, change).await.unwrap();
+        complete(&talk.say("The weather once more", a_tool_loop()).await);
+        complete(&talk.say("Thanks", [plain("Gladly.")]).await);
+        let last = talk.validator.sent().pop().unwrap();
+        assert_eq!(last.said[0]["thinking"], "", "{model}: {:?}", last.said);
+        talk.validator.accepted();
+    }
 }
 
 /// What somebody may ask for: one thing alone, and many at once.

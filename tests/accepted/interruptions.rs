@@ -40,7 +40,7 @@ async fn what_is_left_of_a_broken_reply_is_accepted() {
         ("ollama", Api::Ollama, "qwen3:4b"),
     ];
     // Each account has other places, so that together they are close.
-    let places = |number: usize| (40 + 19 * number..1000).step_by(190);
+    let places = |number: usize| (40 + 19 * number..1000).step_by(310);
     let chats = accounts.into_iter().enumerate().flat_map(|(number, (provider, api, model))| {
         places(number).map(move |place| breaks_off(At { provider, api, model }, place).boxed_local())
     });

@@ -11,7 +11,8 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
     let kind = asked.body["thinking"]["type"].as_str();
     let always = model.is_some_and(|model| model.thinks == Thinks::Always);
     let thinks = matches!(kind, Some("enabled" | "adaptive")) || (kind.is_none() && always);
-    let omits = model.is_some_and(|model| model.omits) && asked.body["thinking"]["display"] != "summarized";
+    let display = asked.body["thinking"]["display"].as_str();
+    let omits = display.map_or(model.is_some_and(|model| model.omits), |display| display == "omitted");
     let mut speech = Speech::default();
     let start = json!({"type": "message_start", "message": {"id": format!("msg_{number:04}"), "type": "message", "role": "assistant",
         "model": asked.text("model"), "content": [], "stop_reason": null, "stop_sequence": null,

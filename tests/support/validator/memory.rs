@@ -154,6 +154,11 @@ impl Memory {
                 has_words && (text.contains(&sent.text) || is_beginning(&sent.text, &text))
                     || sent.proofs().any(|proof| told.contains(proof))
             };
+            // A client's own words in the place of a reply that never ended.
+            let is_behind_answer = begin > 0 && protocol.is_answer(&messages[begin - 1]);
+            if is_behind_answer && run.len() == 1 && text.starts_with('(') && text.ends_with(')') {
+                continue;
+            }
             match of_model().find(is_of) {
                 Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered => {
                     return Err(format!(

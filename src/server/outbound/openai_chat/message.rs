@@ -41,7 +41,9 @@ pub struct Said {
 pub enum Reasoning {
     /// As the dialect wants it. `is_needed` says that the turn called tools, at a model that can think: some servers then
     /// demand the key in every message of the turn, even where the model had no thought (providers.md 5).
-    AsUsual { is_needed: bool },
+    AsUsual {
+        is_needed: bool,
+    },
     /// In any dialect, an empty one where there was none.
     Echoed,
     LeftOut,

@@ -15,6 +15,9 @@ use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 /// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8).
 const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
+/// What stands for the end of a reply that has none, where something must.
+const CUT_OFF: &str = "(This reply was cut off.)";
+
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     let mut body = Map::new();
@@ -67,7 +70,7 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
             Role::User => {
                 let text = user_text(turn);
                 let text = system.take().map_or_else(|| text.clone(), |system| format!("{system}\n\n{text}"));
-                push_user(&mut messages, &text);
+                push_user(&mut messages, dialect, &text);
             }
             Role::System => messages.push(json!({"role": "system", "content": plain_text(turn)})),
             Role::Assistant => push_assistant(&mut messages, dialect, request, turn),
@@ -98,7 +101,14 @@ fn user_text(turn: &HistoryTurn) -> String {
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of local
 /// models demand that roles alternate.
-fn push_user(messages: &mut Vec<Value>, text: &str) {
+///
+/// Some servers refuse a person's message right behind a tool's, as it stands where a reply was cut off in the middle of a
+/// tool loop.
+fn push_user(messages: &mut Vec<Value>, dialect: &Dialect, text: &str) {
+    let is_after_tool = messages.last().is_some_and(|last| last["role"] == "tool");
+    if is_after_tool && dialect.answers_tools_before_user {
+        messages.push(json!({"role": "assistant", "content": CUT_OFF}));
+    }
     if let Some(last) = messages.last_mut()
         && last.get("role").and_then(Value::as_str) == Some("user")
         && let Some(Value::String(before)) = last.get_mut("content")

@@ -177,6 +177,19 @@ fn a_call_that_nobody_answered_gets_an_answer_and_a_cut_one_is_dropped() {
 }
 
 #[test]
+fn where_a_person_may_not_speak_right_after_a_tool_the_reply_is_said_to_be_cut_off() {
+    let unanswered = calling("a", "{}");
+    let cut_off = vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&unanswered]), user("And?")];
+    let roles = |dialect: &str| -> Vec<String> {
+        let sent = messages_of(dialect, cut_off.clone());
+        sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(roles("mistral"), ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(messages_of("mistral", cut_off.clone())[3]["content"], CUT_OFF);
+    assert_eq!(roles("openai"), ["user", "assistant", "tool", "user"]);
+}
+
+#[test]
 fn canonical_turns_are_their_text_alone() {
     let blocks = vec![
         block(1, Content::thinking("secret thoughts"), None),
