@@ -210,11 +210,12 @@ async fn refusals_go_over_the_wire_as_each_provider_words_them() {
             body["model"] = json!(model);
         }
         let endpoint = connect(&validator.endpoint(provider, api), HttpClient::default());
-        let Err(refused) = endpoint.send(model, body.to_string().into()).await else { panic!("{provider} took it") };
+        let body = body.to_string();
+        let Err(refused) = endpoint.send(model, body.clone().into()).await else { panic!("{provider} took it") };
         assert!(matches!(refused.status, Some(400 | 422)), "{provider}: {refused:?}");
         assert!(refused.failure.detail.unwrap_or_default().contains(words), "{provider}");
         let noted = validator.violations().pop().unwrap();
         assert_eq!((noted.provider.as_str(), noted.model.as_str()), (provider, model));
-        assert!(noted.what.contains(words) && noted.body == body.to_string(), "{noted:?}");
+        assert!(noted.what.contains(words) && noted.body == body, "{noted:?}");
     }
 }

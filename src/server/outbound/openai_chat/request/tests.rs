@@ -8,7 +8,7 @@ use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Author, BlockState, Capabilities, Params, TurnId};
+use crate::domain::{Author, BlockState, Capabilities, Params, Thinking, TurnId};
 use crate::server::outbound::openai_chat::models;
 
 fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
