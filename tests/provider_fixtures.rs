@@ -227,3 +227,38 @@ fn recorded_error_bodies_are_classified() {
         assert_eq!(printed["blocks"], json!([]), "{name}");
     }
 }
+
+#[test]
+fn context_pairs_that_were_accepted_hold_what_goes_back() {
+    let Some(pairs) = fixtures::recordings("context_pairs", "json") else { return };
+    let mut compared = 0;
+    for next in pairs.iter().filter(|pair| pair.about["api"] == "openai_compat" && pair.name.ends_with(".t2")) {
+        assert_eq!(next.about["status"], 200, "{}", next.name);
+        let first = next.name.replace(".t2", ".t1.response");
+        let first = pairs.iter().find(|pair| pair.name == first).unwrap();
+        let how = Replay {
+            api: "openai_chat".into(),
+            dialect: Some(dialect(next).name.into()),
+            http_status: None,
+            chunk: None,
+            next: true,
+        };
+        let ours = replay(&how, &first.body).unwrap()["next"].clone();
+        let sent = next.about["request"]["messages"].as_array().unwrap();
+        let sent = sent.iter().rev().find(|message| message["role"] == "assistant").unwrap();
+        // A client may leave out what says nothing to the server: which format, which place, whether it is over.
+        let plain = |message: &Value| {
+            let mut message = message.clone();
+            for list in ["content", "reasoning_details"] {
+                for part in message[list].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+                    part.retain(|key, _| !["format", "index", "closed"].contains(&key.as_str()));
+                }
+            }
+            message.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+            message
+        };
+        assert_eq!(plain(&ours[0]), plain(sent), "{}", next.name);
+        compared += 1;
+    }
+    assert_eq!(compared, 3);
+}

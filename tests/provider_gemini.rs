@@ -196,14 +196,16 @@ fn streamed_arguments_become_the_object_they_describe() {
 }
 
 #[test]
-fn every_part_goes_back_unchanged_but_thoughts() {
+fn every_part_goes_back_unchanged_but_thoughts_and_empty_text() {
     let Some(recordings) = all() else { return };
     for recording in recordings {
         let name = recording.name.as_str();
         if name.starts_with("derived/") || name.ends_with("streamed_function_args_array") {
             continue;
         }
-        let kept: Vec<Value> = parts_of(&recording).into_iter().filter(|part| part["thought"] != true).collect();
+        // An unsigned part of no text is refused at some endpoints, and was left out by clients that were accepted.
+        let is_kept = |part: &Value| part["thought"] != true && *part != json!({"text": ""});
+        let kept: Vec<Value> = parts_of(&recording).into_iter().filter(is_kept).collect();
         let next = replayed(&recording.body, None)["next"].clone();
         let expected = if kept.is_empty() { json!([]) } else { json!([{"role": "model", "parts": kept}]) };
         assert_eq!(next.to_string(), expected.to_string(), "{name}");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::branch::Lock;
 use turnleaf::domain::provider::Reasoning;
 use turnleaf::domain::settle::settle;
@@ -100,6 +101,8 @@ async fn an_endpoint_that_refuses_to_summarise_is_not_asked_again() {
         is_thinking_mode: true,
         capabilities: provider.capabilities("gpt-5-mini"),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     };
     let first = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
     let Err(refused) = first else { panic!("it was not refused") };
@@ -290,6 +293,8 @@ async fn what_a_list_says_of_a_model_is_shown_and_settles_what_goes_out() {
             is_thinking_mode: settled.is_thinking_mode,
             capabilities,
             tools: Vec::new(),
+            echoes_reasoning: false,
+            policy: ContextPolicy::Exact,
         };
         let body = registry.find("mine").unwrap().build(&request);
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();

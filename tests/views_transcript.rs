@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use serde_json::json;
 use turnleaf::api::view::{BlockMarkup, TurnView};
 use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::notice::Notice;
 use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
 use turnleaf::domain::turn::Attempt;
 use turnleaf::domain::{BlockState, Content, Cost, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
@@ -118,6 +119,28 @@ fn every_turn_is_an_article_with_its_id_role_status_and_heading() {
     assert_says(&html, "Assistant, demo-scripted , 2026-01-01 00:02 UTC");
     assert!(html.contains("<ol id=\"transcript\""));
     assert_eq!(html.matches("id=\"latest\"").count(), 1);
+}
+
+#[test]
+fn a_notice_stands_in_front_of_the_reply_and_cuts_no_reasoning_in_two() {
+    let (refused, dropped) = (Notice::ReasoningRefused, Notice::ReasoningDropped);
+    let contents = [
+        refused.content(),
+        thought("one", None, None),
+        dropped.content(),
+        thought("two", None, None),
+        Content::text("So."),
+    ];
+    for turn in [reply(2, contents.clone()), growing(contents.into())] {
+        let html = draw_one(turn);
+        assert_eq!(html.matches("class=\"notice-line\"").count(), 2);
+        assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1, "one panel of reasoning");
+        let said = text(&html);
+        let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words:?} in {said}"));
+        assert!(at(refused.sentence()) < at("one") && at(dropped.sentence()) < at("one"), "{said}");
+        assert_eq!(html.matches("data-block-type=\"x:notice\"").count(), 2);
+    }
+    assert!(!draw_one(reply(2, [Content::text("So.")])).contains("notice-line"));
 }
 
 #[test]

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::block::{Block, Content};
 use crate::branch::Lock;
 use crate::id::TurnId;
+use crate::notice::is_notice;
+use crate::repair::Repair;
 use crate::settle::NotSent;
-use crate::turn::{Role, Turn, TurnStatus};
+use crate::turn::{Role, Turn};
 
 /// One turn of the path, with what decides its mode.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +20,20 @@ pub struct PathTurn<'a> {
     pub turn: &'a Turn,
     /// The lock of the turn's branch. Locks are compared, not `model_used`: providers answer with dated names.
     pub lock: &'a Lock,
-    /// Whether the raw bytes of all of the turn's generations are stored whole.
-    pub has_complete_raw: bool,
+    /// What is stored of the bytes that it came in.
+    pub raw: Raw,
+    /// How what the provider refused before changes this turn.
+    pub repair: Option<Repair>,
+}
+
+/// What is stored of the bytes that a reply came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Raw {
+    /// Nothing, or not of all of its generations: imported, from an old version, or not kept.
+    Missing,
+    /// Of every generation, but the last one was stopped, broke or failed.
+    Partial,
+    Whole,
 }
 
 /// How a turn is sent.
@@ -46,8 +60,14 @@ pub enum Reason {
     ModelBreak,
     /// Older than the model break.
     BehindModelBreak,
-    /// A reply of this lock that has no complete raw: stopped, failed, imported or not kept. Not a break.
-    RawIncomplete,
+    /// A reply of this lock that was stopped, broke or failed: what came whole goes back as it came, and of the rest
+    /// what the provider takes (providers.md 2.6).
+    Partial,
+    /// The steps so far of the reply that is being written.
+    OwnSteps,
+    /// A reply of this lock whose bytes are not kept. Not a break.
+    #[serde(alias = "raw_incomplete")]
+    RawMissing,
     /// There is nothing in it to send; an error is not the model's words.
     Empty,
 }
@@ -58,6 +78,9 @@ pub struct RequestManifest {
     pub turns: Vec<ManifestEntry>,
     /// The parameters that were asked for and did not go out.
     pub not_sent: Vec<NotSent>,
+    /// The form in which the request went out again after it was refused, in this reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
 }
 
 /// One line of a generation's manifest: how a turn went into the request.
@@ -71,6 +94,9 @@ pub struct ManifestEntry {
     pub blocks_omitted: u32,
     /// An estimate, see [`approx_tokens`].
     pub approx_tokens: u64,
+    /// In which form it went, where the provider had refused the whole one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
 }
 
 /// Decides the mode of every turn of a path, given from root to leaf and answered in that order, for a request on a
@@ -95,11 +121,26 @@ fn entry(path_turn: &PathTurn<'_>, from_boundary: Option<std::cmp::Ordering>) ->
         match from_boundary {
             Some(std::cmp::Ordering::Equal) => (Mode::Canonical, Reason::ModelBreak),
             Some(std::cmp::Ordering::Less) => (Mode::Canonical, Reason::BehindModelBreak),
-            _ if path_turn.has_complete_raw && turn.status == TurnStatus::Complete => (Mode::Raw, Reason::SameLock),
-            _ => (Mode::Canonical, Reason::RawIncomplete),
+            _ => match path_turn.raw {
+                Raw::Whole => (Mode::Raw, Reason::SameLock),
+                Raw::Partial => (Mode::Raw, Reason::Partial),
+                Raw::Missing => (Mode::Canonical, Reason::RawMissing),
+            },
         }
     };
-    let sent = || turn.blocks.iter().filter(|block| is_sent(block, turn.role, mode));
+    described(turn, mode, reason, path_turn.repair.filter(|_| mode == Mode::Raw))
+}
+
+/// The entry of the steps so far of the reply that is being written.
+pub fn own_steps(turn: &Turn, repair: Option<Repair>) -> ManifestEntry {
+    let entry = described(turn, Mode::Raw, Reason::OwnSteps, repair);
+    if repair == Some(Repair::StepsTold) { ManifestEntry { mode: Mode::Canonical, ..entry } } else { entry }
+}
+
+fn described(turn: &Turn, mode: Mode, reason: Reason, repair: Option<Repair>) -> ManifestEntry {
+    let has_reasoning = repair.is_none_or(|repair| !repair.leaves_out_earlier());
+    let stays = |content: &Content| !has_reasoning && is_reasoning(content);
+    let sent = || turn.blocks.iter().filter(|block| is_sent(block, turn.role, mode) && !stays(&block.content));
     let blocks_sent = count(sent());
     let (mode, reason) = if blocks_sent == 0 { (Mode::Omitted, Reason::Empty) } else { (mode, reason) };
     ManifestEntry {
@@ -109,6 +150,7 @@ fn entry(path_turn: &PathTurn<'_>, from_boundary: Option<std::cmp::Ordering>) ->
         blocks_sent,
         blocks_omitted: count(turn.blocks.iter()) - blocks_sent,
         approx_tokens: sent().map(|block| block_tokens(&block.content)).sum(),
+        repair,
     }
 }
 
@@ -120,9 +162,14 @@ fn count<'a>(blocks: impl Iterator<Item = &'a Block>) -> u32 {
 fn is_sent(block: &Block, role: Role, mode: Mode) -> bool {
     match &block.content {
         Content::Text { text, is_error } => !is_error && !text.trim().is_empty(),
+        content if is_notice(content) => false,
         Content::Other(_) => mode == Mode::Raw,
         _ => mode == Mode::Raw || role != Role::Assistant,
     }
+}
+
+fn is_reasoning(content: &Content) -> bool {
+    matches!(content, Content::Thinking { .. } | Content::ThinkingSignature { .. })
 }
 
 /// What an image costs where nothing better is known. Vendors' own formulas give about 100 to 1600.

@@ -1,6 +1,8 @@
 //! What a provider gave in confidence stays on the server: proofs of reasoning and hidden reasoning are opaque, large,
 //! and worth something to whoever holds them (domain.md C13). Where they are is shown; what they say is not.
 
+use serde_json::Value;
+
 use crate::block::Content;
 use crate::event::Event;
 use crate::turn::Turn;
@@ -34,12 +36,33 @@ fn content(content: &mut Content) {
                 hidden.clear();
             }
         }
+        Content::Other(fields) => fields.iter_mut().for_each(|(key, value)| piece(key, value)),
         _ => {}
     }
 }
 
+/// Clears what is sealed in a piece that was kept as it came, however deep. That it is there is still said.
+fn piece(key: &str, value: &mut Value) {
+    match value {
+        Value::String(text) if is_sealed(key) => text.clear(),
+        sealed @ (Value::Array(_) | Value::Object(_)) if is_sealed(key) => *sealed = Value::Null,
+        Value::Array(pieces) => pieces.iter_mut().for_each(|value| piece(key, value)),
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| piece(key, value)),
+        _ => {}
+    }
+}
+
+/// Whether a provider's field of this name holds what only the provider can read: `encrypted_content`,
+/// `encrypted_index`, `encrypted_stdout` and what may follow them, proofs of reasoning in each spelling.
+fn is_sealed(key: &str) -> bool {
+    key.starts_with("encrypted")
+        || matches!(key, "signature" | "thoughtSignature" | "thought_signature" | "redacted_data")
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::block::BlockState;
     use crate::sample;
@@ -84,6 +107,33 @@ mod tests {
                 assert!(!serde_json::to_string(&seen).unwrap().contains(SECRET));
             }
         }
+    }
+
+    #[test]
+    fn what_only_a_provider_can_read_stays_in_no_opaque_block() {
+        let found = json!([{"type": "web_search_result", "url": "https://example.org", "encrypted_content": SECRET}]);
+        let pieces = [
+            json!({"type": "x:web_search_tool_result", "value": {"tool_use_id": "a", "content": found}}),
+            json!({"type": "x:citation", "value": {"cited_text": "so", "encrypted_index": SECRET}}),
+            json!({"type": "x:code_execution_tool_result",
+                "value": {"content": {"type": "encrypted_code_execution_result", "encrypted_stdout": SECRET}}}),
+            json!({"type": "x:toolCall", "value": {"args": {}, "thoughtSignature": SECRET}, "signature": SECRET}),
+            json!({"type": "x:compaction", "value": {"content": "all", "encrypted_parts": [SECRET, {"a": SECRET}]}}),
+        ];
+        for whole in pieces {
+            let content: Content = serde_json::from_value(whole.clone()).unwrap();
+            let block = sample::block(2, 0, content);
+            let seen = event(&Event::BlockStart { block: block.clone() }).expect("it holds a secret");
+            let told = serde_json::to_value(&seen).unwrap();
+            assert!(!told.to_string().contains(SECRET), "{told}");
+            assert_eq!(told.to_string().matches("encrypted_").count(), whole.to_string().matches("encrypted_").count());
+            assert_eq!(event(&seen), None, "nothing more stays behind");
+            let kept = turn(sample::reply(2, [block.content]));
+            assert_eq!(kept.blocks[0].content.block_type(), whole["type"]);
+            assert!(!serde_json::to_string(&kept).unwrap().contains(SECRET));
+        }
+        let notice = sample::block(2, 0, crate::notice::Notice::ReasoningRefused.content());
+        assert_eq!(event(&Event::BlockStart { block: notice }), None);
     }
 
     #[test]

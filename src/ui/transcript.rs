@@ -17,6 +17,7 @@ mod assistant_turn;
 mod copy_button;
 mod error_reply;
 mod jump_to_latest;
+mod notices;
 mod other_block;
 mod reasoning_panel;
 mod segment_view;

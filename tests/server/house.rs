@@ -39,7 +39,7 @@ impl House {
     /// A fresh database, answered by these endpoints over real sockets.
     pub async fn of_endpoints(endpoints: Vec<Endpoint>) -> Self {
         let registry = Registry::new(endpoints, None, Vec::new(), Demo::new(0.0));
-        Self::with(tempfile::tempdir().unwrap(), registry).await
+        Self::over(tempfile::tempdir().unwrap(), registry).await
     }
 
     /// The same data directory after the process has gone.
@@ -50,10 +50,11 @@ impl House {
     /// The same with what the configuration says of prices.
     pub async fn with_prices(dir: tempfile::TempDir, provider: Scripted, prices: Vec<Price>) -> Self {
         let models = vec!["model-a".into(), "model-b".into()];
-        Self::with(dir, Registry::of_providers(vec![(Arc::new(provider), models)]).with_prices(prices)).await
+        Self::over(dir, Registry::of_providers(vec![(Arc::new(provider), models)]).with_prices(prices)).await
     }
 
-    async fn with(dir: tempfile::TempDir, registry: Registry) -> Self {
+    /// A data directory, answered by these providers.
+    pub async fn over(dir: tempfile::TempDir, registry: Registry) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
         db.migrate(None, clock.now()).await.unwrap();

@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
+use turnleaf::domain::repair::{ProviderState, Repair};
 use turnleaf::domain::*;
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
@@ -116,6 +117,11 @@ async fn the_branch_keeps_its_words(db: &Db, owner: UserId, with_turns: &Branch)
     branches::set_prompt_of_empty(&mut tx, with_turns.chat_id, "Be long.").await.unwrap();
     assert!(branches::set_policy(&mut tx, empty.id, ContextPolicy::SignaturesOnly).await.unwrap());
     assert!(!branches::set_policy(&mut tx, id(), ContextPolicy::Exact).await.unwrap());
+    let mut learnt = branches::provider_state(db, empty.id).await.unwrap();
+    assert_eq!(learnt, ProviderState::default());
+    learnt.learn(Repair::ReasoningLeftOut, None, id());
+    assert!(branches::set_provider_state(&mut tx, empty.id, &learnt).await.unwrap());
+    assert!(!branches::set_provider_state(&mut tx, id(), &learnt).await.unwrap());
     assert!(branches::rename(&mut tx, empty.id, "side").await.unwrap());
     assert!(!branches::rename(&mut tx, id(), "side").await.unwrap());
     tx.commit().await.unwrap();
@@ -124,6 +130,8 @@ async fn the_branch_keeps_its_words(db: &Db, owner: UserId, with_turns: &Branch)
     assert_eq!(branches::frozen(db, with_turns.id).await.unwrap(), Some(frozen()));
     let words = Frozen { system_prompt: "Be long.".into(), tools: None };
     assert_eq!(branches::frozen(db, empty.id).await.unwrap(), Some(words));
+    assert_eq!(branches::provider_state(db, empty.id).await.unwrap(), learnt);
+    assert_eq!(branches::provider_state(db, with_turns.id).await.unwrap(), ProviderState::default());
 }
 
 async fn the_same_request_is_known(db: &Db, owner: UserId, sent: &Exchange, reply: &Turn) {

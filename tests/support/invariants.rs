@@ -130,7 +130,7 @@ fn size(item: &Item) -> usize {
         | Item::Stop(text) => text.len(),
         Item::ToolCall { id, name, .. } => id.len() + name.len(),
         Item::Opaque(map) => json!(map).to_string().len(),
-        Item::Usage(_) | Item::Cost(_) => 0,
+        Item::Usage(_) | Item::Cost(_) | Item::Notice(_) => 0,
         Item::Failed(failure) => failure.message.len() + failure.detail.as_ref().map_or(0, String::len),
     }
 }

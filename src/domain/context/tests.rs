@@ -6,6 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::block::ToolStatus;
 use crate::sample;
+use crate::turn::TurnStatus;
 
 fn openai() -> Lock {
     Lock::new("openai", "g1")
@@ -22,7 +23,7 @@ fn turns(n: i64) -> Vec<Turn> {
 
 /// The path of these turns, on branches with these locks, all raws complete.
 fn path<'a>(turns: &'a [Turn], locks: &'a [Lock]) -> Vec<PathTurn<'a>> {
-    turns.iter().zip(locks).map(|(turn, lock)| PathTurn { turn, lock, has_complete_raw: true }).collect()
+    turns.iter().zip(locks).map(|(turn, lock)| PathTurn { turn, lock, raw: Raw::Whole, repair: None }).collect()
 }
 
 /// The replies' modes and reasons.
@@ -40,7 +41,8 @@ fn ids(path: &[PathTurn<'_>]) -> Vec<TurnId> {
 const SAME: (Mode, Reason) = (Mode::Raw, Reason::SameLock);
 const BREAK: (Mode, Reason) = (Mode::Canonical, Reason::ModelBreak);
 const BEHIND: (Mode, Reason) = (Mode::Canonical, Reason::BehindModelBreak);
-const NO_RAW: (Mode, Reason) = (Mode::Canonical, Reason::RawIncomplete);
+const PARTIAL: (Mode, Reason) = (Mode::Raw, Reason::Partial);
+const NO_RAW: (Mode, Reason) = (Mode::Canonical, Reason::RawMissing);
 const EMPTY: (Mode, Reason) = (Mode::Omitted, Reason::Empty);
 
 #[test]
@@ -75,17 +77,65 @@ fn a_users_turn_on_another_branch_is_no_break() {
 }
 
 #[test]
-fn a_reply_without_complete_raw_falls_back_alone() {
+fn a_reply_goes_back_as_far_as_its_bytes_are_kept_and_stands_alone_with_that() {
     let mut all = turns(3);
     let locks = vec![openai(); 6];
-    let mut with_gap = path(&all, &locks);
-    with_gap[3].has_complete_raw = false;
-    assert_eq!(replies(&with_gap, &openai()), [SAME, NO_RAW, SAME]);
-
-    for status in [TurnStatus::Cancelled, TurnStatus::Error] {
+    for status in [TurnStatus::Complete, TurnStatus::Cancelled, TurnStatus::Error] {
         all[3].status = status;
-        assert_eq!(replies(&path(&all, &locks), &openai()), [SAME, NO_RAW, SAME], "{status:?}");
+        for (raw, expected) in [(Raw::Whole, SAME), (Raw::Partial, PARTIAL), (Raw::Missing, NO_RAW)] {
+            let mut path = path(&all, &locks);
+            path[3].raw = raw;
+            assert_eq!(replies(&path, &openai()), [SAME, expected, SAME], "{status:?} {raw:?}");
+            // Bytes are for their own model alone.
+            assert_eq!(replies(&path, &anthropic()), [BEHIND, BEHIND, BREAK], "{status:?} {raw:?}");
+        }
     }
+}
+
+#[test]
+fn what_the_provider_refused_is_said_of_the_replies_that_go_back_without_it() {
+    let all = turns(2);
+    let locks = vec![openai(); 4];
+    let mut path = path(&all, &locks);
+    for at in &mut path {
+        at.repair = Some(Repair::EarlierReasoningLeftOut);
+    }
+    path[3].raw = Raw::Missing;
+    let entries = manifest(&path, &openai());
+    let repairs: Vec<_> = entries.iter().map(|entry| entry.repair).collect();
+    assert_eq!(repairs, [None, Some(Repair::EarlierReasoningLeftOut), None, None], "only where bytes go back");
+    let whole = &manifest(&path_without_repair(&path), &openai())[1];
+    let reasoning = all[1].blocks.iter().filter(|block| is_reasoning(&block.content)).count();
+    assert!(reasoning > 0);
+    assert_eq!(entries[1].blocks_sent as usize, whole.blocks_sent as usize - reasoning);
+    assert_eq!(serde_json::to_value(&entries[1]).unwrap()["repair"], "earlier_reasoning_left_out");
+    assert_eq!(serde_json::to_value(whole).unwrap().get("repair"), None);
+    let steps = own_steps(&all[1], Some(Repair::StepsTold));
+    assert_eq!((steps.mode, steps.reason), (Mode::Canonical, Reason::OwnSteps));
+}
+
+fn path_without_repair<'a>(path: &[PathTurn<'a>]) -> Vec<PathTurn<'a>> {
+    path.iter().map(|at| PathTurn { repair: None, ..*at }).collect()
+}
+
+#[test]
+fn a_notice_is_sent_to_no_model() {
+    let contents = [crate::notice::Notice::ReasoningRefused.content(), Content::text("So.")];
+    let all = [sample::reply(2, contents)];
+    let locks = [openai()];
+    for lock in [openai(), anthropic()] {
+        let entry = &manifest(&path(&all, &locks), &lock)[0];
+        assert_eq!((entry.blocks_sent, entry.blocks_omitted), (1, 1), "{lock:?}");
+    }
+    assert_eq!(canonical_text(&all[0]), "So.");
+}
+
+#[test]
+fn a_manifest_of_an_older_version_is_read() {
+    let old = json!({"turn_id": sample::turn_id(1), "mode": "canonical", "reason": "raw_incomplete", "blocks_sent": 1,
+        "blocks_omitted": 0, "approx_tokens": 1});
+    let entry: ManifestEntry = serde_json::from_value(old).unwrap();
+    assert_eq!((entry.reason, entry.repair), (Reason::RawMissing, None));
 }
 
 #[test]
@@ -143,7 +193,7 @@ fn a_users_images_and_references_are_sent() {
     let image = Content::Image { blob: "00".into(), mime: "image/png".into(), alt: "a cat".into() };
     let reference = Content::Reference { ref_id: "d".into(), ref_type: "document".into(), version_timestamp: None };
     turn.blocks = sample::blocks(1, [image, reference, Content::text(" ")]);
-    let entry = &manifest(&[PathTurn { turn: &turn, lock: &openai(), has_complete_raw: false }], &openai())[0];
+    let entry = &manifest(&[PathTurn { turn: &turn, lock: &openai(), raw: Raw::Missing, repair: None }], &openai())[0];
     assert_eq!((entry.mode, entry.blocks_sent, entry.blocks_omitted), (Mode::Canonical, 2, 1));
 }
 
@@ -165,17 +215,17 @@ fn tokens_are_estimated_by_script() {
 }
 
 /// Any path: whose lock each reply has, whether it has raw, how it ended, whether there is anything in it.
-fn any_path() -> impl Strategy<Value = Vec<(Turn, Lock, bool)>> {
-    let reply = (0..3_u8, any::<bool>(), 0..3_usize, any::<bool>());
+fn any_path() -> impl Strategy<Value = Vec<(Turn, Lock, Raw)>> {
+    let reply = (0..3_u8, 0..3_usize, 0..3_usize, any::<bool>());
     prop::collection::vec(reply, 0..12).prop_map(|replies| {
         let mut path = Vec::new();
         for (n, (lock, raw, status, full)) in (0..).zip(replies) {
             let lock = [openai(), anthropic(), Lock::new("openai", "g2")][lock as usize].clone();
-            path.push((sample::user_turn(2 * n + 1, "hello"), lock.clone(), false));
+            path.push((sample::user_turn(2 * n + 1, "hello"), lock.clone(), Raw::Missing));
             let contents = if full { vec![Content::text("yes")] } else { Vec::new() };
             let mut turn = sample::reply(2 * n + 2, contents);
             turn.status = [TurnStatus::Complete, TurnStatus::Cancelled, TurnStatus::Error][status];
-            path.push((turn, lock, raw));
+            path.push((turn, lock, [Raw::Missing, Raw::Partial, Raw::Whole][raw]));
         }
         path
     })
@@ -186,7 +236,7 @@ proptest! {
     fn nothing_at_or_behind_a_reply_of_another_lock_is_raw(owned in any_path()) {
         let path: Vec<_> = owned
             .iter()
-            .map(|(turn, lock, has_complete_raw)| PathTurn { turn, lock, has_complete_raw: *has_complete_raw })
+            .map(|(turn, lock, raw)| PathTurn { turn, lock, raw: *raw, repair: None })
             .collect();
         let entries = manifest(&path, &openai());
         prop_assert_eq!(&entries, &manifest(&path, &openai()));
@@ -196,7 +246,7 @@ proptest! {
         for (at, entry) in path.iter().zip(&entries).rev() {
             masked |= at.turn.role == Role::Assistant && *at.lock != openai();
             prop_assert!(!(masked && entry.mode == Mode::Raw));
-            let replayable = at.turn.status == TurnStatus::Complete && at.has_complete_raw && !at.turn.blocks.is_empty();
+            let replayable = at.raw != Raw::Missing && !at.turn.blocks.is_empty();
             if !masked && replayable {
                 prop_assert_eq!(entry.mode, Mode::Raw);
             }
@@ -210,12 +260,12 @@ proptest! {
         let mut owned = owned;
         let n = owned.len() as i64;
         let older: Vec<_> =
-            owned.iter().map(|(turn, lock, raw)| PathTurn { turn, lock, has_complete_raw: *raw }).collect();
+            owned.iter().map(|(turn, lock, raw)| PathTurn { turn, lock, raw: *raw, repair: None }).collect();
         let before = manifest(&older, &openai());
-        owned.push((sample::user_turn(n + 1, "more"), openai(), false));
-        owned.push((sample::rich_reply(n + 2), openai(), true));
+        owned.push((sample::user_turn(n + 1, "more"), openai(), Raw::Missing));
+        owned.push((sample::rich_reply(n + 2), openai(), Raw::Whole));
         let longer: Vec<_> =
-            owned.iter().map(|(turn, lock, raw)| PathTurn { turn, lock, has_complete_raw: *raw }).collect();
+            owned.iter().map(|(turn, lock, raw)| PathTurn { turn, lock, raw: *raw, repair: None }).collect();
         prop_assert_eq!(&manifest(&longer, &openai())[..before.len()], &before[..]);
     }
 }

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::domain::block::{ToolStatus, chat_seq};
+use crate::domain::notice::is_notice;
 use crate::domain::tool::parse_arguments;
 use crate::domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId};
 use crate::server::outbound::provider::Item;
@@ -93,6 +94,10 @@ impl BlockBuilder {
             Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
             Item::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
             Item::Opaque(map) => self.opaque(map, out),
+            Item::Notice(notice) => {
+                self.end_open(BlockState::Done, out);
+                self.start(notice.content(), BlockState::Done, out);
+            }
         }
     }
 
@@ -194,7 +199,7 @@ impl BlockBuilder {
             id,
             seq,
             chat_seq: chat_seq(self.place.turn_ord, seq),
-            author: Author::Assistant,
+            author: if is_notice(&content) { Author::System } else { Author::Assistant },
             state,
             content,
             parent_block_id: None,

@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod extras;
 pub mod message;
 pub mod models;
+pub mod repair;
 pub mod request;
 pub mod stream;
 pub mod thinking;

@@ -11,6 +11,7 @@ pub mod message;
 pub mod models;
 pub mod output;
 pub mod part;
+pub mod repair;
 pub mod request;
 pub mod stream;
 pub mod usage;

@@ -6,6 +6,9 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
+use crate::domain::branch::ContextPolicy;
+use crate::domain::notice::Notice;
+use crate::domain::repair::Repair;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Block, Capabilities, Failure, FailureKind, Params, Role, Thinking, TurnId, Usage};
 
@@ -35,6 +38,12 @@ pub trait Provider: Send + Sync {
     }
     /// The exact request body. The same request gives the same bytes (providers.md P4).
     fn build(&self, request: &ChatRequest) -> Bytes;
+    /// In which other form a request may be accepted that was refused before it brought any content; `None` when the
+    /// refusal is about something else, or that form was the refused one already (providers.md 3.6, 6.6, 7.4).
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        let _ = (refused, request);
+        None
+    }
     /// One attempt: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
     /// body it gave, closes the connection. `model` is the one that `body` was built for: some APIs name it in the URL.
     fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>>;
@@ -78,6 +87,26 @@ pub struct ChatRequest {
     /// What the model takes, the provider's list included.
     pub capabilities: Capabilities,
     pub tools: Vec<ToolSpec>,
+    /// Every reply that goes back has its reasoning beside it, an empty one where there was none: an endpoint said that
+    /// it wants that. Only chat completions have a place for it.
+    pub echoes_reasoning: bool,
+    /// The branch's. For APIs that sign reasoning; the others have one way.
+    pub policy: ContextPolicy,
+}
+
+impl ChatRequest {
+    /// The turns before the reply that is being written, and that reply's own steps so far.
+    pub fn before_steps(&self) -> (&[HistoryTurn], Option<&HistoryTurn>) {
+        match self.history.split_last() {
+            Some((steps, before)) if steps.role == Role::Assistant && !steps.raw.is_empty() => (before, Some(steps)),
+            _ => (&self.history, None),
+        }
+    }
+
+    /// Whether any reply before the one that is being written goes back with its reasoning.
+    pub fn has_earlier_reasoning(&self) -> bool {
+        self.before_steps().0.iter().any(|turn| !turn.raw.is_empty() && !turn.leaves_out_reasoning)
+    }
 }
 
 /// One turn of the path as the context rule sends it (domain.md 4.7).
@@ -86,9 +115,12 @@ pub struct HistoryTurn {
     pub turn_id: TurnId,
     pub role: Role,
     pub blocks: Vec<Block>,
-    /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. Empty means
-    /// canonical: plain text. Tool results come from `blocks` in both cases.
+    /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. The last one
+    /// may have been cut off: the bytes say so, and only what the API takes of it is sent (providers.md 2.6). Empty
+    /// means canonical: plain text. Tool results come from `blocks` in both cases.
     pub raw: Vec<Bytes>,
+    /// Reasoning, its proofs and whatever hangs on them stay behind: the provider refused them.
+    pub leaves_out_reasoning: bool,
 }
 
 /// A response that began with success.
@@ -117,6 +149,13 @@ pub struct Refused {
 pub const ERROR_BODY_BYTES: usize = 256 << 10;
 
 impl Refused {
+    /// What the provider said, in small letters: its document and what was understood of it.
+    pub fn words(&self) -> String {
+        const ENOUGH: usize = 16 << 10;
+        let document = String::from_utf8_lossy(&self.body[..self.body.len().min(ENOUGH)]);
+        format!("{}\n{document}", self.failure.detail.as_deref().unwrap_or_default()).to_lowercase()
+    }
+
     /// No response came.
     pub fn unanswered(failure: Failure) -> Self {
         let retries_by_itself = failure.kind.retries_by_itself();
@@ -177,6 +216,8 @@ pub enum Item {
     },
     /// Something that is kept in its place and not interpreted: the content of an `x:` block.
     Opaque(Map<String, Value>),
+    /// Something that happened to the request and that the person should know.
+    Notice(Notice),
     /// Replaces what was said before of the same response.
     Usage(Usage),
     /// What the provider says that the response cost, in millionths of a US dollar. Replaces what was said before.

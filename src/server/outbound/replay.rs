@@ -15,6 +15,7 @@ use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::classify;
 use crate::server::outbound::gemini::{self, GeminiDecoder};
 use crate::server::outbound::ollama::{self, OllamaDecoder};
+use crate::server::outbound::openai_chat::message::Reasoning;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
 use crate::server::outbound::openai_responses::{self, ResponsesDecoder};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
@@ -65,7 +66,7 @@ pub fn replay(how: &Replay, body: &[u8]) -> Result<Value, WrongUse> {
     }
     let outcome = decoder.finish(&mut items);
     let read = read(items, &outcome);
-    let next = how.next.then(|| next(api, dialect, &read, &outcome, body));
+    let next = how.next.then(|| next(api, dialect, &read, body));
     Ok(print(&read, &outcome, decoder.events(), next))
 }
 
@@ -112,41 +113,23 @@ pub fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
     }
 }
 
-/// The assistant part of the next request: a whole response goes back as its API wants it, a broken one as its text.
-fn next(api: Api, dialect: &'static Dialect, read: &Read, outcome: &Outcome, body: &[u8]) -> Vec<Value> {
-    if outcome.complete {
-        let is_thinking = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
-        return match api {
-            Api::Anthropic => {
-                let said = anthropic::request::read_again(body);
-                said.and_then(|said| said.message()).into_iter().collect()
-            }
-            Api::OpenaiChat => {
-                let said = request::read_again(dialect, body);
-                said.and_then(|said| said.message(dialect, is_thinking, |_| false)).into_iter().collect()
-            }
-            Api::Gemini => {
-                let parts = gemini::request::read_again(body).map(|said| said.into_parts()).unwrap_or_default();
-                if parts.is_empty() { Vec::new() } else { vec![json!({"role": "model", "parts": parts})] }
-            }
-            Api::Ollama => ollama::request::read_again(body).and_then(|said| said.into_message()).into_iter().collect(),
-            Api::OpenaiResponses => {
-                let said = openai_responses::request::read_again(body);
-                said.map(|said| said.items(|_| false).0).unwrap_or_default()
-            }
-        };
-    }
-    let text = crate::domain::turn::content_text(read.blocks.iter().map(|block| &block.content));
-    if text.is_empty() {
-        return Vec::new();
-    }
+/// The assistant part of the next request to the same model: as its API wants it, whole or cut off.
+fn next(api: Api, dialect: &'static Dialect, read: &Read, body: &[u8]) -> Vec<Value> {
+    let is_on = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
     match api {
-        Api::OpenaiChat | Api::OpenaiResponses | Api::Ollama => vec![json!({"role": "assistant", "content": text})],
-        Api::Gemini => vec![json!({"role": "model", "parts": [{"text": text}]})],
-        Api::Anthropic => {
-            let content = anthropic::message::plain(&text);
-            content.map(|text| json!({"role": "assistant", "content": [text]})).into_iter().collect()
+        Api::Anthropic => anthropic::request::read_again(body).message().into_iter().collect(),
+        Api::OpenaiChat => {
+            let said = request::read_again(dialect, body);
+            let calls = said.sent_calls(|_| false);
+            let is_needed = is_on && !said.calls.is_empty();
+            said.message(dialect, Reasoning::AsUsual { is_needed }, &calls).into_iter().collect()
         }
+        Api::Gemini => {
+            let parts = gemini::request::read_again(body).into_parts(true);
+            if parts.is_empty() { Vec::new() } else { vec![json!({"role": "model", "parts": parts})] }
+        }
+        Api::Ollama => ollama::request::read_again(body).into_message(true).into_iter().collect(),
+        Api::OpenaiResponses => openai_responses::request::read_again(body).items(true, |_| false).0,
     }
 }
 

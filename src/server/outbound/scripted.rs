@@ -12,9 +12,10 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::domain::provider::Reasoning;
+use crate::domain::repair::Repair;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Capabilities, Failure, Thinking};
-use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
+use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 use crate::server::outbound::redact::Secrets;
 
@@ -106,10 +107,12 @@ impl Drop for Body {
 
 type Tool = Arc<dyn Fn(&str, &Value) -> Option<ToolOutcome> + Send + Sync>;
 
-/// The provider. It speaks the generic dialect of chat completions.
+/// The provider. It speaks the generic dialect of chat completions, or whatever [`Scripted::like`] says.
 #[derive(Clone)]
 pub struct Scripted {
     id: String,
+    /// Whose requests it gets and whose replies it gives.
+    speaks: Option<Arc<dyn Provider>>,
     answers: Arc<Mutex<VecDeque<Answer>>>,
     log: Arc<Log>,
     tools: Vec<ToolSpec>,
@@ -122,12 +125,19 @@ impl Scripted {
     pub fn new(id: &str, answers: impl IntoIterator<Item = Answer>) -> Self {
         Self {
             id: id.to_owned(),
+            speaks: None,
             answers: Arc::new(Mutex::new(answers.into_iter().collect())),
             log: Arc::default(),
             tools: Vec::new(),
             capabilities: Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS),
             tool: Arc::new(|_, _| None),
         }
+    }
+
+    /// Has its requests built, its replies read and its refusals judged by this provider, which sends nothing.
+    pub fn like(mut self, other: impl Provider + 'static) -> Self {
+        self.speaks = Some(Arc::new(other));
+        self
     }
 
     /// Brings tools along, all run by one function.
@@ -179,7 +189,17 @@ impl Provider for Scripted {
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
-        request::body(Self::dialect(), request)
+        match &self.speaks {
+            Some(other) => other.build(request),
+            None => request::body(Self::dialect(), request),
+        }
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        match &self.speaks {
+            Some(other) => other.repair(refused, request),
+            None => repair::repair(Self::dialect(), refused, request),
+        }
     }
 
     fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
@@ -207,7 +227,10 @@ impl Provider for Scripted {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ChatDecoder::of(Self::dialect(), self.name(), Secrets::default()))
+        match &self.speaks {
+            Some(other) => other.decoder(),
+            None => Box::new(ChatDecoder::of(Self::dialect(), self.name(), Secrets::default())),
+        }
     }
 
     fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {

@@ -1,10 +1,12 @@
 //! The driver: one assistant turn from pending to its end, through as many provider calls and tools as it takes. No error
 //! leaves it; a run always ends in a terminal event, and the journal is the error report.
 
+mod attempts;
 mod conclusion;
 mod context;
 mod generation;
 mod recorder;
+mod repair;
 mod tools;
 
 use std::sync::Arc;
@@ -50,6 +52,10 @@ struct Run<'a> {
     steps_raw: Vec<Bytes>,
     /// The generations that were made, whose bytes are packed at the end.
     generations: Vec<GenerationId>,
+    /// The number of the next generation. A request that was refused and repaired took one of its own.
+    step: u32,
+    /// What a refusal made of this turn's requests; one turn is repaired once.
+    repair: Option<repair::Repaired>,
     deadline: Instant,
     /// The end of the generation that a failure or a Stop cut off, still to be stored.
     cut_off: Option<GenerationEnd>,
@@ -73,6 +79,8 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         context: None,
         steps_raw: Vec::new(),
         generations: Vec::new(),
+        step: 0,
+        repair: None,
         deadline: Instant::now() + supervisor.pace().turn,
         cut_off: None,
     };
@@ -95,8 +103,8 @@ pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
 
 impl Run<'_> {
     async fn steps(&mut self) -> Result<(), Halt> {
-        for step in 0..limits::TOOL_ROUNDS {
-            let calls = self.generation(step).await?;
+        for _ in 0..limits::TOOL_ROUNDS {
+            let calls = self.generation().await?;
             if calls.is_empty() {
                 return Ok(());
             }

@@ -6,6 +6,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::domain::branch::{Branch, ContextPolicy, Frozen, Lock};
+use crate::domain::repair::ProviderState;
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
@@ -23,6 +24,8 @@ sql! {
         WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY b.created_at, b.id";
     FROZEN = "SELECT system_prompt, tools FROM branches WHERE id = $1";
+    PROVIDER_STATE = "SELECT provider_state FROM branches WHERE id = $1";
+    SET_PROVIDER_STATE = "UPDATE branches SET provider_state = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
     RENAME = "UPDATE branches SET name = $2 WHERE id = $1 AND deleted_at IS NULL";
@@ -117,6 +120,21 @@ pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreEr
     let Some((system_prompt, tools)) = row else { return Ok(None) };
     let tools = tools.map(|text| from_json(&text, "branches", "tools", branch.uuid())).transpose()?;
     Ok(Some(Frozen { system_prompt, tools }))
+}
+
+/// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`frozen`].
+pub async fn provider_state(db: &Db, branch: BranchId) -> Result<ProviderState, StoreError> {
+    let state: Option<Json<ProviderState>> =
+        on!(db, |pool| sqlx::query_scalar(PROVIDER_STATE).bind(branch.uuid()).fetch_optional(pool).await?);
+    Ok(state.map(|Json(state)| state).unwrap_or_default())
+}
+
+/// Replaces what the branch keeps for its provider. False when the branch is gone.
+pub async fn set_provider_state(tx: &mut Tx, branch: BranchId, state: &ProviderState) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_PROVIDER_STATE).bind(branch.uuid()).bind(Json(state)).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
 }
 
 /// Gives the system prompt to the chat's branches that have no turn yet; the others keep theirs.

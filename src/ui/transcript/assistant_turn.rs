@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::error_reply::ErrorReply;
+use super::notices::Notices;
 use super::segment_view::Items;
 use super::status_line::{RefreshLink, StatusLine, StoppedLine};
 use super::turn_actions::ReplyActions;
@@ -47,6 +48,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         >
             <TurnHeading id=heading_id(id) who at/>
             <div class="reply">
+                <Notices turn=turn.clone()/>
                 <Items state turn=turn.clone()/>
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::EMPTY_REPLY}</p> })}
                 <StatusLine state turn=turn.clone()/>

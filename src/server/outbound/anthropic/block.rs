@@ -33,6 +33,8 @@ pub struct Building {
     /// A surrogate half at the end of the growing text.
     half: Option<u32>,
     pub is_closed: bool,
+    /// Its own end came.
+    pub is_done: bool,
     /// What waits for the blocks before this one to end.
     pub waiting: Vec<Item>,
 }
@@ -64,6 +66,7 @@ impl Building {
             strange: Vec::new(),
             half: None,
             is_closed: false,
+            is_done: false,
             waiting: Vec::new(),
         };
         building.announce(response_id);
@@ -170,7 +173,7 @@ impl Building {
 
     /// What goes back of it in the next request.
     pub fn into_said(self) -> SaidBlock {
-        SaidBlock { is_whole: self.is_whole(), value: self.value }
+        SaidBlock { is_whole: self.is_whole(), is_done: self.is_done, value: self.value }
     }
 
     /// Nobody will ask for it again.

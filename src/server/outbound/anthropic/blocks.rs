@@ -54,17 +54,22 @@ impl Blocks {
         self.flow(out);
     }
 
-    /// A block has ended.
+    /// A block has ended: the provider said so.
     pub fn stop(&mut self, index: Option<u64>, out: &mut Vec<Item>) {
         if let Some(building) = self.find(index) {
+            building.is_done = true;
             building.close();
         }
         self.flow(out);
     }
 
-    /// Nothing can follow any more: every block has ended.
-    pub fn end(&mut self, out: &mut Vec<Item>) {
-        self.all[self.front..].iter_mut().filter(|building| !building.is_closed).for_each(Building::close);
+    /// Nothing can follow any more. `is_done` is whether the provider said so; else the body is over, and what was open
+    /// was cut.
+    pub fn end(&mut self, is_done: bool, out: &mut Vec<Item>) {
+        for building in self.all[self.front..].iter_mut().filter(|building| !building.is_closed) {
+            building.is_done = is_done;
+            building.close();
+        }
         self.flow(out);
     }
 

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::domain::Capabilities;
+use crate::domain::repair::Repair;
 use crate::server::outbound::anthropic::models::Generation;
-use crate::server::outbound::anthropic::{MessagesDecoder, models, request};
+use crate::server::outbound::anthropic::{MessagesDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
@@ -82,6 +83,10 @@ impl Provider for MessagesEndpoint {
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(refused, request)
     }
 
     fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {

@@ -10,6 +10,8 @@ pub struct SaidBlock {
     pub value: Map<String, Value>,
     /// Its `input` is an object. A call that the token limit cut has none.
     pub is_whole: bool,
+    /// Its own end came. Where it did not, the connection, a person or an error cut it.
+    pub is_done: bool,
 }
 
 impl SaidBlock {
@@ -36,31 +38,44 @@ impl SaidBlock {
 pub struct Said {
     pub blocks: Vec<SaidBlock>,
     pub is_paused: bool,
+    /// The response came to its own end.
+    pub is_complete: bool,
+}
+
+/// What goes back of a response.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sent {
+    /// The content of the message; empty when nothing of it may be sent.
+    pub content: Vec<Value>,
+    /// The calls in it, each of which needs its result: which one of the response it is, from 0, and its id.
+    pub calls: Vec<(usize, String)>,
 }
 
 impl Said {
-    /// The calls that want an answer, in order: id, and whether the arguments are whole.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.blocks.iter().filter(|block| block.is_call()).map(|block| (block.text("id"), block.is_whole))
+    /// How many calls that want an answer it has, sent or not.
+    pub fn calls(&self) -> usize {
+        self.blocks.iter().filter(|block| block.is_call()).count()
     }
 
-    /// The content of the message; empty when nothing of it may be sent. `answered` says which calls have a result: a
-    /// call whose arguments were cut goes back only if it has one, and then with `{}`.
+    /// What to send. `answered` says which calls have a result: a call whose arguments the token limit cut goes back
+    /// only if it has one, and then with `{}`.
     ///
     /// Left out are texts without a letter, reasoning without a signature, cut calls, and reasoning at the end, behind
-    /// which something would have to follow: the API refuses each of them (providers.md 2.6).
-    pub fn content(&self, answered: impl Fn(usize) -> bool) -> Vec<Value> {
-        let mut calls = 0;
+    /// which something would have to follow: the API refuses each of them (providers.md 2.6). Of a response that was cut
+    /// off also every block that is not text and has no end, and what the provider called itself without a result.
+    pub fn sent(&self, with_thinking: bool, answered: impl Fn(usize) -> bool) -> Sent {
+        let mut number = 0;
         let mut kept: Vec<(bool, Value)> = Vec::new();
+        let mut calls = Vec::new();
         for block in &self.blocks {
-            let is_answered = block.is_call() && {
-                calls += 1;
-                answered(calls - 1)
-            };
+            let call = block.is_call().then_some(number);
+            number += usize::from(call.is_some());
             let is_sent = match block.kind() {
                 "text" => !block.text("text").trim().is_empty(),
-                "thinking" => !block.text("signature").is_empty(),
-                _ => block.is_whole || is_answered,
+                "thinking" => with_thinking && !block.text("signature").is_empty(),
+                "redacted_thinking" => with_thinking,
+                _ if !self.is_complete => block.is_whole && block.is_done && self.has_its_result(block),
+                _ => block.is_whole || call.is_some_and(&answered),
             };
             if is_sent {
                 let mut value = block.value.clone();
@@ -68,18 +83,27 @@ impl Said {
                     value.insert("input".into(), json!({}));
                 }
                 kept.push((block.is_thinking(), Value::Object(value)));
+                calls.extend(call.map(|number| (number, block.text("id").to_owned())));
             }
         }
         // A paused reply goes on where it stopped, whatever its last block is.
         while !self.is_paused && kept.last().is_some_and(|(is_thinking, _)| *is_thinking) {
             kept.pop();
         }
-        kept.into_iter().map(|(_, value)| value).collect()
+        Sent { content: kept.into_iter().map(|(_, value)| value).collect(), calls }
     }
 
     /// The message, when nobody has answered its calls yet.
     pub fn message(&self) -> Option<Value> {
-        Some(self.content(|_| false)).filter(|content| !content.is_empty()).map(|content| assistant(content.into()))
+        Some(self.sent(true, |_| false).content)
+            .filter(|content| !content.is_empty())
+            .map(|content| assistant(content.into()))
+    }
+
+    /// Whether a call of the provider's own has its result beside it; true for every other block.
+    fn has_its_result(&self, call: &SaidBlock) -> bool {
+        let is_own = matches!(call.kind(), "server_tool_use" | "mcp_tool_use");
+        !is_own || self.blocks.iter().any(|block| block.text("tool_use_id") == call.text("id"))
     }
 }
 
@@ -101,8 +125,9 @@ mod tests {
         let block = |value: &Value| SaidBlock {
             value: value.as_object().unwrap().clone(),
             is_whole: value.get("input").is_none_or(Value::is_object),
+            is_done: true,
         };
-        Said { blocks: blocks.as_array().unwrap().iter().map(block).collect(), is_paused: false }
+        Said { blocks: blocks.as_array().unwrap().iter().map(block).collect(), is_paused: false, is_complete: true }
     }
 
     #[test]
@@ -128,7 +153,7 @@ mod tests {
             (json!([{"type": "server_tool_use", "id": "c", "name": "f", "input": null}, text]), json!([text])),
             (json!([{"type": "of_tomorrow", "any": [1, null]}]), json!([{"type": "of_tomorrow", "any": [1, null]}])),
         ] {
-            assert_eq!(Value::Array(said(blocks.clone()).content(|_| false)), expected, "{blocks}");
+            assert_eq!(Value::Array(said(blocks.clone()).sent(true, |_| false).content), expected, "{blocks}");
         }
     }
 
@@ -138,8 +163,9 @@ mod tests {
             {"type": "tool_use", "id": "a", "name": "f", "input": {}},
             {"type": "tool_use", "id": "b", "name": "f", "input": "half"},
         ]);
-        let content = said(blocks).content(|at| at == 1);
-        assert_eq!(content[1], json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}));
+        let sent = said(blocks).sent(true, |at| at == 1);
+        assert_eq!(sent.calls, [(0, "a".to_owned()), (1, "b".to_owned())]);
+        assert_eq!(sent.content[1], json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}));
     }
 
     #[test]
@@ -147,6 +173,55 @@ mod tests {
         let mut paused = said(json!([{"type": "thinking", "thinking": "", "signature": "s"}]));
         assert_eq!(paused.message(), None);
         paused.is_paused = true;
-        assert_eq!(paused.content(|_| false).len(), 1);
+        assert_eq!(paused.sent(true, |_| false).content.len(), 1);
+    }
+
+    /// The rows of providers.md 2.6: each block with whether its end came, in a response that was cut off.
+    #[test]
+    fn of_a_response_that_was_cut_off_goes_back_what_the_api_takes() {
+        let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
+        let unsigned = json!({"type": "thinking", "thinking": "wh"});
+        let half = json!({"type": "text", "text": "It is"});
+        let call = json!({"type": "tool_use", "id": "a", "name": "f", "input": {}});
+        let cut = json!({"type": "tool_use", "id": "b", "name": "f", "input": null});
+        let search = json!({"type": "server_tool_use", "id": "c", "name": "web_search", "input": {}});
+        let found = json!({"type": "web_search_tool_result", "tool_use_id": "c", "content": []});
+        for (what, blocks, expected) in [
+            ("a cut text", vec![(&thought, true), (&half, false)], vec![&thought, &half]),
+            ("an empty text", vec![(&thought, true), (&json!({"type": "text", "text": ""}), false)], vec![]),
+            ("reasoning without a signature", vec![(&unsigned, false)], vec![]),
+            ("reasoning and nothing behind it", vec![(&thought, true)], vec![]),
+            ("reasoning behind a text", vec![(&half, true), (&thought, true)], vec![&half]),
+            ("a whole call", vec![(&thought, true), (&call, true)], vec![&thought, &call]),
+            ("a call whose end never came", vec![(&thought, true), (&call, false)], vec![]),
+            ("a cut call", vec![(&thought, true), (&cut, false)], vec![]),
+            (
+                "a cut call behind a whole one",
+                vec![(&thought, true), (&call, true), (&cut, false)],
+                vec![&thought, &call],
+            ),
+            ("a search without its result", vec![(&half, true), (&thought, true), (&search, true)], vec![&half]),
+            ("a search with its result", vec![(&search, true), (&found, true)], vec![&search, &found]),
+        ] {
+            let block = |(value, is_done): &(&Value, bool)| SaidBlock {
+                value: value.as_object().unwrap().clone(),
+                is_whole: value.get("input").is_none_or(Value::is_object),
+                is_done: *is_done,
+            };
+            let said = Said { blocks: blocks.iter().map(block).collect(), is_paused: false, is_complete: false };
+            // The end of a turn answers every call, cut ones too.
+            let sent = said.sent(true, |_| true);
+            assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{what}");
+            assert_eq!(sent.calls.len(), sent.content.iter().filter(|block| block["type"] == "tool_use").count());
+        }
+    }
+
+    #[test]
+    fn reasoning_is_left_out_whole_or_not_at_all() {
+        let blocks = json!([
+            {"type": "thinking", "thinking": "why", "signature": "s"}, {"type": "redacted_thinking", "data": "d"},
+            {"type": "text", "text": "So."},
+        ]);
+        assert_eq!(said(blocks).sent(false, |_| false).content, [json!({"type": "text", "text": "So."})]);
     }
 }

@@ -42,6 +42,8 @@ pub struct Generation {
     most_tokens: Option<u32>,
     /// Thinking between tool calls has to be asked for with a beta header.
     pub interleaves_by_beta: bool,
+    /// Thinking can be asked for without its text.
+    pub can_hide_thinking: bool,
     /// Signatures hold only for an unchanged conversation before them.
     pub is_bound_to_prefix: bool,
 }
@@ -62,6 +64,10 @@ impl Generation {
             sampling,
             most_tokens: Some(most_tokens),
             interleaves_by_beta: false,
+            can_hide_thinking: matches!(
+                thinking,
+                ThinkingSwitch::AdaptiveOrBudget | ThinkingSwitch::Adaptive | ThinkingSwitch::Always
+            ),
             is_bound_to_prefix: false,
         };
         let Some((family, version)) = generation(&model) else {
@@ -79,7 +85,8 @@ impl Generation {
             (4, 0..6) => {
                 let sampling = if version == (4, 0) { Sampling::All } else { Sampling::OneOfTwo };
                 let most_tokens = if family == "opus" && version.1 < 5 { 32_000 } else { 64_000 };
-                Self { interleaves_by_beta: true, ..row(ThinkingSwitch::Budget, sampling, most_tokens) }
+                let row = row(ThinkingSwitch::Budget, sampling, most_tokens);
+                Self { interleaves_by_beta: true, can_hide_thinking: true, ..row }
             }
             (4, 6) => {
                 Self { interleaves_by_beta: true, ..row(ThinkingSwitch::AdaptiveOrBudget, Sampling::OneOfTwo, 128_000) }

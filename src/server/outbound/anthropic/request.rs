@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::domain::branch::ContextPolicy;
 use crate::domain::turn::content_text;
 use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::anthropic::message::{self, Said};
-use crate::server::outbound::anthropic::models;
+use crate::server::outbound::anthropic::models::{self, Generation};
 use crate::server::outbound::anthropic::stream::MessagesDecoder;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
@@ -26,10 +27,15 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if let Some(system) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
         set("system", json!(system));
     }
-    set("messages", Value::Array(messages(&request.history)));
+    set("messages", Value::Array(messages(request, &request.history)));
     set("stream", json!(true));
     let (thinking, effort) = models::ask(&request.model, &request.capabilities, request.thinking, max_tokens);
-    if let Some(thinking) = thinking {
+    if let Some(mut thinking) = thinking {
+        let is_on = thinking["type"] != "disabled";
+        if request.policy == ContextPolicy::SignaturesOnly && is_on && Generation::of(&request.model).can_hide_thinking
+        {
+            thinking["display"] = json!("omitted");
+        }
         set("thinking", thinking);
     }
     if let Some(effort) = effort {
@@ -80,7 +86,12 @@ impl Messages {
     }
 }
 
-fn messages(history: &[HistoryTurn]) -> Vec<Value> {
+/// How many messages there are before this reply's own steps.
+pub fn messages_before_steps(request: &ChatRequest) -> usize {
+    messages(request, request.before_steps().0).len()
+}
+
+fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
     let mut messages = Messages::default();
     let mut is_paused = false;
     for turn in history {
@@ -92,7 +103,9 @@ fn messages(history: &[HistoryTurn]) -> Vec<Value> {
                 let marked = (!text.trim().is_empty()).then(|| format!("<system>\n{text}\n</system>"));
                 messages.push(Role::User, marked.as_deref().and_then(message::plain));
             }
-            Role::Assistant => is_paused = push_assistant(&mut messages, turn),
+            Role::Assistant => {
+                is_paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn));
+            }
         }
     }
     // Models since 4.6 refuse to continue a message of their own, except one that they paused (providers.md 2.6).
@@ -104,6 +117,15 @@ fn messages(history: &[HistoryTurn]) -> Vec<Value> {
         _ => json!({"role": "user", "content": content}),
     };
     messages.all.into_iter().map(written).collect()
+}
+
+/// Whether a turn goes back without its thinking: the provider refused it, or the branch says so of all turns but the
+/// one that is being written. Not where signatures hold only for what was said before them: the rest would be lost too.
+fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
+    let is_by_policy = request.policy == ContextPolicy::OmitCompleted
+        && !Generation::of(&request.model).is_bound_to_prefix
+        && request.before_steps().1.is_none_or(|steps| !std::ptr::eq(steps, turn));
+    turn.leaves_out_reasoning || is_by_policy
 }
 
 fn plain_text(turn: &HistoryTurn) -> String {
@@ -120,14 +142,14 @@ fn user_text(turn: &HistoryTurn) -> String {
     text
 }
 
-/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
-/// Gives whether it ends with a reply that the model paused.
-fn push_assistant(messages: &mut Messages, turn: &HistoryTurn) -> bool {
-    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
-    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Gives
+/// whether it ends with a reply that the model paused.
+fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bool) -> bool {
+    if turn.raw.is_empty() {
         messages.push(Role::Assistant, message::plain(&plain_text(turn)));
         return false;
-    };
+    }
+    let steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(raw)).collect();
     let call_ids: Vec<BlockId> = turn
         .blocks
         .iter()
@@ -138,24 +160,21 @@ fn push_assistant(messages: &mut Messages, turn: &HistoryTurn) -> bool {
     for said in &steps {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
         let result = |at: usize| call_ids.get(first_call + at).and_then(|call| result_of(&turn.blocks, *call));
-        messages.push(Role::Assistant, said.content(|at| result(at).is_some()));
-        let results = said.calls().enumerate().filter_map(|(at, (id, is_whole))| {
-            let answer = result(at);
-            (answer.is_some() || is_whole).then(|| tool_result(id, answer))
-        });
-        messages.push(Role::User, results);
-        first_call += said.calls().count();
+        let sent = said.sent(with_thinking, |at| result(at).is_some());
+        messages.push(Role::Assistant, sent.content);
+        messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at))));
+        first_call += said.calls();
     }
     steps.last().is_some_and(|said| said.is_paused)
 }
 
-/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
-pub fn read_again(raw: &[u8]) -> Option<Said> {
+/// What a stored response said, whole or not.
+pub fn read_again(raw: &[u8]) -> Said {
     let mut decoder = MessagesDecoder::keeping_message();
     let mut items = Vec::new();
     decoder.feed(raw, &mut items);
     let outcome = decoder.finish(&mut items);
-    outcome.complete.then(|| decoder.into_reader().into_said())
+    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
 }
 
 fn tool_result(id: &str, answer: Option<(String, bool)>) -> Value {
@@ -178,4 +197,4 @@ fn result_of(blocks: &[Block], call: BlockId) -> Option<(String, bool)> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

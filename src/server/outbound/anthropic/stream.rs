@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::domain::notice::Notice;
 use crate::domain::{Failure, Usage};
 use crate::server::outbound::anthropic::block::opaque;
 use crate::server::outbound::anthropic::blocks::Blocks;
@@ -28,6 +29,8 @@ pub struct MessagesReader {
     is_stopped: bool,
     /// Thinking that the server left out of the request (providers.md 3.7).
     transformations: Vec<Value>,
+    /// That it did was told.
+    is_noticed: bool,
 }
 
 impl MessagesDecoder {
@@ -48,7 +51,7 @@ impl MessagesReader {
     /// What has to go back, if it was kept.
     pub fn into_said(self) -> Said {
         let is_paused = self.stop_reason.as_deref() == Some("pause_turn");
-        Said { blocks: self.blocks.into_said(), is_paused }
+        Said { is_complete: self.is_complete(), is_paused, blocks: self.blocks.into_said() }
     }
 
     /// Takes what `message_start` says, or a whole reply, which has its content and its end in it.
@@ -61,6 +64,7 @@ impl MessagesReader {
         self.blocks.of_response(text_of(message, "id").unwrap_or_default());
         self.beside(message);
         for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+            self.notice(out);
             self.blocks.start(None, block, is_mended, out);
             self.blocks.stop(None, out);
         }
@@ -77,11 +81,18 @@ impl MessagesReader {
         }
     }
 
+    /// Says that the server left something out: in front of the first block where it is known by then, else at the end.
+    fn notice(&mut self, out: &mut Vec<Item>) {
+        if !self.transformations.is_empty() && !std::mem::replace(&mut self.is_noticed, true) {
+            out.push(Item::Notice(Notice::ReasoningDropped));
+        }
+    }
+
     fn stop_because(&mut self, place: &Value, out: &mut Vec<Item>) {
         if let Some(reason) = text_of(place, "stop_reason")
             && self.stop_reason.as_deref() != Some(reason)
         {
-            self.blocks.end(out);
+            self.blocks.end(true, out);
             out.push(Item::Stop(reason.to_owned()));
             self.stop_reason = Some(reason.to_owned());
         }
@@ -89,8 +100,9 @@ impl MessagesReader {
 
     fn stop(&mut self, out: &mut Vec<Item>) {
         self.is_stopped = true;
-        self.blocks.end(out);
+        self.blocks.end(true, out);
         if !self.transformations.is_empty() && !self.blocks.is_empty() {
+            self.notice(out);
             let list = Value::Array(std::mem::take(&mut self.transformations));
             out.push(Item::Opaque(opaque("input_transformations", list)));
         }
@@ -124,6 +136,9 @@ impl Reader for MessagesReader {
             "message_start" => self.message(part("message"), said.is_mended, out),
             "content_block_start" => {
                 self.has_reply = true;
+                if self.blocks.is_empty() {
+                    self.notice(out);
+                }
                 self.blocks.start(index, part("content_block"), said.is_mended, out);
             }
             "content_block_delta" => {
@@ -152,7 +167,7 @@ impl Reader for MessagesReader {
     }
 
     fn seam(&mut self, out: &mut Vec<Item>) {
-        self.blocks.end(out);
+        self.blocks.end(false, out);
     }
 
     fn is_over(&self) -> bool {

@@ -4,6 +4,7 @@ use chrono::DateTime;
 use uuid::Uuid;
 
 use super::*;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::{Block, BlockId, Content, Event, GenerationId, Params, Role, Thinking, TurnId};
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::provider::{HistoryTurn, Item, Outcome};
@@ -11,7 +12,13 @@ use crate::server::outbound::provider::{HistoryTurn, Item, Outcome};
 /// Runs a script as a run would, with its tools, until it calls none; gives the types of its blocks and its text.
 async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, Outcome) {
     let demo = Demo::new(0.0);
-    let turn = |role, blocks, raw| HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw };
+    let turn = |role, blocks, raw| HistoryTurn {
+        turn_id: TurnId::from_uuid(Uuid::nil()),
+        role,
+        blocks,
+        raw,
+        leaves_out_reasoning: false,
+    };
     let mut ids = 0;
     let mut id = move || {
         ids += 1;
@@ -34,6 +41,8 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             is_thinking_mode: thinking != Thinking::Off,
             capabilities: demo.capabilities(model),
             tools: if has_tools { demo.tools() } else { Vec::new() },
+            echoes_reasoning: false,
+            policy: ContextPolicy::Exact,
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;

@@ -27,6 +27,11 @@ impl Calls {
         self.open.is_some() && call.get("name").and_then(Value::as_str).is_none_or(str::is_empty)
     }
 
+    /// Whether the arguments of the last call are still to come.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Takes one `functionCall`; whatever is open must have been closed, unless this continues it. `response_id` makes
     /// ids for endpoints that give none. Gives the arguments of a call that came in pieces and is whole now.
     pub fn take(&mut self, call: &Value, response_id: &str, out: &mut Vec<Item>) -> Option<Value> {

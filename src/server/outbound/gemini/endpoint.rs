@@ -6,7 +6,8 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::domain::Capabilities;
-use crate::server::outbound::gemini::{GeminiDecoder, models, request};
+use crate::domain::repair::Repair;
+use crate::server::outbound::gemini::{GeminiDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
@@ -74,6 +75,10 @@ impl Provider for GeminiEndpoint {
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(refused, request)
     }
 
     fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {

@@ -1,7 +1,7 @@
 //! The parts of a response that go into the next request to the same model: every part unchanged and in its place, but
 //! thoughts only as their signatures (providers.md 7.4, 7.6).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::server::outbound::halves;
 
@@ -52,23 +52,54 @@ impl Said {
         self.parts.iter().filter_map(call).collect()
     }
 
+    /// Takes the last call out: its arguments came in pieces, and the rest of them never did.
+    pub fn cut_last_call(&mut self) {
+        if let Some(at) = self.parts.iter().rposition(is_call) {
+            self.parts.remove(at);
+        }
+    }
+
+    /// Takes the calls out: the API said that something is wrong with them.
+    pub fn without_calls(&mut self) {
+        self.parts.retain(|part| !is_call(part));
+    }
+
     /// The parts to send; none when nothing of the response may be sent, or it says nothing.
-    pub fn into_parts(self) -> Vec<Value> {
-        let parts: Vec<Value> = self.parts.into_iter().filter_map(sent).collect();
-        let is_empty =
-            |part: &Value| part.as_object().is_some_and(|part| part.len() == 1 && part.get("text") == Some(&"".into()));
-        if parts.iter().all(is_empty) { Vec::new() } else { parts }
+    pub fn into_parts(self, with_signatures: bool) -> Vec<Value> {
+        let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
+        if !self.parts.iter().any(says) {
+            return Vec::new();
+        }
+        self.parts.into_iter().filter_map(|part| sent(part, with_signatures)).collect()
     }
 }
 
-/// A part as it is sent: a thought goes back as its signature alone, or not at all.
-fn sent(part: Value) -> Option<Value> {
-    let is_thought = part.get("thought") == Some(&Value::Bool(true)) && part.get("functionCall").is_none();
-    if !is_thought {
+fn is_call(part: &Value) -> bool {
+    part.get("functionCall").is_some()
+}
+
+fn is_thought(part: &Value) -> bool {
+    part.get("thought") == Some(&Value::Bool(true)) && !is_call(part)
+}
+
+/// A part as it is sent: a thought goes back as its signature alone, or not at all. Text without a letter, which many
+/// streams end with, stays behind too unless it carries a signature: it is refused at some endpoints.
+fn sent(part: Value, with_signatures: bool) -> Option<Value> {
+    if part == json!({"text": ""}) {
+        return None;
+    }
+    if with_signatures && !is_thought(&part) {
         return Some(part);
     }
+    let is_thought = is_thought(&part);
+    let Value::Object(mut part) = part else { return Some(part) };
+    if !with_signatures {
+        // An empty text is there for its signature alone.
+        let was_signed = part.shift_remove("thoughtSignature").is_some();
+        let is_bare = was_signed && part.len() == 1 && part.get("text") == Some(&"".into());
+        return (!is_thought && !is_bare && !part.is_empty()).then_some(Value::Object(part));
+    }
     part.get("thoughtSignature").and_then(Value::as_str).filter(|signature| !signature.is_empty())?;
-    let Value::Object(mut part) = part else { return None };
     part.shift_remove("text");
     Some(Value::Object(part))
 }
@@ -91,14 +122,12 @@ fn without_halves(value: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn sent_back(parts: &[Value]) -> Value {
         let mut said = Said::default();
         parts.iter().for_each(|part| said.part(part, None, false));
-        Value::Array(said.into_parts())
+        Value::Array(said.into_parts(true))
     }
 
     #[test]
@@ -106,7 +135,6 @@ mod tests {
         let kept = [
             json!({"text": "Hi"}),
             json!({"text": "", "thoughtSignature": "s"}),
-            json!({"text": ""}),
             json!({"functionCall": {"name": "f", "args": {"b": 1, "a": 2}, "id": "x"}, "thoughtSignature": "s"}),
             json!({"functionCall": {"name": "f", "args": {}}, "thought": true}),
             json!({"thoughtSignature": "s", "toolCall": {"toolType": "FILE_SEARCH"}}),
@@ -119,9 +147,15 @@ mod tests {
             ("a thought", json!([{"text": "why", "thought": true}, {"text": "so"}]), json!([{"text": "so"}])),
             (
                 "a signed thought",
-                json!([{"text": "why", "thought": true, "thoughtSignature": "s"}]),
-                json!([{"thought": true, "thoughtSignature": "s"}]),
+                json!([{"text": "why", "thought": true, "thoughtSignature": "s"}, {"text": "so"}]),
+                json!([{"thought": true, "thoughtSignature": "s"}, {"text": "so"}]),
             ),
+            (
+                "a signed thought and nothing behind it",
+                json!([{"text": "why", "thought": true, "thoughtSignature": "s"}]),
+                json!([]),
+            ),
+            ("an empty end", json!([{"text": "so"}, {"text": ""}]), json!([{"text": "so"}])),
             ("an empty signature", json!([{"text": "why", "thought": true, "thoughtSignature": ""}]), json!([])),
             ("nothing but thoughts and empty text", json!([{"text": "why", "thought": true}, {"text": ""}]), json!([])),
             ("nothing", json!([]), json!([])),
@@ -138,6 +172,6 @@ mod tests {
         said.set_arguments(json!({"a": 1}));
         assert_eq!(said.calls(), [SaidCall { name: "f".into(), id: None }]);
         let whole = json!({"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "s"});
-        assert_eq!(said.into_parts(), [whole]);
+        assert_eq!(said.into_parts(true), [whole]);
     }
 }

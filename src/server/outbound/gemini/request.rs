@@ -117,29 +117,28 @@ fn user_text(turn: &HistoryTurn) -> String {
     text
 }
 
-/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
-    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
-    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+    if turn.raw.is_empty() {
         return contents.text("model", &plain_text(turn));
-    };
+    }
     let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
     let mut call_ids = turn.blocks.iter().filter(|block| is_call(&block.content)).map(|block| block.id);
-    for said in steps {
+    for said in turn.raw.iter().map(|raw| read_again(raw)) {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
         let answers = said.calls().iter().map(|call| answer(call, turn, call_ids.next())).collect();
-        contents.push("model", said.into_parts());
+        contents.push("model", said.into_parts(!turn.leaves_out_reasoning));
         contents.push("user", answers);
     }
 }
 
-/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
-pub fn read_again(raw: &[u8]) -> Option<Said> {
+/// What a stored response said, whole or not.
+pub fn read_again(raw: &[u8]) -> Said {
     let mut decoder = GeminiDecoder::keeping_parts();
     let mut items = Vec::new();
     decoder.feed(raw, &mut items);
-    let outcome = decoder.finish(&mut items);
-    outcome.complete.then(|| decoder.into_reader().into_said()).flatten()
+    decoder.finish(&mut items);
+    decoder.into_reader().into_said()
 }
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
@@ -167,4 +166,4 @@ fn answer(call: &SaidCall, turn: &HistoryTurn, block: Option<BlockId>) -> Value 
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

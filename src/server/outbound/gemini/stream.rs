@@ -53,8 +53,14 @@ impl GeminiDecoder {
 
 impl GeminiReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Option<Said> {
-        self.said
+    pub fn into_said(self) -> Said {
+        let mut said = self.said.unwrap_or_default();
+        if self.stop_reason.as_deref().is_some_and(is_broken_call) {
+            said.without_calls();
+        } else if self.calls.is_open() {
+            said.cut_last_call();
+        }
+        said
     }
 
     fn candidate(&mut self, candidate: &Value, is_mended: bool, out: &mut Vec<Item>) {

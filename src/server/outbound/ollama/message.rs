@@ -32,14 +32,14 @@ impl Said {
     }
 
     /// The message, or `None` when there is nothing but thoughts.
-    pub fn into_message(self) -> Option<Value> {
+    pub fn into_message(self, with_thinking: bool) -> Option<Value> {
         if self.text.is_empty() && self.calls.is_empty() {
             return None;
         }
         let mut message = Map::new();
         message.insert("role".into(), json!("assistant"));
         message.insert("content".into(), json!(self.text));
-        if !self.thinking.is_empty() {
+        if with_thinking && !self.thinking.is_empty() {
             message.insert("thinking".into(), json!(self.thinking));
         }
         if !self.calls.is_empty() {

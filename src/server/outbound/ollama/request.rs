@@ -101,33 +101,32 @@ fn push_user(messages: &mut Vec<Value>, text: &str) {
     messages.push(json!({"role": "user", "content": text}));
 }
 
-/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
-    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
-    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+    if turn.raw.is_empty() {
         let text = plain_text(turn);
         if !text.is_empty() {
             messages.push(json!({"role": "assistant", "content": text}));
         }
         return;
-    };
+    }
     let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
     let mut call_ids = turn.blocks.iter().filter(|block| is_call(&block.content)).map(|block| block.id);
-    for said in steps {
+    for said in turn.raw.iter().map(|raw| read_again(raw)) {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
         let answers: Vec<Value> = said.named_calls().iter().map(|call| answer(call, turn, call_ids.next())).collect();
-        messages.extend(said.into_message());
+        messages.extend(said.into_message(!turn.leaves_out_reasoning));
         messages.extend(answers);
     }
 }
 
-/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
-pub fn read_again(raw: &[u8]) -> Option<Said> {
+/// What a stored response said, whole or not: calls come whole, and a cut text is a text.
+pub fn read_again(raw: &[u8]) -> Said {
     let mut decoder = OllamaDecoder::keeping_message();
     let mut items = Vec::new();
     decoder.feed(raw, &mut items);
-    let outcome = decoder.finish(&mut items);
-    outcome.complete.then(|| decoder.into_reader().into_said()).flatten()
+    decoder.finish(&mut items);
+    decoder.into_reader().into_said()
 }
 
 /// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.

@@ -51,8 +51,8 @@ impl OllamaDecoder {
 
 impl OllamaReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Option<Said> {
-        self.said
+    pub fn into_said(self) -> Said {
+        self.said.unwrap_or_default()
     }
 
     fn message(&mut self, message: &Value, content: &str, is_mended: bool, out: &mut Vec<Item>) {

@@ -62,6 +62,7 @@ fn takes_levels(model: &str) -> bool {
 mod tests {
     use super::*;
     use crate::domain::Params;
+    use crate::domain::branch::ContextPolicy;
     use crate::domain::settle::settle;
 
     fn asked(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
@@ -76,6 +77,8 @@ mod tests {
             is_thinking_mode: settled.is_thinking_mode,
             capabilities,
             tools: Vec::new(),
+            echoes_reasoning: false,
+            policy: ContextPolicy::Exact,
         })
     }
 

@@ -41,6 +41,8 @@ pub struct Dialect {
     pub empty_content_is_null: bool,
     /// Takes a refusal back under its own key; otherwise it goes back as text.
     pub sends_refusal: bool,
+    /// Refuses a person's message right behind a tool's.
+    pub answers_tools_before_user: bool,
     /// `[DONE]` alone proves completeness, because `finish_reason` never comes.
     pub done_completes: bool,
     /// What to ask when the configuration names no model.
@@ -76,6 +78,7 @@ const GENERIC: Dialect = Dialect {
     takes_stream_options: true,
     empty_content_is_null: false,
     sends_refusal: false,
+    answers_tools_before_user: false,
     done_completes: false,
     default_model: None,
 };
@@ -158,6 +161,7 @@ pub static DIALECTS: &[Dialect] = &[
         reasoning_out: ReasoningOut::ContentParts,
         most_temperature: 1.5,
         thinking: ThinkingSwitch::Mistral,
+        answers_tools_before_user: true,
         takes_stream_options: false,
         default_model: Some("mistral-small-latest"),
         ..GENERIC

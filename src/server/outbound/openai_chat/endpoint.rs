@@ -5,9 +5,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::domain::Capabilities;
+use crate::domain::repair::Repair;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
-use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, models, request};
+use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, models, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
 
@@ -63,6 +64,10 @@ impl Provider for ChatEndpoint {
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(self.dialect, request)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(self.dialect, refused, request)
     }
 
     fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {

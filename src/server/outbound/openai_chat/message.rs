@@ -32,7 +32,25 @@ pub struct Said {
     /// `reasoning_details`, fragments of one index joined.
     pub details: Vec<Value>,
     pub calls: Vec<SaidCall>,
+    /// The response came to its own end.
+    pub is_complete: bool,
 }
+
+/// How reasoning goes into a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reasoning {
+    /// As the dialect wants it. `is_needed` says that the turn called tools, at a model that can think: some servers then
+    /// demand the key in every message of the turn, even where the model had no thought (providers.md 5).
+    AsUsual {
+        is_needed: bool,
+    },
+    /// In any dialect, an empty one where there was none.
+    Echoed,
+    LeftOut,
+}
+
+/// Where reasoning is sent back to an endpoint that asks for it without being known to.
+const ECHOED_AS: &str = "reasoning_content";
 
 impl Said {
     /// Joins one element of `delta.reasoning_details` to its kind and index, in order of first appearance.
@@ -58,15 +76,27 @@ impl Said {
         }
     }
 
-    /// The message, or `None` when nothing of it may be sent. `answered` says which calls have a result: a call whose
-    /// arguments are not JSON goes back only if it has one, and then with `{}`, because servers parse what they get.
-    pub fn message(&self, dialect: &Dialect, is_thinking: bool, answered: impl Fn(usize) -> bool) -> Option<Value> {
-        let calls: Vec<Value> = self
-            .calls
+    /// Which calls are sent, by their places. `answered` says which have a result: a call whose arguments are not JSON
+    /// goes back only if it has one. Of a response that was cut off only whole calls go back, and no arguments at all
+    /// are then arguments that had not come yet.
+    pub fn sent_calls(&self, answered: impl Fn(usize) -> bool) -> Vec<usize> {
+        let is_sent = |(at, call): &(usize, &SaidCall)| {
+            if self.is_complete {
+                call.is_whole() || answered(*at)
+            } else {
+                call.is_whole() && !call.arguments.trim().is_empty() && !call.name.is_empty()
+            }
+        };
+        self.calls.iter().enumerate().filter(is_sent).map(|(at, _)| at).collect()
+    }
+
+    /// The message with these of its calls, or `None` when nothing of it may be sent. Arguments that are not JSON become
+    /// `{}`, because servers parse what they get.
+    pub fn message(&self, dialect: &Dialect, reasoning: Reasoning, sent_calls: &[usize]) -> Option<Value> {
+        let calls: Vec<Value> = sent_calls
             .iter()
-            .enumerate()
-            .filter(|(at, call)| call.is_whole() || answered(*at))
-            .map(|(_, call)| {
+            .filter_map(|at| self.calls.get(*at))
+            .map(|call| {
                 let is_sendable = call.is_whole() && !call.arguments.trim().is_empty();
                 let arguments = if is_sendable { call.arguments.as_str() } else { "{}" };
                 json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
@@ -78,23 +108,33 @@ impl Said {
         }
         let mut message = Map::new();
         message.insert("role".into(), json!("assistant"));
-        message.insert("content".into(), self.content(dialect));
+        message.insert("content".into(), self.content(dialect, reasoning != Reasoning::LeftOut));
         if !self.refusal.is_empty() && dialect.sends_refusal {
             message.insert("refusal".into(), json!(self.refusal));
         }
-        self.put_reasoning(&mut message, dialect, is_thinking && !calls.is_empty());
+        match reasoning {
+            Reasoning::AsUsual { is_needed } => self.put_reasoning(&mut message, dialect, is_needed),
+            Reasoning::Echoed => {
+                let field = match dialect.reasoning_out {
+                    ReasoningOut::Field(field) => field,
+                    _ => ECHOED_AS,
+                };
+                message.insert(field.into(), json!(self.reasoning));
+            }
+            Reasoning::LeftOut => {}
+        }
         if !calls.is_empty() {
             message.insert("tool_calls".into(), Value::Array(calls));
         }
         Some(Value::Object(message))
     }
 
-    fn content(&self, dialect: &Dialect) -> Value {
+    fn content(&self, dialect: &Dialect, with_reasoning: bool) -> Value {
         let mut text = self.text.clone();
         if !dialect.sends_refusal {
             text.push_str(&self.refusal);
         }
-        if dialect.reasoning_out == ReasoningOut::ContentParts && !self.reasoning.is_empty() {
+        if with_reasoning && dialect.reasoning_out == ReasoningOut::ContentParts && !self.reasoning.is_empty() {
             let mut parts = vec![json!({"type": "thinking", "thinking": [{"type": "text", "text": self.reasoning}]})];
             if !text.is_empty() {
                 parts.push(json!({"type": "text", "text": text}));
@@ -108,8 +148,14 @@ impl Said {
         let field = match dialect.reasoning_out {
             ReasoningOut::Nothing | ReasoningOut::ContentParts => return,
             ReasoningOut::Details => {
-                if !self.details.is_empty() {
-                    message.insert("reasoning_details".into(), Value::Array(self.details.clone()));
+                // In a response that was cut off, what has no seal may have lost it.
+                let is_sealed = |detail: &&Value| {
+                    ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string))
+                };
+                let details: Vec<Value> =
+                    self.details.iter().filter(|detail| self.is_complete || is_sealed(detail)).cloned().collect();
+                if !details.is_empty() {
+                    message.insert("reasoning_details".into(), Value::Array(details));
                 }
                 return;
             }

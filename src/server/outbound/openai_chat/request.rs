@@ -3,17 +3,20 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::domain::provider::Reasoning;
+use crate::domain::provider;
 use crate::domain::turn::content_text;
-use crate::domain::{Block, BlockId, Content, Role, Thinking};
+use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::openai_chat::dialect::Dialect;
-use crate::server::outbound::openai_chat::message::Said;
+use crate::server::outbound::openai_chat::message::{Reasoning, Said};
 use crate::server::outbound::openai_chat::stream::ChatDecoder;
 use crate::server::outbound::openai_chat::thinking;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
 /// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8).
 const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
+/// What stands for the end of a reply that has none, where something must.
+const CUT_OFF: &str = "(This reply was cut off.)";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
@@ -67,7 +70,7 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
             Role::User => {
                 let text = user_text(turn);
                 let text = system.take().map_or_else(|| text.clone(), |system| format!("{system}\n\n{text}"));
-                push_user(&mut messages, &text);
+                push_user(&mut messages, dialect, &text);
             }
             Role::System => messages.push(json!({"role": "system", "content": plain_text(turn)})),
             Role::Assistant => push_assistant(&mut messages, dialect, request, turn),
@@ -77,8 +80,8 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
 }
 
 fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
-    let is_reasoner =
-        request.capabilities.reasoning == Reasoning::Always || !request.capabilities.thinking_levels.is_empty();
+    let is_reasoner = request.capabilities.reasoning == provider::Reasoning::Always
+        || !request.capabilities.thinking_levels.is_empty();
     if dialect.name == "openai" && is_reasoner { "developer" } else { "system" }
 }
 
@@ -98,7 +101,14 @@ fn user_text(turn: &HistoryTurn) -> String {
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of local
 /// models demand that roles alternate.
-fn push_user(messages: &mut Vec<Value>, text: &str) {
+///
+/// Some servers refuse a person's message right behind a tool's, as it stands where a reply was cut off in the middle of a
+/// tool loop.
+fn push_user(messages: &mut Vec<Value>, dialect: &Dialect, text: &str) {
+    let is_after_tool = messages.last().is_some_and(|last| last["role"] == "tool");
+    if is_after_tool && dialect.answers_tools_before_user {
+        messages.push(json!({"role": "assistant", "content": CUT_OFF}));
+    }
     if let Some(last) = messages.last_mut()
         && last.get("role").and_then(Value::as_str) == Some("user")
         && let Some(Value::String(before)) = last.get_mut("content")
@@ -110,17 +120,24 @@ fn push_user(messages: &mut Vec<Value>, text: &str) {
     messages.push(json!({"role": "user", "content": text}));
 }
 
-/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request: &ChatRequest, turn: &HistoryTurn) {
-    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(dialect, raw)).collect();
-    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+    if turn.raw.is_empty() {
         let text = plain_text(turn);
         if !text.is_empty() {
             messages.push(json!({"role": "assistant", "content": text}));
         }
         return;
+    }
+    let steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(dialect, raw)).collect();
+    // Whether the model thinks this time does not matter: what was sent once is sent the same again.
+    let can_think = request.capabilities.reasoning != provider::Reasoning::Never;
+    let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());
+    let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
+        (true, _) => Reasoning::LeftOut,
+        (false, true) => Reasoning::Echoed,
+        (false, false) => Reasoning::AsUsual { is_needed },
     };
-    let is_thinking = request.is_thinking_mode && request.thinking != Thinking::Off;
     let call_ids: Vec<BlockId> = turn
         .blocks
         .iter()
@@ -131,27 +148,23 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
     for said in steps {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
         let result = |at: usize| result_of(&turn.blocks, call_ids.get(first_call + at).copied());
-        if let Some(message) = said.message(dialect, is_thinking, |at| result(at).is_some()) {
-            messages.push(message);
-            for (at, call) in said.calls.iter().enumerate() {
-                let answer = result(at);
-                if answer.is_some() || call.is_whole() {
-                    let content = answer.unwrap_or_else(|| UNANSWERED.to_owned());
-                    messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": content}));
-                }
-            }
+        let sent = said.sent_calls(|at| result(at).is_some());
+        messages.extend(said.message(dialect, reasoning, &sent));
+        for at in sent {
+            let content = result(at).unwrap_or_else(|| UNANSWERED.to_owned());
+            messages.push(json!({"role": "tool", "tool_call_id": said.calls[at].id, "content": content}));
         }
         first_call += said.calls.len();
     }
 }
 
-/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
-pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Option<Said> {
+/// What a stored response said, whole or not.
+pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Said {
     let mut decoder = ChatDecoder::keeping_message(dialect);
     let mut items = Vec::new();
     decoder.feed(raw, &mut items);
     let outcome = decoder.finish(&mut items);
-    outcome.complete.then(|| decoder.into_reader().into_said()).flatten()
+    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
 }
 
 fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
@@ -166,4 +179,4 @@ fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -39,8 +39,8 @@ impl ChatDecoder {
 
 impl ChatReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Option<Said> {
-        self.chunks.said
+    pub fn into_said(self) -> Said {
+        self.chunks.said.unwrap_or_default()
     }
 }
 

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use crate::domain::Capabilities;
 use crate::domain::capabilities::{Range, Takes};
+use crate::domain::repair::Repair;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
-use crate::server::outbound::openai_responses::{ResponsesDecoder, models, request};
+use crate::server::outbound::openai_responses::{ResponsesDecoder, models, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
 
@@ -70,6 +71,10 @@ impl Provider for ResponsesEndpoint {
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request, !self.refuses_summaries.load(Ordering::Relaxed))
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(refused, request)
     }
 
     fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {

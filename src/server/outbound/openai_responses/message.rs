@@ -24,6 +24,8 @@ pub struct SaidItem {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Said {
     pub items: Vec<SaidItem>,
+    /// The response came to its own end.
+    pub is_complete: bool,
 }
 
 /// A call that goes back, and so needs its result.
@@ -50,25 +52,29 @@ impl Said {
     }
 
     /// The items to send, and the calls among them. `answered` says which calls have a result: one whose arguments are
-    /// not JSON goes back only if it has, and then with `{}`, because servers parse what they get.
-    pub fn items(&self, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
+    /// not JSON goes back only if it has, and then with `{}`, because servers parse what they get. Of a response that was
+    /// cut off only whole calls go back.
+    ///
+    /// Without reasoning also nothing goes back that the server would look up with it: ids, and what it ran itself.
+    pub fn items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
+        let answered = |number: usize| self.is_complete && answered(number);
         let mut calls = Vec::new();
-        let mut lost_reasoning = false;
+        let mut lost_reasoning = !with_reasoning;
         // Reasoning must be followed by what it led to, unchanged, so the walk begins at the end.
         let mut has_follower = false;
         let mut items: Vec<Value> = Vec::new();
         for said in self.items.iter().rev() {
             let sent = match said.kind {
                 Kind::Reasoning => {
-                    match reasoning(said).filter(|_| has_follower) {
+                    match reasoning(said).filter(|_| has_follower && with_reasoning) {
                         Some(item) => items.push(item),
                         None => lost_reasoning = true,
                     }
                     continue;
                 }
-                Kind::Call => call(said, &answered, &mut calls),
+                Kind::Call => call(said, answered, &mut calls),
                 Kind::Message => message(said),
-                Kind::Other if said.is_done => Sent::AsItCame(said.item.clone()),
+                Kind::Other if said.is_done && with_reasoning => Sent::AsItCame(said.item.clone()),
                 Kind::Other => Sent::Dropped,
             };
             has_follower = matches!(sent, Sent::AsItCame(_));

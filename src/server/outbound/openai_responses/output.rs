@@ -127,7 +127,7 @@ impl Output {
             call: entry.call,
             is_done: entry.is_done,
         };
-        Said { items: self.entries.into_iter().map(said).collect() }
+        Said { items: self.entries.into_iter().map(said).collect(), is_complete: false }
     }
 
     /// The item that an event belongs to, opened when there is none: the newest with its index, else with its id, else

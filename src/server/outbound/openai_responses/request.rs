@@ -99,16 +99,15 @@ fn push_user(input: &mut Vec<Value>, text: &str) {
     input.push(json!({"role": "user", "content": text}));
 }
 
-/// An assistant turn: as the model wrote it where all of its responses are whole, else its plain text, else nothing.
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &HistoryTurn) {
-    let steps: Option<Vec<Said>> = turn.raw.iter().map(|raw| read_again(raw)).collect();
-    let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+    if turn.raw.is_empty() {
         let text = plain_text(turn);
         if !text.is_empty() {
             input.push(json!({"role": "assistant", "content": text}));
         }
         return;
-    };
+    }
     let call_ids: Vec<BlockId> = turn
         .blocks
         .iter()
@@ -116,10 +115,10 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         .map(|block| block.id)
         .collect();
     let mut first_call = 0;
-    for said in steps {
+    for said in turn.raw.iter().map(|raw| read_again(raw)) {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
         let result = |number: usize| result_of(&turn.blocks, call_ids.get(first_call + number).copied());
-        let (mut items, mut calls) = said.items(|number| result(number).is_some());
+        let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
         tell_apart(&mut items, &mut calls, used);
         input.extend(items);
         for call in calls {
@@ -146,13 +145,13 @@ fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<St
     }
 }
 
-/// What a stored response said, or `None` when it is not whole: then it must not go back as the model's own.
-pub fn read_again(raw: &[u8]) -> Option<Said> {
+/// What a stored response said, whole or not.
+pub fn read_again(raw: &[u8]) -> Said {
     let mut decoder = ResponsesDecoder::keeping_items();
     let mut items = Vec::new();
     decoder.feed(raw, &mut items);
     let outcome = decoder.finish(&mut items);
-    outcome.complete.then(|| decoder.into_reader().into_said())
+    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
 }
 
 fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
@@ -167,4 +166,4 @@ fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -34,9 +34,7 @@ impl Run<'_> {
         let mut events = Vec::new();
         progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
         self.recorder.extend(events);
-        let sale = self.sale(&progress);
-        let charge = self.charge(sale).await;
-        self.charges.push(charge.clone());
+        let charge = self.charge(self.sale(&progress)).await;
         let end = self.generation_end(&progress, halt.as_ref(), charge);
         if let Some(halt) = halt {
             self.cut_off = Some(end);
@@ -68,7 +66,7 @@ impl Run<'_> {
         Halt::Failed(failure)
     }
 
-    fn sale(&self, progress: &Progress) -> Sale {
+    pub(super) fn sale(&self, progress: &Progress) -> Sale {
         Sale {
             provider: self.job.lock.provider.clone(),
             base_url: self.provider.base_url().map(str::to_owned),
@@ -81,8 +79,14 @@ impl Run<'_> {
         }
     }
 
-    /// What a call cost, as far as anybody knows.
-    async fn charge(&self, sale: Sale) -> Option<Charge> {
+    /// What a call cost, as far as anybody knows; the turn's sum takes it over.
+    pub(super) async fn charge(&mut self, sale: Sale) -> Option<Charge> {
+        let charge = self.price(sale).await;
+        self.charges.push(charge.clone());
+        charge
+    }
+
+    async fn price(&self, sale: Sale) -> Option<Charge> {
         let prices = self.supervisor.registry().prices().clone();
         if !sale.needs_list() {
             return prices.charge(&sale);
@@ -95,7 +99,12 @@ impl Run<'_> {
         })
     }
 
-    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>, charge: Option<Charge>) -> GenerationEnd {
+    pub(super) fn generation_end(
+        &self,
+        progress: &Progress,
+        halt: Option<&Halt>,
+        charge: Option<Charge>,
+    ) -> GenerationEnd {
         let error = match halt {
             Some(Halt::Failed(failure)) => Some(failure.clone()),
             _ => None,

@@ -6,19 +6,24 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::{Halt, Run};
-use crate::domain::branch::Frozen;
-use crate::domain::context::{ManifestEntry, Mode, PathTurn, RequestManifest, manifest};
-use crate::domain::{Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
+use crate::domain::branch::{ContextPolicy, Frozen};
+use crate::domain::context::{ManifestEntry, Mode, PathTurn, Raw, RequestManifest, manifest, own_steps};
+use crate::domain::repair::{ProviderState, Repair, steps_told};
+use crate::domain::{Author, Block, Content, Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
-use crate::server::store::generations::raw;
+use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::{StoreError, branches, turns};
 
 /// The path before this turn, as it is sent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Context {
     history: Vec<HistoryTurn>,
     manifest: Vec<ManifestEntry>,
     frozen: Frozen,
+    policy: ContextPolicy,
+    pub(super) state: ProviderState,
+    /// The newest reply before this one.
+    pub(super) earlier: Option<TurnId>,
 }
 
 impl Run<'_> {
@@ -31,80 +36,150 @@ impl Run<'_> {
             })?;
             self.context = Some(context);
         }
-        let context = self.context.as_ref();
-        let mut history = context.map(|context| context.history.clone()).unwrap_or_default();
-        let frozen = context.map(|context| context.frozen.clone()).unwrap_or_default();
+        Ok(self.assemble())
+    }
+
+    /// The request out of what was read, in the form that a refusal left of it.
+    pub(super) fn assemble(&self) -> (ChatRequest, RequestManifest) {
+        let context = self.context.clone().unwrap_or_default();
+        let (mut history, mut manifest) = (context.history, context.manifest);
+        let repair = self.repair.as_ref().map(|repaired| repaired.repair);
+        for turn in history.iter_mut().filter(|turn| !turn.raw.is_empty()) {
+            turn.leaves_out_reasoning |= repair.is_some_and(Repair::leaves_out_earlier);
+        }
+        for entry in manifest.iter_mut().filter(|entry| entry.mode == Mode::Raw) {
+            entry.repair = repair.or(entry.repair);
+        }
         if !self.steps_raw.is_empty() {
-            history.push(HistoryTurn {
-                turn_id: self.job.turn.id,
-                role: Role::Assistant,
-                blocks: self.recorder.turn().blocks.clone(),
-                raw: self.steps_raw.clone(),
-            });
+            manifest.push(own_steps(self.recorder.turn(), repair));
+            history.extend(self.own_steps());
         }
         let request = ChatRequest {
             model: self.job.lock.model.clone(),
-            system: Some(frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
+            system: Some(context.frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
             history,
             params: self.job.settled.params.clone(),
             thinking: self.job.settled.thinking,
             is_thinking_mode: self.job.settled.is_thinking_mode,
             capabilities: self.job.capabilities.clone(),
-            tools: frozen.tools.unwrap_or_else(|| self.provider.tools()),
+            tools: context.frozen.tools.unwrap_or_else(|| self.provider.tools()),
+            echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
+            policy: context.policy,
         };
-        let manifest = RequestManifest {
-            turns: context.map(|context| context.manifest.clone()).unwrap_or_default(),
-            not_sent: self.job.settled.not_sent.clone(),
-        };
-        Ok((request, manifest))
+        let not_sent = self.job.settled.not_sent.clone();
+        (request, RequestManifest { turns: manifest, not_sent, repair })
+    }
+
+    /// The steps so far: as they came, but for those that are told in words because the provider refused them.
+    fn own_steps(&self) -> Vec<HistoryTurn> {
+        let (blocks, turn_id) = (&self.recorder.turn().blocks, self.job.turn.id);
+        let told = self.repair.as_ref().filter(|repaired| repaired.repair == Repair::StepsTold);
+        let (steps, of_steps) = told.map_or((0, 0), |repaired| (repaired.steps, repaired.blocks));
+        let mut turns = Vec::new();
+        if steps > 0 {
+            let words = Content::text(steps_told(&blocks[..of_steps]));
+            let said = blocks.first().map(|block| Block { content: words, ..block.clone() });
+            let blocks = said.into_iter().collect();
+            turns.push(HistoryTurn { turn_id, role: Role::User, blocks, raw: Vec::new(), leaves_out_reasoning: false });
+        }
+        if self.steps_raw.len() > steps {
+            turns.push(HistoryTurn {
+                turn_id,
+                role: Role::Assistant,
+                blocks: blocks[of_steps..].to_vec(),
+                raw: self.steps_raw[steps..].to_vec(),
+                leaves_out_reasoning: self
+                    .repair
+                    .as_ref()
+                    .is_some_and(|repaired| repaired.repair == Repair::ReasoningLeftOut),
+            });
+        }
+        turns
     }
 
     async fn read_context(&self) -> Result<Context, StoreError> {
         let db = self.supervisor.db();
-        let frozen = branches::frozen(db, self.job.turn.branch_id).await?.unwrap_or_default();
+        let branch_id = self.job.turn.branch_id;
+        let frozen = branches::frozen(db, branch_id).await?.unwrap_or_default();
+        let state = branches::provider_state(db, branch_id).await?;
         let Some(leaf) = self.job.turn.prev_turn_id else {
-            return Ok(Context { frozen, ..Context::default() });
+            return Ok(Context { frozen, state, ..Context::default() });
         };
         let (path, _) = turns::path(db, self.job.owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
-        let locks: HashMap<_, Lock> = branches::list(db, self.job.owner, self.job.chat.id)
-            .await?
-            .into_iter()
-            .map(|branch| (branch.id, branch.lock))
-            .collect();
+        let branches = branches::list(db, self.job.owner, self.job.chat.id).await?;
+        let policy = branches.iter().find(|branch| branch.id == branch_id).map(|branch| branch.policy);
+        let locks: HashMap<_, Lock> = branches.into_iter().map(|branch| (branch.id, branch.lock)).collect();
         let replies: Vec<TurnId> = path
             .iter()
             .filter(|turn| turn.role == Role::Assistant && locks.get(&turn.branch_id) == Some(&self.job.lock))
             .map(|turn| turn.id)
             .collect();
-        let mut raws: HashMap<TurnId, Vec<Bytes>> = raw::of_turns(db, &replies)
-            .await?
-            .into_iter()
-            .filter(|(_, steps)| steps.iter().all(|step| step.is_complete))
-            .map(|(turn, steps)| (turn, steps.into_iter().map(|step| step.bytes.into()).collect()))
-            .collect();
+        let mut steps = raw::of_turns(db, &replies).await?;
+        let mut raws: HashMap<TurnId, (Raw, Vec<Bytes>)> = HashMap::new();
+        for turn in &path {
+            if let Some(steps) = steps.remove(&turn.id) {
+                raws.insert(turn.id, kept(turn, steps));
+            }
+        }
+        // Replies up to the one that the provider refused; none where that one is not on this path.
+        let refused = state.reasoning_left_out_until.and_then(|until| path.iter().position(|turn| turn.id == until));
+        let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
+        let repair = |at: usize| {
+            let echoed = state.echoes_reasoning.then_some(Repair::ReasoningEchoed);
+            is_refused(at).then_some(Repair::EarlierReasoningLeftOut).or(echoed)
+        };
         let described: Vec<PathTurn<'_>> = path
             .iter()
-            .map(|turn| PathTurn {
+            .enumerate()
+            .map(|(at, turn)| PathTurn {
                 turn,
                 lock: locks.get(&turn.branch_id).unwrap_or(&self.job.lock),
-                has_complete_raw: raws.get(&turn.id).is_some_and(|raw| !raw.is_empty()),
+                raw: raws.get(&turn.id).map_or(Raw::Missing, |(raw, _)| *raw),
+                repair: repair(at),
             })
             .collect();
         let manifest = manifest(&described, &self.job.lock);
+        let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let history = path
             .into_iter()
             .zip(&manifest)
-            .filter(|(_, entry)| entry.mode != Mode::Omitted)
-            .map(|(turn, entry)| sent(turn, entry.mode, &mut raws))
+            .enumerate()
+            .filter(|(_, (_, entry))| entry.mode != Mode::Omitted)
+            .map(|(at, (turn, entry))| {
+                let raw = Some(entry.mode).filter(|mode| *mode == Mode::Raw).and_then(|_| raws.remove(&turn.id));
+                HistoryTurn {
+                    turn_id: turn.id,
+                    role: turn.role,
+                    blocks: turn.blocks,
+                    raw: raw.map(|(_, steps)| steps).unwrap_or_default(),
+                    leaves_out_reasoning: is_refused(at),
+                }
+            })
             .collect();
-        Ok(Context { history, manifest, frozen })
+        Ok(Context { history, manifest, frozen, policy: policy.unwrap_or_default(), state, earlier })
     }
 }
 
-fn sent(turn: Turn, mode: Mode, raws: &mut HashMap<TurnId, Vec<Bytes>>) -> HistoryTurn {
-    let raw = match mode {
-        Mode::Raw => raws.remove(&turn.id).unwrap_or_default(),
-        Mode::Canonical | Mode::Omitted => Vec::new(),
+/// What is kept of a reply's bytes, without the requests in it that were refused and sent again.
+fn kept(turn: &Turn, steps: Vec<RawStep>) -> (Raw, Vec<Bytes>) {
+    let last = steps.len().saturating_sub(1);
+    let steps: Vec<RawStep> = steps
+        .into_iter()
+        .enumerate()
+        .filter(|(at, step)| step.is_complete || *at == last)
+        .map(|(_, step)| step)
+        .collect();
+    let wrote = |step: &RawStep| {
+        let is_of =
+            |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;
+        turn.blocks.iter().any(is_of)
     };
-    HistoryTurn { turn_id: turn.id, role: turn.role, blocks: turn.blocks, raw }
+    let raw = if steps.is_empty() || steps.iter().any(|step| step.bytes.is_empty() && wrote(step)) {
+        Raw::Missing
+    } else if steps.iter().all(|step| step.is_complete) {
+        Raw::Whole
+    } else {
+        Raw::Partial
+    };
+    (raw, steps.into_iter().map(|step| step.bytes.into()).collect())
 }

@@ -1,14 +1,13 @@
 //! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
 //! until it ends.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use futures::StreamExt;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::attempts::Tried;
 use super::{Halt, Run};
-use crate::domain::turn::Attempt;
+use crate::domain::context::RequestManifest;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
 use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
@@ -36,11 +35,34 @@ pub(super) struct Progress {
 }
 
 impl Run<'_> {
-    /// Makes one call of the provider; gives the tool calls that wait for an answer.
-    pub(super) async fn generation(&mut self, step: u32) -> Result<Vec<PendingCall>, Halt> {
-        let (request, manifest) = self.request().await?;
-        let body = self.provider.build(&request);
+    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives the tool calls that
+    /// wait for an answer.
+    pub(super) async fn generation(&mut self) -> Result<Vec<PendingCall>, Halt> {
+        loop {
+            let (request, manifest) = self.request().await?;
+            let body = self.provider.build(&request);
+            let mut progress = self.begin(&body, &manifest).await?;
+            let tried = self.attempts(&request, &body, &mut progress).await;
+            if progress.has_content {
+                self.keep_repair().await;
+            }
+            let outcome = match tried {
+                Ok(Tried::Repairable(failure)) => {
+                    self.refused(progress, failure).await?;
+                    continue;
+                }
+                Ok(Tried::Ended(outcome)) => Ok(outcome),
+                Err(halt) => Err(halt),
+            };
+            return self.conclude(progress, outcome).await;
+        }
+    }
+
+    /// Stores the request before it is sent.
+    async fn begin(&mut self, body: &Bytes, manifest: &RequestManifest) -> Result<Progress, Halt> {
         let id: GenerationId = ids::mint();
+        let step = self.step;
+        self.step += 1;
         let now = self.supervisor.clock().now();
         self.recorder.push(Event::GenerationStart {
             generation_id: id,
@@ -48,6 +70,7 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             model: self.job.lock.model.clone(),
         });
+        self.announce_repair(id);
         let generation = NewGeneration {
             id,
             turn_id: self.job.turn.id,
@@ -55,7 +78,7 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             model_requested: self.job.lock.model.clone(),
             request_body: body.to_vec(),
-            request_manifest: serde_json::to_value(&manifest).unwrap_or_default(),
+            request_manifest: serde_json::to_value(manifest).unwrap_or_default(),
             raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
@@ -64,9 +87,7 @@ impl Run<'_> {
             self.recorder.begin_raw(id);
             self.generations.push(id);
         }
-        let mut progress = self.progress(id);
-        let outcome = self.attempts(&body, &mut progress).await;
-        self.conclude(progress, outcome).await
+        Ok(self.progress(id))
     }
 
     fn progress(&self, id: GenerationId) -> Progress {
@@ -89,56 +110,12 @@ impl Run<'_> {
         }
     }
 
-    async fn attempts(&mut self, body: &Bytes, progress: &mut Progress) -> Result<Outcome, Halt> {
-        let mut number = 1;
-        loop {
-            let refused = match self.attempt(body.clone(), progress).await? {
-                Ok(outcome) => match outcome.failure {
-                    Some(ref failure) if !progress.has_content && failure.kind.retries_by_itself() => {
-                        Refused::unanswered(failure.clone())
-                    }
-                    _ => return Ok(outcome),
-                },
-                Err(refused) => refused,
-            };
-            let wait = self.pause_before(number + 1, &refused.failure);
-            let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
-                progress.raw.extend_from_slice(&refused.body);
-                progress.is_refused = refused.is_free();
-                return Err(refused.failure.into());
-            };
-            number += 1;
-            progress.raw.clear();
-            self.recorder.push(Event::Attempt(Attempt {
-                number,
-                of: limits::ATTEMPTS,
-                wait_ms: wait.as_millis() as u64,
-                reason: refused.failure,
-            }));
-            self.recorder.flush(Batch::default()).await?;
-            tokio::select! {
-                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
-                () = sleep(wait) => {}
-            }
-        }
-    }
-
-    /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.
-    fn pause_before(&self, number: u32, failure: &Failure) -> Option<Duration> {
-        match failure.retry_after_ms.map(Duration::from_millis) {
-            Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
-            Some(asked) => Some(asked),
-            None => {
-                let most =
-                    (self.supervisor.pace().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
-                // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
-                let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
-                Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))
-            }
-        }
-    }
-
-    async fn attempt(&mut self, body: Bytes, progress: &mut Progress) -> Result<Result<Outcome, Refused>, Halt> {
+    /// One attempt: what it ended with, or that nothing began.
+    pub(super) async fn attempt(
+        &mut self,
+        body: Bytes,
+        progress: &mut Progress,
+    ) -> Result<Result<Outcome, Refused>, Halt> {
         let first_byte = (Instant::now() + self.supervisor.pace().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::block::ToolStatus;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Author, BlockState, Params, Thinking, TurnId};
 
@@ -27,7 +28,7 @@ fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
 }
 
 fn words(role: Role, text: &str) -> HistoryTurn {
@@ -38,7 +39,7 @@ fn user(text: &str) -> HistoryTurn {
     words(Role::User, text)
 }
 
-fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
         model: model.into(),
         system: None,
@@ -48,6 +49,8 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     }
 }
 
@@ -189,15 +192,15 @@ fn a_call_that_was_cut_goes_back_only_with_its_result() {
 }
 
 #[test]
-fn what_is_not_whole_goes_back_as_its_text_and_nothing_is_left_out_of_turn() {
-    let broken = saying(json!([signed(), text("half")]), "");
+fn without_bytes_a_turn_is_its_text_and_nothing_is_left_out_of_turn() {
     let signed_only = saying(json!([signed()]), "max_tokens");
+    let thought = || vec![block(1, Content::thinking("why"), None)];
     for (reply, expected) in [
-        (turn(Role::Assistant, vec![block(1, Content::text("half"), None)], &[broken]), Some("half")),
         (words(Role::Assistant, "other model"), Some("other model")),
         (words(Role::Assistant, " \n"), None),
-        (turn(Role::Assistant, vec![block(1, Content::thinking("why"), None)], &[]), None),
-        (turn(Role::Assistant, vec![block(1, Content::thinking("why"), None)], &[signed_only]), None),
+        (turn(Role::Assistant, thought(), &[]), None),
+        (turn(Role::Assistant, thought(), &[signed_only]), None),
+        (turn(Role::Assistant, thought(), &[r#"{"type":"error","error":{"message":"no"}}"#.into()]), None),
     ] {
         let sent = messages_of(vec![user("A"), reply, user("B")]);
         let alternating = |said: &str| {
@@ -205,6 +208,102 @@ fn what_is_not_whole_goes_back_as_its_text_and_nothing_is_left_out_of_turn() {
         };
         let joined = json!([message("user", &[text("A"), text("B")])]);
         assert_eq!(sent, expected.map_or(joined, alternating));
+    }
+}
+
+/// A stream that breaks off behind these blocks; the last one has no end.
+fn breaking_off(blocks: &[(Value, Value)]) -> String {
+    let mut events = vec![json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}})];
+    for (index, (start, delta)) in blocks.iter().enumerate() {
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        if index + 1 < blocks.len() {
+            events.push(json!({"type": "content_block_stop", "index": index}));
+        }
+    }
+    events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let thinking = (
+        json!({"type": "thinking", "thinking": "why", "signature": "s"}),
+        json!({"type": "thinking_delta", "thinking": ""}),
+    );
+    let half = (text(""), json!({"type": "text_delta", "text": "It is"}));
+    let calling = (
+        json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}),
+        json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"}),
+    );
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("first"), false),
+        use_block(12),
+        result_block(13, 12, json!("cancelled by the user"), true),
+    ];
+    let step = saying(json!([signed(), call("a")]), "tool_use");
+    let loop_before = [message("user", &[text("Go")]), message("assistant", &[signed(), call("a")])];
+    for (what, last, behind) in [
+        (
+            "in a text",
+            breaking_off(&[thinking.clone(), half.clone()]),
+            vec![
+                message("user", &[result("a", "first")]),
+                message("assistant", &[signed(), text("It is")]),
+                message("user", &[text("More")]),
+            ],
+        ),
+        (
+            "in thinking",
+            breaking_off(&[thinking.clone()]),
+            vec![message("user", &[result("a", "first"), text("More")])],
+        ),
+        (
+            "in a call whose arguments could be all",
+            breaking_off(&[thinking.clone(), calling]),
+            vec![message("user", &[result("a", "first"), text("More")])],
+        ),
+        ("before anything came", String::new(), vec![message("user", &[result("a", "first"), text("More")])]),
+    ] {
+        let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
+        let expected = Value::Array([&loop_before[..], &behind].concat());
+        assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{what}");
+    }
+    // The person stopped while the tool ran: the call is whole, and its result says so.
+    let reply =
+        turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("cancelled by the user"), true)], &[step]);
+    let mut cancelled = result("a", "cancelled by the user");
+    cancelled["is_error"] = json!(true);
+    assert_eq!(messages_of(vec![user("Go"), reply, user("More")])[2], message("user", &[cancelled, text("More")]));
+}
+
+#[test]
+fn thinking_is_left_out_where_it_was_refused_or_the_policy_says_so_and_never_blanked() {
+    let said = [saying(json!([signed(), text("One")]), "end_turn")];
+    let calling = [saying(json!([signed(), call("a")]), "tool_use")];
+    let own_steps = turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("r"), false)], &calling);
+    let history = vec![user("A"), turn(Role::Assistant, vec![], &said), user("B"), own_steps];
+    let thinking_in = |model: &str, policy: ContextPolicy, is_refused: bool| {
+        let mut asked = request(model, history.clone());
+        asked.policy = policy;
+        asked.history[1].leaves_out_reasoning = is_refused;
+        let body: Value = serde_json::from_slice(&body(&asked)).unwrap();
+        let has = |at: usize| body["messages"][at]["content"].as_array().unwrap().contains(&signed());
+        assert!(!body.to_string().contains("\"thinking\":\"\""), "{body}");
+        ((has(1), has(3)), body["thinking"]["display"].as_str().map(str::to_owned))
+    };
+    for (model, policy, is_refused, expected, display) in [
+        ("claude-opus-4-7", ContextPolicy::Exact, false, (true, true), Some("summarized")),
+        ("claude-opus-4-7", ContextPolicy::Exact, true, (false, true), Some("summarized")),
+        ("claude-opus-4-7", ContextPolicy::SignaturesOnly, false, (true, true), Some("omitted")),
+        ("claude-sonnet-4-5", ContextPolicy::SignaturesOnly, false, (true, true), Some("omitted")),
+        ("claude-3-7-sonnet-20250219", ContextPolicy::SignaturesOnly, false, (true, true), None),
+        ("claude-opus-4-7", ContextPolicy::OmitCompleted, false, (false, true), Some("summarized")),
+        // Without the earlier signatures the later ones would not hold.
+        ("claude-opus-5-5", ContextPolicy::OmitCompleted, false, (true, true), Some("summarized")),
+    ] {
+        let found = thinking_in(model, policy, is_refused);
+        assert_eq!(found, (expected, display.map(str::to_owned)), "{model} {policy:?} {is_refused}");
     }
 }
 

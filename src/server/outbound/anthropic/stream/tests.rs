@@ -223,14 +223,27 @@ fn what_nobody_has_heard_of_keeps_its_place() {
 }
 
 #[test]
-fn thinking_that_the_server_dropped_is_told_at_the_end() {
+fn thinking_that_the_server_dropped_is_noticed_in_front_and_kept_at_the_end() {
     let dropped = json!([{"type": "thinking_dropped", "path": "messages.1.content.0"}]);
+    let said = [start(0, json!({"type": "text", "text": "Hi"})), stop(0)];
     let mut first = begin();
     first["message"]["input_transformations"] = dropped.clone();
-    let said = [first, start(0, json!({"type": "text", "text": "Hi"})), stop(0)];
-    let (items, _) = decode(stream(&[&said[..], &end("end_turn")].concat()).as_bytes());
-    assert!(items.contains(&kept("input_transformations", dropped)), "{items:?}");
-    assert_eq!(items[1], text("Hi"));
+    let (items, _) = decode(stream(&[&[first.clone()][..], &said, &end("end_turn")].concat()).as_bytes());
+    assert_eq!(items[1..3], [Item::Notice(Notice::ReasoningDropped), text("Hi")]);
+    assert!(items.contains(&kept("input_transformations", dropped.clone())), "{items:?}");
+    // Nothing was said: what failed then may be tried again.
+    let (items, _) = decode(stream(&[first]).as_bytes());
+    assert!(!items.iter().any(|item| matches!(item, Item::Notice(_))), "{items:?}");
+
+    let mut late = end("end_turn");
+    late[0]["input_transformations"] = dropped;
+    let (items, _) = decode(stream(&[&[begin()][..], &said, &late].concat()).as_bytes());
+    let noticed = items.iter().filter(|item| matches!(item, Item::Notice(_))).count();
+    assert_eq!((noticed, &items[1]), (1, &text("Hi")));
+    let mut nothing = begin();
+    nothing["message"]["input_transformations"] = json!([]);
+    let (items, _) = decode(stream(&[&[nothing][..], &said, &end("end_turn")].concat()).as_bytes());
+    assert!(!items.iter().any(|item| matches!(item, Item::Notice(_) | Item::Opaque(_))), "{items:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::block::ToolStatus;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Author, Block, BlockState, Params, Thinking, TurnId};
 
@@ -26,14 +27,14 @@ fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
 }
 
 fn user(text: &str) -> HistoryTurn {
     turn(Role::User, vec![block(1, Content::text(text), None)], &[])
 }
 
-fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
         model: model.into(),
         system: Some("Be kind.".into()),
@@ -43,6 +44,8 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     }
 }
 
@@ -133,7 +136,7 @@ fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
                 answer(json!({"n": 1})),
                 {"functionResponse": {"id": "i", "name": "g", "response": {"error": "no"}}},
             ]},
-            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}, {"text": ""}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}]},
             {"role": "user", "parts": [answer(json!({"output": "yes"}))]},
             {"role": "model", "parts": [{"text": "Done."}]},
             {"role": "user", "parts": [{"text": "More"}]},
@@ -148,20 +151,73 @@ fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
 }
 
 #[test]
-fn what_is_not_whole_or_foreign_goes_back_as_text() {
+fn without_bytes_a_turn_is_its_text_and_an_empty_one_is_not_sent() {
     let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
-    let whole = raw(json!([{"text": "other"}]), "STOP");
-    let cut = raw(json!([{"text": "other"}]), "");
-    for steps in [vec![], vec![cut.clone()], vec![whole, cut]] {
-        let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &steps), user("More")];
-        assert_eq!(contents_of(history)[1], json!({"role": "model", "parts": [{"text": "So."}]}), "{steps:?}");
-    }
+    let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &[]), user("More")];
+    assert_eq!(contents_of(history)[1], json!({"role": "model", "parts": [{"text": "So."}]}));
     // Nothing is left: the neighbours become one.
     let silent = raw(json!([{"text": "why", "thought": true}]), "STOP");
     for steps in [vec![silent], vec![]] {
         let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &steps), user("More")];
         assert_eq!(contents_of(history), json!([{"role": "user", "parts": [{"text": "Go"}, {"text": "More"}]}]));
     }
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let call = json!({"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "s"});
+    let in_pieces = json!({"functionCall": {"name": "f", "willContinue": true,
+        "partialArgs": [{"jsonPath": "$.a", "stringValue": "ha", "willContinue": true}]}, "thoughtSignature": "t"});
+    let thought = json!({"text": "why", "thought": true, "thoughtSignature": "u"});
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("r"), false),
+        use_block(12),
+        result_block(13, 12, json!("no"), true),
+    ];
+    let answer = json!({"functionResponse": {"name": "f", "response": {"output": "r"}}});
+    let more = json!({"text": "More"});
+    let model = |parts: Value| json!({"role": "model", "parts": parts});
+    for (what, last, finish, behind) in [
+        (
+            "in a text",
+            json!([{"text": "why", "thought": true}, {"text": "It is"}]),
+            "",
+            vec![
+                json!({"role": "user", "parts": [answer]}),
+                model(json!([{"text": "It is"}])),
+                json!({"role": "user", "parts": [more]}),
+            ],
+        ),
+        ("in a thought", json!([thought]), "", vec![json!({"role": "user", "parts": [answer, more]})]),
+        ("in a call", json!([in_pieces]), "", vec![json!({"role": "user", "parts": [answer, more]})]),
+        (
+            "in a broken call",
+            json!([call]),
+            "MALFORMED_FUNCTION_CALL",
+            vec![json!({"role": "user", "parts": [answer, more]})],
+        ),
+    ] {
+        let steps = [raw(json!([call]), "STOP"), raw(last, finish)];
+        let sent = contents_of(vec![user("Go"), turn(Role::Assistant, blocks.clone(), &steps), user("More")]);
+        let before = [json!({"role": "user", "parts": [{"text": "Go"}]}), model(json!([call]))];
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+    }
+    // A whole call goes back although nothing more came, with the result that the end of the turn gave it.
+    let steps = [raw(json!([call]), "")];
+    let sent = contents_of(vec![user("Go"), turn(Role::Assistant, blocks[..2].to_vec(), &steps), user("More")]);
+    assert_eq!((&sent[1], &sent[2]), (&model(json!([call])), &json!({"role": "user", "parts": [answer, more]})));
+}
+
+#[test]
+fn without_signatures_parts_keep_their_words_and_calls() {
+    let parts = json!([{"text": "why", "thought": true, "thoughtSignature": "s"}, {"text": "Hi", "thoughtSignature": "t"},
+        {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "u"}, {"text": "", "thoughtSignature": "v"}]);
+    let mut reply = turn(Role::Assistant, vec![use_block(10)], &[raw(parts, "STOP")]);
+    reply.leaves_out_reasoning = true;
+    let sent = contents_of(vec![user("Go"), reply, user("More")]);
+    let expected = json!({"role": "model", "parts": [{"text": "Hi"}, {"functionCall": {"name": "f", "args": {}}}]});
+    assert_eq!(sent[1], expected);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::block::ToolStatus;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Author, Block, BlockState, Params, Thinking, TurnId};
 
@@ -26,7 +27,7 @@ fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
 }
 
 fn user(text: &str) -> HistoryTurn {
@@ -43,6 +44,8 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: thinking::capabilities(model),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     }
 }
 
@@ -118,13 +121,22 @@ fn a_tool_loop_goes_back_step_by_step() {
 }
 
 #[test]
-fn what_is_not_whole_goes_back_as_text_and_empty_turns_not_at_all() {
+fn a_cut_reply_goes_back_as_far_as_it_came_and_an_empty_one_not_at_all() {
     let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
-    for steps in [vec![], vec![raw(json!({"content": "other"}), false)]] {
+    let cut = raw(json!({"content": "So", "thinking": "why"}), false);
+    for (steps, expected) in [
+        (vec![], json!({"role": "assistant", "content": "So."})),
+        (vec![cut.clone()], json!({"role": "assistant", "content": "So", "thinking": "why"})),
+    ] {
         let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &steps), user("More")];
-        assert_eq!(messages_of(history)[2], json!({"role": "assistant", "content": "So."}));
+        assert_eq!(messages_of(history)[2], expected);
     }
-    let silent = [raw(json!({"content": "", "thinking": "why"}), true)];
-    let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &silent), user("More")];
-    assert_eq!(messages_of(history)[1], json!({"role": "user", "content": "Go\n\nMore"}));
+    let mut refused = turn(Role::Assistant, said.clone(), &[cut]);
+    refused.leaves_out_reasoning = true;
+    assert_eq!(messages_of(vec![user("Go"), refused])[2], json!({"role": "assistant", "content": "So"}));
+    for is_done in [true, false] {
+        let silent = [raw(json!({"content": "", "thinking": "why"}), is_done)];
+        let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &silent), user("More")];
+        assert_eq!(messages_of(history)[1], json!({"role": "user", "content": "Go\n\nMore"}));
+    }
 }

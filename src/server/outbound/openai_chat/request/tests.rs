@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::block::ToolStatus;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Author, BlockState, Capabilities, Params, TurnId};
+use crate::domain::{Author, BlockState, Capabilities, Params, Thinking, TurnId};
 use crate::server::outbound::openai_chat::models;
 
 fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
@@ -28,14 +29,14 @@ fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
 }
 
 fn user(text: &str) -> HistoryTurn {
     turn(Role::User, vec![block(1, Content::text(text), None)], &[])
 }
 
-fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
         model: model.into(),
         system: None,
@@ -45,6 +46,8 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: Capabilities::default(),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     }
 }
 
@@ -148,7 +151,7 @@ fn a_tool_loop_goes_back_step_by_step_even_when_ids_repeat() {
     );
     let deepseek = messages_of("deepseek", history);
     assert_eq!(deepseek[1]["reasoning_content"], "why");
-    assert_eq!(deepseek[5].get("reasoning_content"), None);
+    assert_eq!(deepseek[5]["reasoning_content"], "", "every message of a turn that called tools has the key");
 }
 
 #[test]
@@ -174,6 +177,19 @@ fn a_call_that_nobody_answered_gets_an_answer_and_a_cut_one_is_dropped() {
 }
 
 #[test]
+fn where_a_person_may_not_speak_right_after_a_tool_the_reply_is_said_to_be_cut_off() {
+    let unanswered = calling("a", "{}");
+    let cut_off = vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&unanswered]), user("And?")];
+    let roles = |dialect: &str| -> Vec<String> {
+        let sent = messages_of(dialect, cut_off.clone());
+        sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(roles("mistral"), ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(messages_of("mistral", cut_off.clone())[3]["content"], CUT_OFF);
+    assert_eq!(roles("openai"), ["user", "assistant", "tool", "user"]);
+}
+
+#[test]
 fn canonical_turns_are_their_text_alone() {
     let blocks = vec![
         block(1, Content::thinking("secret thoughts"), None),
@@ -182,11 +198,82 @@ fn canonical_turns_are_their_text_alone() {
         block(4, Content::text("Said."), None),
         block(5, Content::Text { text: "Oops".into(), is_error: true }, None),
     ];
-    let broken = saying("Sa", Value::Null);
-    for raw in [&[][..], &[broken.as_str()]] {
-        let sent = messages_of("deepseek", vec![user("Go"), turn(Role::Assistant, blocks.clone(), raw)]);
-        assert_eq!(sent[1], json!({"role": "assistant", "content": "Said."}));
+    let sent = messages_of("deepseek", vec![user("Go"), turn(Role::Assistant, blocks, &[])]);
+    assert_eq!(sent[1], json!({"role": "assistant", "content": "Said."}));
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let cut = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let thinking = || cut(json!({"reasoning_content": "hm"}));
+    let call = |arguments: &str| {
+        thinking()
+            + &cut(json!({"tool_calls": [{"index": 0, "id": "b", "function": {"name": "f", "arguments": arguments}}]}))
+    };
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("first")),
+        use_block(12),
+        result_block(13, 12, json!("stopped")),
+    ];
+    let step = calling("a", "{}");
+    let echoed = |mut message: Value, reasoning: &str| {
+        message["reasoning_content"] = json!(reasoning);
+        message
+    };
+    let made = |id: &str| json!({"role": "assistant", "content": "", "tool_calls": [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}}]});
+    let tool = |id: &str, content: &str| json!({"role": "tool", "tool_call_id": id, "content": content});
+    let more = json!({"role": "user", "content": "More"});
+    for (what, last, behind) in [
+        (
+            "in a text",
+            thinking() + &saying("It is", Value::Null),
+            vec![echoed(json!({"role": "assistant", "content": "It is"}), "hm"), more.clone()],
+        ),
+        ("in reasoning", thinking(), vec![more.clone()]),
+        ("in a call", call("{\"a\":"), vec![more.clone()]),
+        ("before the arguments of a call", call(""), vec![more.clone()]),
+        ("behind a whole call", call("{}"), vec![echoed(made("b"), "hm"), tool("b", "stopped"), more.clone()]),
+        ("before anything came", String::new(), vec![more.clone()]),
+    ] {
+        let reply = turn(Role::Assistant, blocks.clone(), &[&step, &last]);
+        let sent = messages_of("deepseek", vec![user("Go"), reply, user("More")]);
+        let before = [json!({"role": "user", "content": "Go"}), echoed(made("a"), "why"), tool("a", "first")];
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
     }
+    // Where a server only shows its reasoning, none goes back.
+    let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &saying("It is", Value::Null))]);
+    assert_eq!(messages_of("openai", vec![reply])[0], json!({"role": "assistant", "content": "It is"}));
+}
+
+#[test]
+fn sealed_reasoning_that_was_cut_stays_behind() {
+    let detail = |detail: Value| json!({"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]});
+    let sealed = json!({"type": "reasoning.encrypted", "index": 0, "data": "d"});
+    let open = json!({"type": "reasoning.text", "index": 1, "text": "why"});
+    let events = [detail(sealed.clone()), detail(open.clone())].map(|chunk| format!("data: {chunk}\n\n")).concat();
+    for (finish, expected) in [(json!("stop"), json!([sealed, open])), (Value::Null, json!([sealed]))] {
+        let raw = events.clone() + &saying("So", finish);
+        let sent = messages_of("openrouter", vec![turn(Role::Assistant, Vec::new(), &[&raw])]);
+        assert_eq!(sent[0]["reasoning_details"], expected);
+    }
+}
+
+#[test]
+fn reasoning_is_echoed_to_whoever_asked_for_it_and_left_out_where_it_was_refused() {
+    let raw = [calling("a", "{}"), saying("Done.", json!("stop"))];
+    let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
+    let blocks = vec![use_block(10), result_block(11, 10, json!("first"))];
+    let mut asked = request("m", vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
+    let reasoning = |dialect: &str, asked: &ChatRequest| {
+        let sent = body_of(dialect, asked)["messages"].clone();
+        [1, 3].map(|at| sent[at].get("reasoning_content").cloned())
+    };
+    assert_eq!(reasoning("generic", &asked), [None, None]);
+    asked.echoes_reasoning = true;
+    assert_eq!(reasoning("generic", &asked), [Some(json!("why")), Some(json!(""))]);
+    asked.history[1].leaves_out_reasoning = true;
+    assert_eq!(reasoning("deepseek", &asked), [None, None]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::Params;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::settle::settle;
 use crate::server::outbound::openai_chat::models::capabilities;
 
@@ -20,6 +21,8 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
         is_thinking_mode: settled.is_thinking_mode,
         capabilities,
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     };
     let mut body = Map::new();
     put(&mut body, dialect, &request);

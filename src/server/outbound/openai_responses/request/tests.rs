@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::block::ToolStatus;
+use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Author, BlockState, Params, Thinking, TurnId};
 
@@ -27,14 +28,14 @@ fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw }
+    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
 }
 
 fn said(role: Role, text: &str) -> HistoryTurn {
     turn(role, vec![block(1, Content::text(text), None)], &[])
 }
 
-fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
         model: model.into(),
         system: None,
@@ -44,6 +45,8 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
         tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
     }
 }
 
@@ -181,25 +184,47 @@ fn a_call_without_a_result_gets_one_and_a_cut_call_without_one_is_left_out() {
 }
 
 #[test]
-fn without_whole_raw_a_turn_is_its_plain_text() {
-    let blocks = || {
-        let thinking = Content::Thinking {
-            thinking: "secret thoughts".into(),
-            signature: None,
-            redacted: None,
-            title: None,
-            duration_ms: None,
-        };
-        vec![block(1, thinking, None), block(2, Content::text("Hello"), None)]
-    };
-    let plain = json!([{"role": "assistant", "content": "Hello"}]);
+fn without_bytes_a_turn_is_its_plain_text() {
+    let blocks = vec![block(1, Content::thinking("secret thoughts"), None), block(2, Content::text("Hello"), None)];
+    assert_eq!(
+        input_of(vec![turn(Role::Assistant, blocks.clone(), &[])]),
+        json!([{"role": "assistant", "content": "Hello"}])
+    );
     let whole = response(&[thought(), saying("Hello")]);
-    let broken = whole.replace("completed", "in_progress");
-    for raw in [vec![], vec![broken.clone()], vec![whole.clone(), broken]] {
-        assert_eq!(input_of(vec![turn(Role::Assistant, blocks(), &raw)]), plain, "{raw:?}");
-    }
-    assert_eq!(input_of(vec![turn(Role::Assistant, blocks(), &[whole])]), json!([thought(), saying("Hello")]));
+    assert_eq!(input_of(vec![turn(Role::Assistant, blocks, &[whole])]), json!([thought(), saying("Hello")]));
     assert_eq!(input_of(vec![turn(Role::Assistant, Vec::new(), &[])]), json!([]));
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let events = |events: &[Value]| -> String { events.iter().map(|event| format!("data: {event}\n\n")).collect() };
+    let reasoned = json!({"type": "response.output_item.done", "output_index": 0, "item": thought()});
+    let half = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
+    let calls = json!({"type": "response.output_item.added", "output_index": 1, "item": calling("call_2", "")});
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("first")),
+        use_block(12),
+        result_block(13, 12, json!("cancelled by the user")),
+    ];
+    let step = response(&[thought(), calling("call_1", "{}")]);
+    let before =
+        [json!({"role": "user", "content": "Go"}), thought(), calling("call_1", "{}"), output("call_1", "first")];
+    let more = json!({"role": "user", "content": "More"});
+    for (what, last, behind) in [
+        (
+            "in a text",
+            events(&[reasoned.clone(), half]),
+            vec![json!({"role": "assistant", "content": "Hel"}), more.clone()],
+        ),
+        ("in a call", events(&[reasoned.clone(), calls]), vec![more.clone()]),
+        ("behind reasoning", events(&[reasoned]), vec![more.clone()]),
+        ("before anything came", String::new(), vec![more.clone()]),
+    ] {
+        let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
+        let sent = input_of(vec![said(Role::User, "Go"), reply, said(Role::User, "More")]);
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+    }
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! Repair: the form in which a request is sent once more after a provider refused the reasoning in it, and what a branch
+//! keeps of that, so that its next request is not refused again. What a refusal means is the adapter's to say.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::block::{Block, Content};
+use crate::id::TurnId;
+use crate::notice::Notice;
+
+/// What becomes of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repair {
+    /// The replies before the one that is being written go back without their reasoning.
+    EarlierReasoningLeftOut,
+    /// The same, and this reply's own steps too.
+    ReasoningLeftOut,
+    /// Earlier replies go back without their reasoning, and this reply's own steps are told in words.
+    StepsTold,
+    /// Every reply goes back with its reasoning beside it, an empty one where there was none.
+    ReasoningEchoed,
+}
+
+impl Repair {
+    /// What the person is told.
+    pub fn notice(self) -> Notice {
+        match self {
+            Self::EarlierReasoningLeftOut | Self::ReasoningLeftOut => Notice::ReasoningRefused,
+            Self::StepsTold => Notice::StepsTold,
+            Self::ReasoningEchoed => Notice::ReasoningAdded,
+        }
+    }
+
+    /// Whether reasoning of earlier replies stays behind.
+    pub fn leaves_out_earlier(self) -> bool {
+        self != Self::ReasoningEchoed
+    }
+}
+
+/// What a branch keeps for its provider: `branches.provider_state`. A new branch begins with nothing, so a fork tries the
+/// whole form again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProviderState {
+    /// Replies up to this turn go back without their reasoning: the provider refused it. Newer ones go back whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_left_out_until: Option<TurnId>,
+    /// See [`Repair::ReasoningEchoed`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub echoes_reasoning: bool,
+    /// What a newer version keeps.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl ProviderState {
+    /// Notes that a repaired request was accepted. `earlier` is the newest reply before the one that was written, which
+    /// is `turn`.
+    pub fn learn(&mut self, repair: Repair, earlier: Option<TurnId>, turn: TurnId) {
+        match repair {
+            Repair::EarlierReasoningLeftOut => self.reasoning_left_out_until = earlier,
+            Repair::ReasoningLeftOut | Repair::StepsTold => self.reasoning_left_out_until = Some(turn),
+            Repair::ReasoningEchoed => self.echoes_reasoning = true,
+        }
+    }
+}
+
+/// Steps of a reply in words, as part of what the person says: what was written, called and answered, in order.
+pub fn steps_told(blocks: &[Block]) -> String {
+    let mut told = String::from("(So far, in answer to this:");
+    for block in blocks {
+        match &block.content {
+            Content::Text { text, is_error: false } if !text.trim().is_empty() => {
+                told.push_str("\n- you wrote: ");
+                told.push_str(text.trim());
+            }
+            Content::ToolUse { tool_name, arguments, arguments_raw, .. } => {
+                let arguments = arguments_raw.clone().unwrap_or_else(|| arguments.to_string());
+                told.push_str(&format!("\n- you called {tool_name} with {arguments}"));
+            }
+            Content::ToolResult { tool_name, result, is_error, .. } => {
+                let gave = if *is_error { "failed" } else { "gave" };
+                let result = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
+                told.push_str(&format!("\n- {tool_name} {gave}: {result}"));
+            }
+            _ => {}
+        }
+    }
+    told.push_str("\nGo on from here.)");
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::block::ToolStatus;
+    use crate::sample;
+
+    #[test]
+    fn a_branch_keeps_what_a_refusal_taught_and_what_it_does_not_know() {
+        let (earlier, turn) = (sample::turn_id(2), sample::turn_id(4));
+        for (repair, until, echoes) in [
+            (Repair::EarlierReasoningLeftOut, Some(earlier), false),
+            (Repair::ReasoningLeftOut, Some(turn), false),
+            (Repair::StepsTold, Some(turn), false),
+            (Repair::ReasoningEchoed, None, true),
+        ] {
+            let mut state: ProviderState = serde_json::from_value(json!({"of_tomorrow": 1})).unwrap();
+            state.learn(repair, Some(earlier), turn);
+            assert_eq!((state.reasoning_left_out_until, state.echoes_reasoning), (until, echoes), "{repair:?}");
+            let stored = serde_json::to_value(&state).unwrap();
+            assert_eq!(stored["of_tomorrow"], 1);
+            assert_eq!(serde_json::from_value::<ProviderState>(stored).unwrap(), state);
+        }
+        assert_eq!(serde_json::to_value(ProviderState::default()).unwrap(), json!({}));
+    }
+
+    #[test]
+    fn steps_are_told_in_their_order_and_without_reasoning() {
+        let blocks = sample::blocks(
+            2,
+            [
+                Content::thinking("secret"),
+                Content::text("I look."),
+                sample::tool_use("a", "search", json!({"q": 1}), ToolStatus::Done),
+                sample::tool_result("a", "search", json!("found")),
+                sample::tool_result("b", "open", json!({"error": "no"})),
+            ],
+        );
+        let told = steps_told(&blocks);
+        let lines: Vec<&str> = told.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "- you wrote: I look.",
+                "- you called search with {\"q\":1}",
+                "- search gave: found",
+                "- open failed: {\"error\":\"no\"}",
+                "Go on from here.)",
+            ]
+        );
+        assert_eq!(told, steps_told(&blocks));
+    }
+}

@@ -1,0 +1,66 @@
+//! Refusals of Responses that another form of the same request may avoid (providers.md 6.6): reasoning items without
+//! what followed them or before it, sealed reasoning that this account cannot open, items that are looked up in vain.
+
+use crate::domain::repair::Repair;
+use crate::server::outbound::provider::{ChatRequest, Refused};
+
+/// The form to send instead: everything that the server would look up or open stays behind, as after a model break.
+pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    let said = refused.words();
+    let says = |parts: &[&str]| parts.iter().all(|part| said.contains(part));
+    let is_about_reasoning = says(&["without its required"])
+        || says(&["invalid_encrypted_content"])
+        || says(&["encrypted content", "could not be"])
+        || says(&["encrypted_content", "could not be"])
+        || says(&["item with id", "not found"])
+        || says(&["items are not persisted"]);
+    let steps = request.before_steps().1.is_some_and(|steps| !steps.leaves_out_reasoning);
+    (is_about_reasoning && (steps || request.has_earlier_reasoning())).then_some(Repair::ReasoningLeftOut)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::domain::{Failure, FailureKind, Role, TurnId};
+    use crate::server::outbound::openai_responses::request::tests::request;
+    use crate::server::outbound::provider::HistoryTurn;
+
+    #[test]
+    fn each_refusal_allows_the_form_that_can_help() {
+        let turn = |role, raw: &[&'static str]| HistoryTurn {
+            turn_id: TurnId::from_uuid(Uuid::nil()),
+            role,
+            blocks: Vec::new(),
+            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
+            leaves_out_reasoning: false,
+        };
+        let mut asked =
+            request("gpt-5", vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])]);
+        let refusal = |message: &str| {
+            let failure = Failure::new(FailureKind::ProviderRefusedRequest, "O").with_detail(message);
+            Refused::unanswered(failure)
+        };
+        let about_reasoning = [
+            "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+            "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+            "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted.",
+            "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.",
+            "invalid_encrypted_content",
+        ];
+        for message in about_reasoning {
+            assert_eq!(repair(&refusal(message), &asked), Some(Repair::ReasoningLeftOut), "{message}");
+        }
+        for message in ["No tool output found for function call call_1.", "The model `gpt-9` does not exist", ""] {
+            assert_eq!(repair(&refusal(message), &asked), None, "{message}");
+        }
+        asked.history[1].leaves_out_reasoning = true;
+        for message in about_reasoning {
+            assert_eq!(repair(&refusal(message), &asked), None, "{message}");
+        }
+        asked.history.push(turn(Role::Assistant, &["{}"]));
+        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(Repair::ReasoningLeftOut));
+    }
+}

@@ -1,0 +1,85 @@
+//! How often one request is sent: again while nothing has come of it and the failure may pass, and never twice the same
+//! way where the provider says what it does not take.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::sleep;
+
+use super::generation::Progress;
+use super::{Halt, Run};
+use crate::domain::turn::Attempt;
+use crate::domain::{Event, Failure, limits};
+use crate::server::outbound::provider::{ChatRequest, Outcome, Refused};
+use crate::server::platform::ids;
+use crate::server::run::journal::Batch;
+
+/// How the attempts at one request ended.
+pub(super) enum Tried {
+    Ended(Outcome),
+    /// Refused before any content, for something that another form of the request does not have.
+    Repairable(Failure),
+}
+
+impl Run<'_> {
+    /// Sends a request until something comes of it, or nothing will.
+    pub(super) async fn attempts(
+        &mut self,
+        request: &ChatRequest,
+        body: &Bytes,
+        progress: &mut Progress,
+    ) -> Result<Tried, Halt> {
+        let mut number = 1;
+        loop {
+            let refused = match self.attempt(body.clone(), progress).await? {
+                Ok(Outcome { failure: Some(failure), .. }) if !progress.has_content => Refused {
+                    retries_by_itself: failure.kind.retries_by_itself(),
+                    body: progress.raw.clone().into(),
+                    ..Refused::unanswered(failure)
+                },
+                Ok(outcome) => return Ok(Tried::Ended(outcome)),
+                Err(refused) => {
+                    progress.raw.extend_from_slice(&refused.body);
+                    refused
+                }
+            };
+            progress.is_refused = refused.is_free();
+            if self.repairs(&refused, request) {
+                return Ok(Tried::Repairable(refused.failure));
+            }
+            let wait = self.pause_before(number + 1, &refused.failure);
+            let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
+                return Err(refused.failure.into());
+            };
+            number += 1;
+            progress.is_refused = false;
+            progress.raw.clear();
+            self.recorder.push(Event::Attempt(Attempt {
+                number,
+                of: limits::ATTEMPTS,
+                wait_ms: wait.as_millis() as u64,
+                reason: refused.failure,
+            }));
+            self.recorder.flush(Batch::default()).await?;
+            tokio::select! {
+                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                () = sleep(wait) => {}
+            }
+        }
+    }
+
+    /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.
+    fn pause_before(&self, number: u32, failure: &Failure) -> Option<Duration> {
+        match failure.retry_after_ms.map(Duration::from_millis) {
+            Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
+            Some(asked) => Some(asked),
+            None => {
+                let most =
+                    (self.supervisor.pace().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
+                // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
+                let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
+                Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))
+            }
+        }
+    }
+}

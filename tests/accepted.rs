@@ -1,0 +1,28 @@
+//! Chats through the real service, runs and adapters over HTTP with a provider that judges every request by its own
+//! rules: all of them are accepted. And the judge itself: every rule has a request that it refuses.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/fixtures.rs"]
+#[expect(dead_code, reason = "the streams are for the tests of the decoders")]
+mod fixtures;
+#[path = "server/house.rs"]
+#[expect(dead_code, reason = "its scripted answers are for the tests of the server")]
+mod house;
+#[path = "support/validator.rs"]
+mod validator;
+
+#[path = "accepted/chats.rs"]
+mod chats;
+#[path = "accepted/interruptions.rs"]
+mod interruptions;
+#[path = "accepted/recorded.rs"]
+mod recorded;
+#[path = "accepted/rules.rs"]
+mod rules;
+#[path = "accepted/switches.rs"]
+mod switches;
+#[path = "accepted/talk.rs"]
+mod talk;
+#[path = "accepted/tools.rs"]
+mod tools;

@@ -1,0 +1,221 @@
+//! The judge itself: of every rule a request that breaks it, refused in the provider's words. Each begins as a good
+//! request out of a conversation with thoughts and tools, which is accepted as it is.
+
+use serde_json::{Value, json};
+
+use turnleaf::server::outbound::connect::connect;
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::platform::endpoint::Api;
+
+use crate::validator::memory::{Memory, Sent};
+use crate::validator::script::{Say, call, text, thinking};
+use crate::validator::{Asked, KEY, Validator, protocol};
+
+#[path = "rules/anthropic.rs"]
+mod anthropic;
+#[path = "rules/chat.rs"]
+mod chat;
+#[path = "rules/gemini.rs"]
+mod gemini;
+#[path = "rules/ollama.rs"]
+mod ollama;
+#[path = "rules/responses.rs"]
+mod responses;
+
+use chat::chat;
+
+/// How one API is spoken by a client that does everything right.
+struct Client {
+    provider: &'static str,
+    path: &'static str,
+    /// The key of the messages.
+    messages: &'static str,
+    body: Value,
+    user: fn(&str) -> Value,
+    /// What was said as messages.
+    said: fn(&[Value]) -> Vec<Value>,
+    /// What was said, answered.
+    results: fn(&[Value]) -> Vec<Value>,
+}
+
+/// A conversation up to a request that is good.
+#[derive(Clone)]
+struct Good {
+    asked: Asked,
+    memory: Memory,
+}
+
+impl Good {
+    /// The refusal of this request, after this was done to it.
+    fn refused(&self, change: impl FnOnce(&mut Asked)) -> String {
+        let mut asked = self.asked.clone();
+        change(&mut asked);
+        match protocol(&asked).unwrap().judge(&asked, &self.memory) {
+            Err(refusal) => refusal.message,
+            Ok(()) => String::from("(accepted)"),
+        }
+    }
+
+    fn remarks(&self, change: impl FnOnce(&mut Asked)) -> Vec<String> {
+        let mut asked = self.asked.clone();
+        change(&mut asked);
+        let bytes = asked.body.to_string();
+        self.memory.remarks(protocol(&asked).unwrap(), &asked, bytes.as_bytes())
+    }
+}
+
+/// A rule: what is done to the request, and what is said about it.
+type Rule<'a> = (&'a str, Box<dyn Fn(&mut Value) + 'a>);
+
+fn rule<'a>(words: &'a str, change: impl Fn(&mut Value) + 'a) -> Rule<'a> {
+    (words, Box::new(change))
+}
+
+fn all_are_refused(good: &Good, rules: Vec<Rule<'_>>) {
+    assert_eq!(good.refused(|_| {}), "(accepted)");
+    for (words, change) in rules {
+        let refused = good.refused(|asked| change(&mut asked.body));
+        assert!(refused.contains(words), "{words:?} was expected and not {refused:?}");
+    }
+}
+
+impl Client {
+    /// Two requests that are good: in the middle of a tool loop, and in the next turn.
+    fn converses(&self) -> (Good, Good) {
+        let mut body = self.body.clone();
+        body[self.messages] = json!([(self.user)("Hi")]);
+        let headers = [
+            ("x-api-key", KEY.to_owned()),
+            ("x-goog-api-key", KEY.to_owned()),
+            ("authorization", format!("Bearer {KEY}")),
+            ("anthropic-version", "2023-06-01".to_owned()),
+            ("anthropic-beta", "thinking-binding-controls-2026-08-01".to_owned()),
+        ];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        let asked =
+            Asked { provider: self.provider.into(), path: format!("/{}/{}", self.provider, self.path), headers, body };
+        let mut good = Good { asked, memory: Memory::default() };
+        self.hears(&mut good, &Say::new([thinking("Hm."), text("Hello there.")]));
+        self.says(&mut good, [(self.user)("The weather?")]);
+        let two = [call("weather", json!({"place": "Bonn"})), call("time", json!({}))];
+        self.hears(&mut good, &Say::new([thinking("I look."), text("Let me see.")].into_iter().chain(two)));
+        let said = good.memory.sent.last().unwrap().said.clone();
+        self.says(&mut good, (self.results)(&said));
+        let in_loop = good.clone();
+        self.hears(&mut good, &Say::new([thinking("So."), text("It is warm.")]));
+        self.says(&mut good, [(self.user)("More")]);
+        (in_loop, good)
+    }
+
+    fn hears(&self, good: &mut Good, say: &Say) {
+        let rules = protocol(&good.asked).unwrap();
+        let bytes = good.asked.body.to_string();
+        assert_eq!(good.memory.remarks(rules, &good.asked, bytes.as_bytes()), Vec::<String>::new());
+        assert_eq!(rules.judge(&good.asked, &good.memory), Ok(()));
+        let speech = rules.speak(&good.asked, say, good.memory.sent.len() + 1);
+        let (said, model) = ((self.said)(&speech.said), rules.model(&good.asked).to_owned());
+        let asked = good.asked.clone();
+        good.memory.keep(rules, &asked, &model, say, speech);
+        self.says(good, said);
+    }
+
+    fn says(&self, good: &mut Good, messages: impl IntoIterator<Item = Value>) {
+        good.asked.body[self.messages].as_array_mut().unwrap().extend(messages);
+    }
+}
+
+fn list(value: &mut Value) -> &mut Vec<Value> {
+    value.as_array_mut().unwrap()
+}
+
+fn remove(value: &mut Value, key: &str) {
+    value.as_object_mut().unwrap().remove(key);
+}
+
+#[test]
+fn what_no_provider_refuses_is_noted() {
+    let (_, later) = chat("zai", "glm-4.7", json!({})).converses();
+    let noted = |words: &str, change: &dyn Fn(&mut Asked)| {
+        let remarks = later.remarks(|asked| change(asked));
+        assert!(remarks.iter().any(|remark| remark.contains(words)), "{words:?} was expected and not {remarks:?}");
+    };
+    assert_eq!(later.remarks(|_| {}), Vec::<String>::new());
+    noted("message 6 came back, but message 0 before it is not what it was", &|asked| {
+        asked.body["messages"][0]["content"] = json!("Hello")
+    });
+    noted("message 4 came back, but message 1 before it is not what it was", &|asked| {
+        drop(list(&mut asked.body["messages"]).drain(1..3))
+    });
+    noted("message 6 is not what was said", &|asked| {
+        asked.body["messages"][6]["content"] = json!("Reply 3.1: It is warm. And dry.")
+    });
+    noted("message 6 is not what was said", &|asked| remove(&mut asked.body["messages"][6], "reasoning_content"));
+    noted("the system prompt or the tools changed", &|asked| drop(list(&mut asked.body["tools"]).pop()));
+    noted("went to another model: Thought 1.0: Hm.", &|asked| asked.body["model"] = json!("glm-4.6"));
+    // Behind the words of another model everything is plain text, and nothing of it has to be as it was.
+    const WORDS: &str = "Another model's words.";
+    let switch = |asked: &mut Asked| {
+        let other = [json!({"role": "assistant", "content": WORDS}), json!({"role": "user", "content": "Hm"})];
+        list(&mut asked.body["messages"]).extend(other);
+        remove(&mut asked.body["messages"][6], "reasoning_content");
+    };
+    let unknown = later.remarks(switch);
+    assert!(unknown.iter().any(|remark| remark.contains("message 8 was never said")), "{unknown:?}");
+    let mut switched = later;
+    let other = Sent { model: "glm-4.6".into(), text: WORDS.into(), ..switched.memory.sent[0].clone() };
+    switched.memory.sent.push(Sent { secrets: Vec::new(), ..other });
+    assert_eq!(switched.remarks(switch), Vec::<String>::new());
+}
+
+/// A request of each API that is refused over HTTP, with the words that come back.
+#[tokio::test]
+async fn refusals_go_over_the_wire_as_each_provider_words_them() {
+    let validator = Validator::start(1).await;
+    let user = json!([{"role": "user", "content": "Hi"}]);
+    for (provider, api, model, body, words) in [
+        (
+            "anthropic",
+            Api::Anthropic,
+            "claude-opus-4-7",
+            json!({"max_tokens": 10, "temperature": 1, "messages": user}),
+            "`temperature` is deprecated for this model.",
+        ),
+        (
+            "openai",
+            Api::OpenaiChat,
+            "o3",
+            json!({"max_tokens": 10, "messages": user}),
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        ),
+        ("mistral", Api::OpenaiChat, "mistral-small", json!({"messages": []}), "Invalid 'messages': empty array."),
+        (
+            "openrouter",
+            Api::OpenaiChat,
+            "any/model",
+            json!({"reasoning": {"effort": "low", "max_tokens": 5}, "messages": user}),
+            "Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified",
+        ),
+        (
+            "responses",
+            Api::OpenaiResponses,
+            "gpt-5.1",
+            json!({"input": user, "previous_response_id": "resp_9"}),
+            "Previous response with id 'resp_9' not found.",
+        ),
+        ("gemini", Api::Gemini, "gemini-2.5-pro", json!({"contents": []}), "contents is not specified"),
+        ("ollama", Api::Ollama, "llama3.2", json!({"messages": user, "think": true}), "does not support thinking"),
+    ] {
+        let mut body = body;
+        if api != Api::Gemini {
+            body["model"] = json!(model);
+        }
+        let endpoint = connect(&validator.endpoint(provider, api), HttpClient::default());
+        let body = body.to_string();
+        let Err(refused) = endpoint.send(model, body.clone().into()).await else { panic!("{provider} took it") };
+        assert!(matches!(refused.status, Some(400 | 422)), "{provider}: {refused:?}");
+        assert!(refused.failure.detail.unwrap_or_default().contains(words), "{provider}");
+        let noted = validator.violations().pop().unwrap();
+        assert_eq!((noted.provider.as_str(), noted.model.as_str()), (provider, model));
+        assert!(noted.what.contains(words) && noted.body == body, "{noted:?}");
+    }
+}

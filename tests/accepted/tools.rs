@@ -1,0 +1,61 @@
+//! A real provider with tools: everything is the adapter's, but a weather and a time can be asked for, and a
+//! future, which never comes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use turnleaf::domain::capabilities::Capabilities;
+use turnleaf::domain::tool::ToolSpec;
+use turnleaf::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
+
+pub struct WithTools(pub Arc<dyn Provider>);
+
+impl Provider for WithTools {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.0.capabilities(model)
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        let place = json!({"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]});
+        let spec = |name: &str, parameters: Value| ToolSpec {
+            name: name.to_owned(),
+            description: format!("Tells the {name}."),
+            parameters,
+        };
+        let nothing = json!({"type": "object", "properties": {}});
+        vec![spec("weather", place), spec("time", nothing.clone()), spec("future", nothing)]
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        self.0.build(request)
+    }
+
+    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        self.0.send(model, body)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        self.0.decoder()
+    }
+
+    fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {
+        let outcome = match name {
+            "weather" => ToolOutcome { result: json!({"place": arguments["place"], "degrees": 21}), is_error: false },
+            "time" => ToolOutcome { result: json!("the clock has stopped"), is_error: true },
+            "future" => return Some(std::future::pending().boxed()),
+            _ => return None,
+        };
+        Some(std::future::ready(outcome).boxed())
+    }
+}

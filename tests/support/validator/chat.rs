@@ -1,0 +1,447 @@
+//! The rules of chat completions, at OpenAI and where they are spoken otherwise (providers.md 4, 5).
+
+use serde_json::{Map, Value, json};
+
+use super::chat_models::find;
+use super::memory::Memory;
+use super::script::{Say, Speech};
+use super::{Asked, KEY, Protocol, Refusal, chat_speech, refuse};
+
+/// Who speaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chat {
+    OpenAi,
+    DeepSeek,
+    OpenRouter,
+    Mistral,
+    Zai,
+    LlamaCpp,
+    Ollama,
+}
+
+/// The dialect of an account of this name.
+pub fn dialect(provider: &str) -> &'static Chat {
+    match provider {
+        "deepseek" => &Chat::DeepSeek,
+        "openrouter" => &Chat::OpenRouter,
+        "mistral" => &Chat::Mistral,
+        "zai" => &Chat::Zai,
+        "llamacpp" => &Chat::LlamaCpp,
+        "ollama-v1" => &Chat::Ollama,
+        _ => &Chat::OpenAi,
+    }
+}
+
+/// Whether an open model takes a thinking switch at Ollama.
+pub fn thinks_locally(model: &str) -> bool {
+    ["qwen3", "gpt-oss", "deepseek-r1", "magistral"].iter().any(|family| model.contains(family))
+}
+
+impl Protocol for Chat {
+    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+        let is_local = matches!(self, Self::LlamaCpp | Self::Ollama);
+        match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
+            None if !is_local => return Err(Refusal::new(401, "You didn't provide an API key.")),
+            Some(key) if key != KEY => return Err(Refusal::new(401, format!("Incorrect API key provided: {key}."))),
+            _ => {}
+        }
+        if asked.list("messages").is_empty() {
+            refuse!(
+                "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
+            );
+        }
+        match self {
+            Self::OpenAi => openai(asked)?,
+            Self::DeepSeek => deepseek(asked)?,
+            Self::OpenRouter => openrouter(asked, memory)?,
+            Self::Mistral => mistral(asked)?,
+            Self::Zai => {}
+            Self::LlamaCpp | Self::Ollama => local(*self, asked)?,
+        }
+        pairs(asked, *self)
+    }
+
+    fn refusal(&self, refusal: &Refusal) -> Value {
+        let message = &refusal.message;
+        match self {
+            Self::Mistral => {
+                json!({"object": "error", "message": message, "type": "invalid_request_error", "param": null, "code": null})
+            }
+            Self::OpenRouter => json!({"error": {"message": message, "code": refusal.status}, "user_id": "user_1"}),
+            Self::LlamaCpp => {
+                json!({"error": {"code": refusal.status, "message": message, "type": "invalid_request_error"}})
+            }
+            _ => json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": null}}),
+        }
+    }
+
+    fn frozen(&self, asked: &Asked) -> Value {
+        asked.body["tools"].clone()
+    }
+
+    fn is_answer(&self, message: &Value) -> bool {
+        message["role"] == "tool"
+    }
+
+    fn plain(&self, message: &Value) -> String {
+        match &message["content"] {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            _ => String::new(),
+        }
+    }
+
+    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
+        let bare = |message: &Value| {
+            let mut message = message.clone();
+            if let Some(fields) = message.as_object_mut() {
+                // Nothing, null and no text are the same message.
+                fields.retain(|_, value| !value.is_null() && *value != json!(""));
+            }
+            message
+        };
+        said.len() == back.len() && said.iter().zip(back).all(|(said, back)| bare(said) == bare(back))
+    }
+
+    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
+        chat_speech::speak(*self, asked, say, number)
+    }
+}
+
+const OPENAI_KEYS: [&str; 27] = [
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "stop",
+    "n",
+    "presence_penalty",
+    "frequency_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "seed",
+    "user",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "reasoning_effort",
+    "verbosity",
+    "store",
+    "service_tier",
+    "prompt_cache_key",
+    "safety_identifier",
+];
+const OPENAI_MESSAGE_KEYS: [&str; 8] =
+    ["role", "content", "name", "refusal", "audio", "tool_calls", "function_call", "tool_call_id"];
+
+fn unknown_key<'a>(value: &'a Value, known: &[&str]) -> Option<&'a String> {
+    value.as_object().into_iter().flat_map(Map::keys).find(|key| !known.contains(&key.as_str()))
+}
+
+fn openai(asked: &Asked) -> Result<(), Refusal> {
+    if let Some(key) = unknown_key(&asked.body, &OPENAI_KEYS) {
+        refuse!("Unrecognized request argument supplied: {key}");
+    }
+    let Some(model) = find(asked.text("model")) else {
+        return Err(Refusal::new(
+            404,
+            format!("The model `{}` does not exist or you do not have access to it.", asked.text("model")),
+        ));
+    };
+    let effort = asked.body.get("reasoning_effort").and_then(Value::as_str);
+    if let Some(effort) = effort {
+        if model.efforts.is_empty() {
+            refuse!("Unrecognized request argument supplied: reasoning_effort");
+        }
+        if !model.efforts.contains(&effort) {
+            refuse!(
+                "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. Supported values are: {}.",
+                model.supported()
+            );
+        }
+    }
+    if asked.body.get("max_tokens").is_some() && model.begins != "gpt-4" && model.begins != "gpt-3.5" {
+        refuse!(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        );
+    }
+    if model.refuses_sampling(effort) {
+        if let Some(value) = asked.body.get("temperature").filter(|value| value.as_f64() != Some(1.0)) {
+            refuse!(
+                "Unsupported value: 'temperature' does not support {value} with this model. Only the default (1) value is supported."
+            );
+        }
+        for key in ["top_p", "stop", "presence_penalty", "frequency_penalty", "logprobs"] {
+            if asked.body.get(key).is_some() {
+                refuse!("Unsupported parameter: '{key}' is not supported with this model.");
+            }
+        }
+    }
+    if asked.list("stop").len() > 4 {
+        refuse!(
+            "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length {} instead.",
+            asked.list("stop").len()
+        );
+    }
+    if asked.body.get("stream_options").is_some() && asked.body["stream"] != true {
+        refuse!("The 'stream_options' parameter is only allowed when 'stream' is enabled.");
+    }
+    for (at, message) in asked.list("messages").iter().enumerate() {
+        let role = message["role"].as_str().unwrap_or_default();
+        if !["system", "developer", "user", "assistant", "tool"].contains(&role) {
+            refuse!(
+                "Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."
+            );
+        }
+        if !model.takes_system && matches!(role, "system" | "developer") {
+            refuse!("Unsupported value: 'messages[{at}].role' does not support '{role}' with this model.");
+        }
+        if let Some(key) = unknown_key(message, &OPENAI_MESSAGE_KEYS) {
+            refuse!("Unknown parameter: 'messages[{at}].{key}'.");
+        }
+        let has_calls = message.get("tool_calls").is_some();
+        if message["content"].is_null() && !(role == "assistant" && (has_calls || message["refusal"].is_string())) {
+            refuse!("Invalid value for 'content': expected a string, got null.");
+        }
+        if has_calls && message["tool_calls"].as_array().is_none_or(Vec::is_empty) {
+            refuse!(
+                "Invalid 'messages[{at}].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead."
+            );
+        }
+    }
+    Ok(())
+}
+
+/// While it thinks, every turn that called tools brings its reasoning along.
+fn deepseek(asked: &Asked) -> Result<(), Refusal> {
+    let thinks = asked.text("model") == "deepseek-reasoner"
+        || (asked.text("model") != "deepseek-chat" && asked.body["thinking"]["type"] != "disabled");
+    if thinks && matches!(asked.body["tool_choice"].as_str(), Some("required")) {
+        refuse!("deepseek-reasoner does not support this tool_choice");
+    }
+    if let Some(effort) = asked
+        .body
+        .get("reasoning_effort")
+        .filter(|effort| !matches!(effort.as_str(), Some("low" | "medium" | "high" | "max")))
+    {
+        refuse!("unknown variant `{effort}`, expected one of `high`, `low`, `medium`, `max`");
+    }
+    let mut has_calls = false;
+    for message in asked.list("messages") {
+        match message["role"].as_str() {
+            Some("user") => has_calls = false,
+            Some("assistant") => {
+                has_calls |= message.get("tool_calls").is_some();
+                if thinks && has_calls && !message["reasoning_content"].is_string() {
+                    refuse!("The `reasoning_content` in the thinking mode must be passed back to the API.");
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What a routed model signed goes back unmodified and in order.
+fn openrouter(asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+    let reasoning = &asked.body["reasoning"];
+    if reasoning.get("effort").is_some() && reasoning.get("max_tokens").is_some() {
+        refuse!("Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified");
+    }
+    // Of a detail the words and the proof count; clients that left the other keys out were accepted.
+    let told = |details: &Value| -> Vec<Vec<Value>> {
+        let keys =
+            |detail: &Value| ["type", "text", "summary", "data", "signature"].map(|key| detail[key].clone()).to_vec();
+        details.as_array().into_iter().flatten().map(keys).collect()
+    };
+    for (at, message) in asked.list("messages").iter().enumerate() {
+        let Some(details) = message.get("reasoning_details") else { continue };
+        // Each is proven by itself, so of a reply that was cut off a part may come back.
+        let is_part = |sent: &super::memory::Sent| {
+            let all = told(&sent.said[0]["reasoning_details"]);
+            let mut rest = all.iter();
+            told(details).iter().all(|detail| rest.any(|known| known == detail))
+        };
+        if !memory.of(&asked.provider, asked.text("model")).any(is_part) {
+            refuse!("Provider returned error: messages.{at}.content.0: Invalid `signature` in `thinking` block");
+        }
+    }
+    let messages = asked.list("messages");
+    let begin = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
+    for (at, message) in messages.iter().enumerate().skip(begin) {
+        let id = &message["tool_calls"][0]["id"];
+        let made = |sent: &&super::memory::Sent| sent.said[0]["tool_calls"][0]["id"] == *id && !id.is_null();
+        let sent = memory.of(&asked.provider, asked.text("model")).find(made);
+        if sent.is_some_and(|sent| sent.said[0].get("reasoning_details").is_some())
+            && message.get("reasoning_details").is_none()
+        {
+            refuse!(
+                "Provider returned error: messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
+            );
+        }
+    }
+    Ok(())
+}
+
+const MISTRAL_KEYS: [&str; 19] = [
+    "model",
+    "messages",
+    "stream",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "stop",
+    "random_seed",
+    "response_format",
+    "tools",
+    "tool_choice",
+    "presence_penalty",
+    "frequency_penalty",
+    "n",
+    "prediction",
+    "parallel_tool_calls",
+    "prompt_mode",
+    "reasoning_effort",
+    "safe_prompt",
+];
+const MISTRAL_MESSAGE_KEYS: [&str; 6] = ["role", "content", "prefix", "tool_calls", "tool_call_id", "name"];
+
+fn mistral(asked: &Asked) -> Result<(), Refusal> {
+    if let Some(key) = unknown_key(&asked.body, &MISTRAL_KEYS) {
+        return Err(Refusal::new(422, format!("extra_forbidden: body.{key}: Extra inputs are not permitted")));
+    }
+    let model = asked.text("model");
+    if asked.body.get("prompt_mode").is_some() && !model.contains("magistral") {
+        refuse!("Prompt mode is not supported for this model");
+    }
+    if let Some(effort) = asked.body.get("reasoning_effort") {
+        let is_hybrid = model.starts_with("mistral-small") || model.starts_with("mistral-medium");
+        if !is_hybrid || !matches!(effort.as_str(), Some("high" | "none")) {
+            refuse!("reasoning_effort is not supported for this model");
+        }
+    }
+    let messages = asked.list("messages");
+    for (at, message) in messages.iter().enumerate() {
+        if let Some(key) = unknown_key(message, &MISTRAL_MESSAGE_KEYS) {
+            return Err(Refusal::new(
+                422,
+                format!("extra_forbidden: body.messages.{at}.{key}: Extra inputs are not permitted"),
+            ));
+        }
+        if message["role"] == "user" && at > 0 && messages[at - 1]["role"] == "tool" {
+            refuse!("Unexpected role 'user' after role 'tool'");
+        }
+        let is_empty = |value: &Value| value.is_null() || *value == "" || *value == json!([]);
+        if message["role"] == "assistant" && is_empty(&message["content"]) && is_empty(&message["tool_calls"]) {
+            refuse!("Assistant message must have either content or tool_calls, but not none.");
+        }
+        let parts = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+        if let Some(part) = parts
+            .iter()
+            .find(|part| !matches!(part["type"].as_str(), Some("text" | "thinking" | "image_url" | "reference")))
+        {
+            return Err(Refusal::new(
+                422,
+                format!("union_tag_invalid: Input tag '{}' found using 'type'", part["type"]),
+            ));
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let id = call["id"].as_str().unwrap_or_default();
+            if id.len() != 9 || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
+                refuse!("Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.");
+            }
+        }
+    }
+    if let Some(last) = messages.last().filter(|last| last["role"] == "assistant" && last["prefix"] != true) {
+        refuse!(
+            "Expected last role User or Tool (or Assistant with prefix True) for serving but got {}",
+            last["role"].as_str().unwrap_or_default()
+        );
+    }
+    Ok(())
+}
+
+/// What the templates of open models demand.
+fn local(who: Chat, asked: &Asked) -> Result<(), Refusal> {
+    if who == Chat::Ollama
+        && let Some(effort) = asked.body.get("reasoning_effort")
+    {
+        let word = effort.as_str().unwrap_or_default();
+        if !["high", "medium", "low", "none"].contains(&word) {
+            refuse!("invalid reasoning value: '{word}' (must be \"high\", \"medium\", \"low\", or \"none\")");
+        }
+        if word != "none" && !thinks_locally(asked.text("model")) {
+            refuse!("\"{}\" does not support thinking", asked.text("model"));
+        }
+    }
+    let mut last = "assistant";
+    for (at, message) in asked.list("messages").iter().enumerate() {
+        match message["role"].as_str().unwrap_or_default() {
+            "system" if at == 0 => {}
+            "user" if last != "user" => last = "user",
+            "assistant" if last != "assistant" => last = "assistant",
+            "tool" => last = "tool",
+            _ => return Err(Refusal::new(500, "Conversation roles must alternate user/assistant/user/assistant/...")),
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
+            if serde_json::from_str::<Map<String, Value>>(arguments).is_err() {
+                return Err(Refusal::new(500, format!("Failed to parse tool call arguments as JSON: {arguments}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every call is answered at once, and nothing else is.
+fn pairs(asked: &Asked, who: Chat) -> Result<(), Refusal> {
+    let messages = asked.list("messages");
+    let mut open: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        if message["role"] == "tool" {
+            let id = message["tool_call_id"].as_str().unwrap_or_default();
+            let Some(place) = open.iter().position(|known| *known == id) else {
+                refuse!(
+                    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+                );
+            };
+            if !message["content"].is_string() && !message["content"].is_array() {
+                refuse!(
+                    "Invalid type for 'messages[{at}].content': expected one of a string or array of objects, but got null instead."
+                );
+            }
+            open.remove(place);
+            continue;
+        }
+        unanswered(&open, who)?;
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let is_function = call["type"] == "function" && call["function"]["name"].is_string();
+            if !is_function || !call["function"]["arguments"].is_string() {
+                refuse!(
+                    "Invalid type for 'messages[{at}].tool_calls[0].function.arguments': expected a string, but got an object instead."
+                );
+            }
+            open.push(call["id"].as_str().unwrap_or_default());
+        }
+    }
+    unanswered(&open, who)
+}
+
+fn unanswered(open: &[&str], who: Chat) -> Result<(), Refusal> {
+    if open.is_empty() {
+        return Ok(());
+    }
+    if who == Chat::Mistral {
+        refuse!("Not the same number of function calls and responses");
+    }
+    refuse!(
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {}",
+        open.join(", ")
+    );
+}

@@ -1,0 +1,84 @@
+//! How Gemini streams: nameless chunks with CRLF, each with only the new parts, no `[DONE]`, signatures on calls and at
+//! the end of text.
+
+use serde_json::{Value, json};
+
+use super::Asked;
+use super::gemini::{Thinks, demands_signatures, thinks};
+use super::script::{End, Part, Say, Speech, pieces};
+
+pub fn speak(asked: &Asked, model: &str, say: &Say, number: usize) -> Speech {
+    let config = &asked.body["generationConfig"]["thinkingConfig"];
+    let shows = config["includeThoughts"] == true && !matches!(thinks(model), None | Some(Thinks::Never));
+    let signs = demands_signatures(model) || (shows && config["thinkingBudget"] != 0);
+    let mut speech = Speech::default();
+    let mut kept = Vec::new();
+    let chunk = |part: Option<Value>, finish: Option<&str>| {
+        let mut candidate = json!({"content": {"role": "model"}, "index": 0});
+        if let Some(part) = part {
+            candidate["content"]["parts"] = json!([part]);
+        }
+        if let Some(finish) = finish {
+            candidate["finishReason"] = json!(finish);
+        }
+        let usage = json!({"promptTokenCount": 20, "candidatesTokenCount": 10, "totalTokenCount": 30});
+        let chunk = json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": model, "responseId": format!("r{number:04}")});
+        format!("data: {chunk}\r\n\r\n")
+    };
+    let parts = say.numbered(number);
+    let last = parts.len().saturating_sub(1);
+    let mut has_call = false;
+    for (at, part) in parts.into_iter().enumerate() {
+        let signature = format!("CpQB{number:04}{at:02}gem/sig+==");
+        match part {
+            Part::Hidden => {}
+            Part::Thinking(_) if !shows => {}
+            Part::Thinking(thought) => {
+                for piece in pieces(&thought) {
+                    speech.event(chunk(Some(json!({"text": piece, "thought": true})), None));
+                    speech.middle = speech.events.len();
+                }
+                speech.secrets.push(thought);
+            }
+            Part::Text(text) => {
+                for piece in pieces(&text) {
+                    let part = json!({"text": piece});
+                    speech.event(chunk(Some(part.clone()), None));
+                    kept.push(part);
+                    if piece != text && kept.len() < 3 {
+                        speech.middle = speech.events.len();
+                    }
+                }
+                speech.text.push_str(&text);
+                if at == last {
+                    // A signature of text comes last, on a part of its own; without one the last part is just empty.
+                    let mut part = json!({"text": ""});
+                    if signs {
+                        part["thoughtSignature"] = json!(signature);
+                        speech.secrets.push(signature);
+                        kept.push(part.clone());
+                    }
+                    speech.event(chunk(Some(part), None));
+                }
+            }
+            Part::Call(name, arguments) => {
+                let mut part = json!({"functionCall": {"name": name, "args": arguments}});
+                // Some endpoints number their calls.
+                if model.contains("flash") {
+                    part["functionCall"]["id"] = json!(format!("call{number:04}{at:02}"));
+                }
+                // Of calls side by side only the first is signed.
+                if signs && !has_call {
+                    part["thoughtSignature"] = json!(signature);
+                    speech.secrets.push(signature);
+                }
+                has_call = true;
+                speech.event(chunk(Some(part.clone()), None));
+                kept.push(part);
+            }
+        }
+    }
+    speech.event(chunk(None, Some(if say.end == End::Limit { "MAX_TOKENS" } else { "STOP" })));
+    speech.said = vec![json!({"role": "model", "parts": kept})];
+    speech.end(say.end)
+}

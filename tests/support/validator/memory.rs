@@ -1,0 +1,182 @@
+//! What an account sent, and the rules that hold for every API: what a model said comes back as it was said and in its
+//! place, everything before it is unchanged, and no model gets another's thoughts (providers.md 9, P1, P4, P5).
+
+use serde_json::Value;
+
+use super::script::{Part, Say, Speech};
+use super::{Asked, Protocol};
+
+/// One reply that was sent, with the request that it answered.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub provider: String,
+    pub model: String,
+    /// The messages of the request.
+    pub before: Vec<Value>,
+    /// What else must not change: system prompt and tools.
+    pub frozen: Value,
+    /// As it has to come back.
+    pub said: Vec<Value>,
+    pub text: String,
+    pub secrets: Vec<String>,
+    /// The connection broke, or nothing more came.
+    pub is_cut: bool,
+    /// It was followed in the same turn by a reply that was cut, so the turn as a whole never ended.
+    pub is_unfinished: bool,
+    /// It called tools, and nobody ever came back with their results.
+    pub is_unanswered: bool,
+}
+
+impl Sent {
+    /// What only this reply has: sealed thoughts and the ids of its calls.
+    fn proofs(&self) -> impl Iterator<Item = &str> {
+        let calls = self.said.iter().flat_map(|said| match said["tool_calls"].as_array() {
+            Some(calls) => calls.as_slice(),
+            None => std::slice::from_ref(said),
+        });
+        let ids = calls.filter_map(|call| call["call_id"].as_str().or(call["id"].as_str()));
+        self.secrets.iter().map(String::as_str).chain(ids)
+    }
+}
+
+/// Everything that was sent.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    pub sent: Vec<Sent>,
+}
+
+impl Memory {
+    /// What was sent on this account by this model, newest first.
+    pub fn of<'a>(&'a self, provider: &'a str, model: &'a str) -> impl Iterator<Item = &'a Sent> {
+        self.sent.iter().rev().filter(move |sent| sent.provider == provider && sent.model == model)
+    }
+
+    /// The block, item or part with this value under this key.
+    pub fn find<'a>(
+        &'a self,
+        provider: &'a str,
+        model: &'a str,
+        has: impl Fn(&Value) -> bool,
+    ) -> Option<(&'a Sent, usize)> {
+        self.of(provider, model).find_map(|sent| Some((sent, sent.said.iter().position(&has)?)))
+    }
+
+    pub fn keep(&mut self, protocol: &dyn Protocol, asked: &Asked, model: &str, say: &Say, speech: Speech) {
+        let before = protocol.messages(asked).to_vec();
+        if say.is_cut() {
+            // The steps before it, back to the person's message.
+            let mut at = before.len();
+            while at > 0 && (protocol.is_models(&before[at - 1]) || protocol.is_answer(&before[at - 1])) {
+                at -= 1;
+            }
+            let (provider, turn) = (&asked.provider, &before[..at]);
+            let is_step = |sent: &&mut Sent| {
+                sent.provider == *provider
+                    && sent.model == model
+                    && sent.before.len() >= at
+                    && sent.before[..at] == *turn
+                    && sent.before.len() < before.len()
+                    && before[..sent.before.len()] == sent.before
+            };
+            self.sent.iter_mut().filter(is_step).for_each(|sent| sent.is_unfinished = true);
+        }
+        if before.last().is_some_and(|message| protocol.is_answer(message)) {
+            let is_asked = |sent: &&mut Sent| {
+                sent.provider == asked.provider && sent.model == model && before.starts_with(&sent.before)
+            };
+            let newest = self.sent.iter_mut().filter(is_asked).max_by_key(|sent| sent.before.len());
+            newest.into_iter().for_each(|sent| sent.is_unanswered = false);
+        }
+        self.sent.push(Sent {
+            provider: asked.provider.clone(),
+            model: model.to_owned(),
+            before,
+            frozen: protocol.frozen(asked),
+            said: speech.said,
+            text: speech.text,
+            secrets: speech.secrets,
+            is_cut: say.is_cut(),
+            is_unfinished: false,
+            is_unanswered: say.parts.iter().any(|part| matches!(part, Part::Call(..))),
+        });
+    }
+
+    /// What no provider would refuse and is wrong all the same.
+    pub fn remarks(&self, protocol: &dyn Protocol, asked: &Asked, bytes: &[u8]) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let model = protocol.model(asked);
+        let body = String::from_utf8_lossy(bytes);
+        for sent in self.sent.iter().filter(|sent| sent.provider != asked.provider || sent.model != model) {
+            for secret in sent.secrets.iter().filter(|secret| body.contains(secret.as_str())) {
+                remarks.push(format!(
+                    "what {} {} kept for itself went to another model: {secret}",
+                    sent.provider, sent.model
+                ));
+            }
+        }
+        if let Err(remark) = self.came_back(protocol, asked, model) {
+            remarks.push(remark);
+        }
+        remarks
+    }
+
+    /// Walks from the newest message back to the first that this model did not say: all of its replies are as they
+    /// were said, and what stands before them is what stood before them then.
+    fn came_back(&self, protocol: &dyn Protocol, asked: &Asked, model: &str) -> Result<(), String> {
+        let messages = protocol.messages(asked);
+        let frozen = protocol.frozen(asked);
+        let mut end = messages.len();
+        while end > 0 {
+            if !protocol.is_models(&messages[end - 1]) {
+                end -= 1;
+                continue;
+            }
+            let begin = messages[..end].iter().rposition(|message| !protocol.is_models(message)).map_or(0, |at| at + 1);
+            let run = &messages[begin..end];
+            end = begin;
+            let text: String = run.iter().map(|message| protocol.plain(message)).collect();
+            let of_model = || self.of(&asked.provider, model);
+            let same = of_model().find(|sent| protocol.is_same(&sent.said, run) && sent.before == messages[..begin]);
+            if let Some(sent) = same {
+                if sent.frozen != frozen {
+                    return Err(format!("message {begin}: the system prompt or the tools changed since it was said"));
+                }
+                continue;
+            }
+            if let Some(whole) = of_model().find(|sent| protocol.is_same(&sent.said, run) && !sent.is_unfinished) {
+                let changed = (0..begin).find(|at| whole.before.get(*at) != messages.get(*at)).unwrap_or(begin);
+                return Err(format!("message {begin} came back, but message {changed} before it is not what it was"));
+            }
+            // A reply that was cut, or whose turn was, may come back in part; any other must be as it was said.
+            let told = Value::from(run.to_vec()).to_string();
+            let is_of = |sent: &&Sent| {
+                let has_words = !text.is_empty() && !sent.text.is_empty();
+                has_words && (text.contains(&sent.text) || is_beginning(&sent.text, &text))
+                    || sent.proofs().any(|proof| told.contains(proof))
+            };
+            // A client's own words in the place of a reply that never ended.
+            let is_behind_answer = begin > 0 && protocol.is_answer(&messages[begin - 1]);
+            if is_behind_answer && run.len() == 1 && text.starts_with('(') && text.ends_with(')') {
+                continue;
+            }
+            match of_model().find(is_of) {
+                Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered => {
+                    return Err(format!(
+                        "message {begin} is not what was said: {told} instead of {}",
+                        Value::from(sent.said.clone())
+                    ));
+                }
+                Some(_) => {}
+                // Behind another model's words everything is plain text.
+                None if self.sent.iter().any(|sent| is_of(&sent)) => return Ok(()),
+                None => return Err(format!("message {begin} was never said: {told}")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether what came back ends with a beginning of what was said.
+fn is_beginning(said: &str, back: &str) -> bool {
+    said.char_indices().skip(1).any(|(at, _)| at >= 6 && back.ends_with(&said[..at]))
+}

@@ -1,0 +1,154 @@
+//! The rules of Ollama's own API, and how it streams: one JSON object a line (providers.md 8).
+
+use serde_json::{Value, json};
+
+use super::chat::thinks_locally;
+use super::memory::Memory;
+use super::script::{End, Part, Say, Speech, pieces};
+use super::{Asked, Protocol, Refusal, refuse};
+
+pub struct Ollama;
+
+impl Protocol for Ollama {
+    fn judge(&self, asked: &Asked, _: &Memory) -> Result<(), Refusal> {
+        let model = asked.text("model");
+        if model.is_empty() {
+            refuse!("model is required");
+        }
+        match asked.body.get("think") {
+            None | Some(Value::Bool(false)) => {}
+            Some(_) if !thinks_locally(model) => refuse!("\"{model}\" does not support thinking"),
+            Some(Value::Bool(true)) => {}
+            Some(Value::String(word)) if ["low", "medium", "high"].contains(&word.as_str()) => {}
+            Some(other) => {
+                refuse!("invalid think value: {other} (must be \"high\", \"medium\", \"low\", true, or false)")
+            }
+        }
+        if !asked.list("tools").is_empty() && model.contains("gemma3") {
+            refuse!("registry.ollama.ai/library/{model} does not support tools");
+        }
+        let options = asked.body["options"].as_object();
+        for (key, value) in options.into_iter().flatten() {
+            let fits = match key.as_str() {
+                "num_predict" | "num_ctx" | "top_k" | "seed" => value.is_i64(),
+                "temperature" | "top_p" => value.is_number(),
+                "stop" => value.is_array(),
+                _ => refuse!("invalid option provided option={key}"),
+            };
+            if !fits {
+                refuse!("option \"{key}\" must be of another type");
+            }
+        }
+        if asked.list("messages").is_empty() {
+            refuse!("messages must not be empty");
+        }
+        let mut open: Vec<&str> = Vec::new();
+        for message in asked.list("messages") {
+            let role = message["role"].as_str().unwrap_or_default();
+            if !["system", "user", "assistant", "tool"].contains(&role) {
+                refuse!("invalid role: {role}, must be one of [system, user, assistant, tool]");
+            }
+            if !message["content"].is_string() {
+                refuse!("json: cannot unmarshal into Go struct field ChatRequest.messages.content of type string");
+            }
+            if role == "tool" {
+                let name = message["tool_name"].as_str().unwrap_or_default();
+                let Some(at) = open.iter().position(|known| *known == name) else {
+                    refuse!("a result of {name}, which was not called")
+                };
+                open.remove(at);
+                continue;
+            }
+            if !open.is_empty() {
+                refuse!("a call of {} has no result", open[0]);
+            }
+            for call in message["tool_calls"].as_array().into_iter().flatten() {
+                if !call["function"]["arguments"].is_object() {
+                    refuse!(
+                        "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments"
+                    );
+                }
+                open.push(call["function"]["name"].as_str().unwrap_or_default());
+            }
+        }
+        if !open.is_empty() {
+            refuse!("a call of {} has no result", open[0]);
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, refusal: &Refusal) -> Value {
+        json!({"error": refusal.message})
+    }
+
+    fn frozen(&self, asked: &Asked) -> Value {
+        asked.body["tools"].clone()
+    }
+
+    fn is_answer(&self, message: &Value) -> bool {
+        message["role"] == "tool"
+    }
+
+    fn plain(&self, message: &Value) -> String {
+        message["content"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
+        let model = asked.text("model");
+        let thinks = thinks_locally(model) && asked.body["think"] != false;
+        let mut speech = Speech::default();
+        let line = |message: &Value| {
+            format!(
+                "{}\n",
+                json!({"model": model, "created_at": "2026-11-20T10:00:00Z", "message": message, "done": false})
+            )
+        };
+        let (mut text, mut thought, mut calls) = (String::new(), String::new(), Vec::new());
+        for (at, part) in say.numbered(number).into_iter().enumerate() {
+            match part {
+                Part::Hidden => {}
+                Part::Thinking(_) if !thinks => {}
+                Part::Thinking(said) => {
+                    for piece in pieces(&said) {
+                        speech.event(line(&json!({"role": "assistant", "content": "", "thinking": piece})));
+                        speech.middle = speech.events.len();
+                    }
+                    thought.push_str(&said);
+                    speech.secrets.push(said);
+                }
+                Part::Text(said) => {
+                    for (count, piece) in pieces(&said).into_iter().enumerate() {
+                        speech.event(line(&json!({"role": "assistant", "content": piece})));
+                        if count < 2 {
+                            speech.middle = speech.events.len();
+                        }
+                    }
+                    text.push_str(&said);
+                }
+                Part::Call(name, arguments) => {
+                    let call = json!({"id": format!("call_{number:04}{at:02}"), "function": {"index": calls.len(), "name": name, "arguments": arguments}});
+                    speech.event(line(&json!({"role": "assistant", "content": "", "tool_calls": [call]})));
+                    calls.push(call);
+                }
+            }
+        }
+        let reason = if say.end == End::Limit { "length" } else { "stop" };
+        let done = json!({"model": model, "created_at": "2026-11-20T10:00:01Z", "message": {"role": "assistant", "content": ""}, "done": true,
+            "done_reason": reason, "total_duration": 5, "prompt_eval_count": 20, "eval_count": 10});
+        speech.event(format!("{done}\n"));
+        let mut message = json!({"role": "assistant", "content": text});
+        if !thought.is_empty() {
+            message["thinking"] = json!(thought);
+        }
+        if !calls.is_empty() {
+            message["tool_calls"] = Value::Array(calls);
+        }
+        speech.said = vec![message];
+        speech.text = text;
+        speech.end(say.end)
+    }
+
+    fn content_type(&self) -> &'static str {
+        "application/x-ndjson"
+    }
+}

@@ -1,0 +1,328 @@
+//! The rules of OpenAI's Responses (providers.md 6).
+
+use serde_json::{Map, Value, json};
+
+use super::chat_models::find;
+use super::memory::Memory;
+use super::script::{Say, Speech};
+use super::{Asked, KEY, Protocol, Refusal, refuse, responses_speech};
+
+pub struct Responses;
+
+const KEYS: [&str; 22] = [
+    "model",
+    "input",
+    "instructions",
+    "stream",
+    "store",
+    "include",
+    "reasoning",
+    "previous_response_id",
+    "conversation",
+    "max_output_tokens",
+    "text",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "truncation",
+    "background",
+    "prompt_cache_key",
+    "service_tier",
+    "temperature",
+    "top_p",
+    "metadata",
+    "safety_identifier",
+];
+
+impl Protocol for Responses {
+    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+        match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
+            None => return Err(Refusal::new(401, "Missing bearer or basic authentication in header")),
+            Some(key) if key != KEY => return Err(Refusal::new(401, format!("Incorrect API key provided: {key}."))),
+            Some(_) => {}
+        }
+        if let Some(key) = unknown_key(&asked.body, &KEYS) {
+            refuse!("Unknown parameter: '{key}'.");
+        }
+        parameters(asked)?;
+        if let Some(id) = asked.body.get("previous_response_id").and_then(Value::as_str) {
+            // Nothing is stored here.
+            refuse!("Previous response with id '{id}' not found.");
+        }
+        let input = asked.list("input");
+        if input.is_empty() && !asked.body["input"].is_string() {
+            refuse!("One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.");
+        }
+        for (at, item) in input.iter().enumerate() {
+            shape(at, item)?;
+        }
+        ids(input)?;
+        pairs(input)?;
+        for at in 0..input.len() {
+            reasoning(at, asked, memory)?;
+            follows(at, asked, memory)?;
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, refusal: &Refusal) -> Value {
+        let code = refusal.message.contains("could not be verified").then_some("invalid_encrypted_content");
+        json!({"error": {"message": refusal.message, "type": "invalid_request_error", "param": "input", "code": code}})
+    }
+
+    fn messages<'a>(&self, asked: &'a Asked) -> &'a [Value] {
+        asked.list("input")
+    }
+
+    fn frozen(&self, asked: &Asked) -> Value {
+        json!([asked.body["instructions"], asked.body["tools"]])
+    }
+
+    fn is_models(&self, item: &Value) -> bool {
+        item["role"] == "assistant" || matches!(kind(item), "reasoning" | "function_call" | "custom_tool_call")
+    }
+
+    fn is_answer(&self, item: &Value) -> bool {
+        kind(item).ends_with("_output")
+    }
+
+    fn plain(&self, item: &Value) -> String {
+        match &item["content"] {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) if kind(item) == "message" => {
+                parts.iter().filter_map(|part| part["text"].as_str()).collect()
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
+        let bare = |item: &Value| {
+            let mut item = item.clone();
+            if let Some(fields) = item.as_object_mut() {
+                fields.remove("status");
+            }
+            item
+        };
+        said.len() == back.len() && said.iter().zip(back).all(|(said, back)| bare(said) == bare(back))
+    }
+
+    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
+        responses_speech::speak(asked, say, number)
+    }
+}
+
+fn unknown_key<'a>(value: &'a Value, known: &[&str]) -> Option<&'a String> {
+    value.as_object().into_iter().flat_map(Map::keys).find(|key| !known.contains(&key.as_str()))
+}
+
+/// The type of an item; a message needs none.
+fn kind(item: &Value) -> &str {
+    item["type"].as_str().unwrap_or("message")
+}
+
+fn parameters(asked: &Asked) -> Result<(), Refusal> {
+    let name = asked.text("model");
+    let Some(model) = find(name) else {
+        refuse!("The requested model '{name}' does not exist.");
+    };
+    let effort = asked.body.pointer("/reasoning/effort").and_then(Value::as_str);
+    if let Some(effort) = effort {
+        if model.efforts.is_empty() {
+            refuse!("Unsupported parameter: 'reasoning.effort' is not supported with this model.");
+        }
+        if !model.efforts.contains(&effort) {
+            refuse!(
+                "Unsupported value: '{effort}' is not supported with the '{name}' model. Supported values are: {}.",
+                model.supported()
+            );
+        }
+    }
+    if let Some(summary) = asked.body.pointer("/reasoning/summary").and_then(Value::as_str) {
+        if model.efforts.is_empty() || name.starts_with("o1") {
+            refuse!("Unsupported parameter: 'reasoning.summary' is not supported with this model.");
+        }
+        if !["auto", "concise", "detailed"].contains(&summary) {
+            refuse!("Invalid value: '{summary}'. Supported values are: 'concise', 'detailed', and 'auto'.");
+        }
+    }
+    if asked.list("include").iter().any(|what| what == "reasoning.encrypted_content") && model.efforts.is_empty() {
+        refuse!("Encrypted content is not supported with this model.");
+    }
+    for key in ["temperature", "top_p"] {
+        if asked.body.get(key).is_some() && model.refuses_sampling(effort) {
+            refuse!("Unsupported parameter: '{key}' is not supported with this model.");
+        }
+    }
+    if let Some(tokens) = asked.body.get("max_output_tokens").and_then(Value::as_u64).filter(|tokens| *tokens < 16) {
+        refuse!(
+            "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {tokens} instead."
+        );
+    }
+    for (at, tool) in asked.list("tools").iter().enumerate() {
+        if tool["type"] == "function" && !tool["name"].is_string() {
+            refuse!("Missing required parameter: 'tools[{at}].name'.");
+        }
+    }
+    Ok(())
+}
+
+fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
+    let known: &[&str] = match kind(item) {
+        "message" => &["id", "type", "role", "status", "content", "phase"],
+        "reasoning" => &["id", "type", "summary", "content", "encrypted_content", "status"],
+        "function_call" => &["id", "type", "call_id", "name", "arguments", "status"],
+        "function_call_output" => &["id", "type", "call_id", "output", "status"],
+        "custom_tool_call" | "custom_tool_call_output" => return Ok(()),
+        other => refuse!(
+            "Invalid value: '{other}'. Supported values are: 'function_call', 'message', 'reasoning', and so on."
+        ),
+    };
+    if let Some(key) = unknown_key(item, known) {
+        refuse!("Unknown parameter: 'input[{at}].{key}'.");
+    }
+    if item["id"] == "" {
+        refuse!(
+            "Invalid 'input[{at}].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters."
+        );
+    }
+    for key in ["summary", "call_id", "name", "arguments", "output"] {
+        if item.get(key).is_none_or(Value::is_null) && known.contains(&key) {
+            refuse!("Missing required parameter: 'input[{at}].{key}'.");
+        }
+    }
+    if kind(item) != "message" {
+        return Ok(());
+    }
+    let role = item["role"].as_str().unwrap_or_default();
+    if !["user", "assistant", "system", "developer"].contains(&role) {
+        refuse!("Invalid value: '{role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.");
+    }
+    let takes: &[&str] =
+        if role == "assistant" { &["output_text", "refusal"] } else { &["input_text", "input_image", "input_file"] };
+    match &item["content"] {
+        Value::String(_) => {}
+        Value::Array(parts) => {
+            if let Some(part) = parts.iter().find(|part| !takes.contains(&kind(part))) {
+                refuse!("Invalid value: '{}'. Supported values are: '{}'.", kind(part), takes.join("' and '"));
+            }
+        }
+        _ => refuse!("Missing required parameter: 'input[{at}].content'."),
+    }
+    Ok(())
+}
+
+fn ids(input: &[Value]) -> Result<(), Refusal> {
+    let mut seen = Vec::new();
+    for id in input.iter().filter_map(|item| item["id"].as_str()) {
+        if seen.contains(&id) {
+            refuse!("Duplicate item found with id {id}. Remove duplicate items from your input and try again.");
+        }
+        seen.push(id);
+    }
+    Ok(())
+}
+
+fn pairs(input: &[Value]) -> Result<(), Refusal> {
+    let of = |kinds: [&'static str; 2]| {
+        input
+            .iter()
+            .enumerate()
+            .filter(move |(_, item)| kinds.contains(&kind(item)))
+            .map(|(at, item)| (at, item["call_id"].as_str().unwrap_or_default()))
+    };
+    let calls: Vec<(usize, &str)> = of(["function_call", "custom_tool_call"]).collect();
+    let outputs: Vec<(usize, &str)> = of(["function_call_output", "custom_tool_call_output"]).collect();
+    for (at, id) in &calls {
+        let answers = outputs.iter().filter(|(place, known)| place > at && known == id).count();
+        if answers == 0 {
+            refuse!("No tool output found for function call {id}.");
+        }
+        if answers > 1 || calls.iter().filter(|(_, known)| known == id).count() > 1 {
+            refuse!("Duplicate tool output found for function call {id}.");
+        }
+    }
+    for (at, id) in &outputs {
+        if !calls.iter().any(|(place, known)| place < at && known == id) {
+            refuse!("No tool call found for function call output with call_id {id}.");
+        }
+    }
+    Ok(())
+}
+
+/// Reasoning is readable, this model's own, and followed by what it led to.
+fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+    let input = asked.list("input");
+    let item = &input[at];
+    if kind(item) != "reasoning" {
+        return Ok(());
+    }
+    let content = item["content"].as_array().map_or(0, Vec::len);
+    if content > 0 {
+        refuse!(
+            "Invalid 'input[{at}].content': array too long. Expected an array with maximum length 0, but got an array with length {content} instead."
+        );
+    }
+    let name = item["id"].as_str().unwrap_or("rs_0");
+    let sealed = item["encrypted_content"].as_str().unwrap_or_default();
+    if sealed.is_empty() {
+        return Err(Refusal::new(
+            404,
+            format!(
+                "Item with id '{name}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input."
+            ),
+        ));
+    }
+    let known = memory.find(&asked.provider, asked.text("model"), |said| said["encrypted_content"] == sealed);
+    let Some((sent, was)) = known else {
+        let beginning: String = sealed.chars().take(4).collect();
+        refuse!(
+            "The encrypted content {beginning}... could not be verified. Reason: Encrypted content could not be decrypted or parsed."
+        );
+    };
+    let original = &sent.said[was];
+    if item.get("id").is_some_and(|id| *id != original["id"]) {
+        refuse!(
+            "The encrypted content for item {name} could not be verified. Reason: Encrypted content item_id did not match the target item id."
+        );
+    }
+    if item["summary"] != original["summary"] && item["summary"] != json!([]) {
+        refuse!("The encrypted content for item {name} could not be verified. Reason: the summary was changed.");
+    }
+    let (next, next_was) = (input.get(at + 1), sent.said.get(was + 1));
+    let is_followed = match (next, next_was) {
+        (None, _) | (_, None) => false,
+        (Some(next), Some(next_was)) if item.get("id").is_some() => next.get("id") == next_was.get("id"),
+        (Some(next), Some(next_was)) => kind(next) == kind(next_was),
+    };
+    if !is_followed {
+        refuse!("Item '{name}' of type 'reasoning' was provided without its required following item.");
+    }
+    Ok(())
+}
+
+/// What follows reasoning does not come without it, and is what it was.
+fn follows(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+    let item = &asked.list("input")[at];
+    let Some(id) = item["id"].as_str().filter(|_| kind(item) != "reasoning") else { return Ok(()) };
+    let known = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id);
+    let Some((sent, was)) = known else {
+        return Err(Refusal::new(
+            404,
+            format!("Item with id '{id}' not found. Items are not persisted when `store` is set to false."),
+        ));
+    };
+    if let Some(before) =
+        was.checked_sub(1).map(|before| &sent.said[before]).filter(|before| kind(before) == "reasoning")
+    {
+        let is_there = at > 0 && asked.list("input")[at - 1]["encrypted_content"] == before["encrypted_content"];
+        if !is_there {
+            refuse!(
+                "Item '{id}' of type '{}' was provided without its required 'reasoning' item: '{}'.",
+                kind(item),
+                before["id"].as_str().unwrap_or_default()
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! How Responses streams: numbered events, items that are added, grow and are done, and a snapshot at the end.
+
+use serde_json::{Value, json};
+
+use super::Asked;
+use super::chat_models::find;
+use super::script::{End, Part, Say, Speech, pieces};
+
+struct Stream {
+    number: u64,
+    speech: Speech,
+}
+
+impl Stream {
+    fn event(&mut self, kind: &str, mut fields: Value) {
+        let mut event = json!({"type": kind, "sequence_number": self.number});
+        if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.as_object_mut()) {
+            event.append(fields);
+        }
+        self.number += 1;
+        self.speech.event(format!("event: {kind}\ndata: {event}\n\n"));
+    }
+
+    fn grow(&mut self, kind: &str, at: &Value, text: &str) {
+        for (count, piece) in pieces(text).into_iter().enumerate() {
+            let mut fields = at.clone();
+            fields["delta"] = json!(piece);
+            self.event(kind, fields);
+            if count < 2 {
+                self.speech.middle = self.speech.events.len();
+            }
+        }
+    }
+}
+
+pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
+    let name = asked.text("model");
+    let effort = asked.body.pointer("/reasoning/effort").and_then(Value::as_str);
+    let thinks = find(name).is_some_and(|model| model.reasons(effort));
+    let summarises = asked.body.pointer("/reasoning/summary").is_some();
+    let seals = asked.list("include").iter().any(|what| what == "reasoning.encrypted_content");
+    // Newer models say which of their messages is the answer.
+    let has_phase = name.starts_with("gpt-5.5") || name.starts_with("gpt-5.6");
+    let mut stream = Stream { number: 0, speech: Speech::default() };
+    let response = |status: &str, output: &[Value]| {
+        json!({"response": {"id": format!("resp_{number:04}"), "object": "response", "status": status, "model": name, "output": output,
+            "error": null, "incomplete_details": (status == "incomplete").then(|| json!({"reason": "max_output_tokens"})),
+            "usage": (status != "in_progress").then(|| json!({"input_tokens": 20, "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": 30, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 50}))}})
+    };
+    stream.event("response.created", response("in_progress", &[]));
+    stream.event("response.in_progress", response("in_progress", &[]));
+    let parts = say.numbered(number);
+    let last = parts.len().saturating_sub(1);
+    for (at, part) in parts.into_iter().enumerate() {
+        let index = stream.speech.said.len();
+        let is_limited = say.end == End::Limit && at == last;
+        let status = if is_limited { "incomplete" } else { "completed" };
+        let item = match part {
+            Part::Hidden => continue,
+            Part::Thinking(_) if !thinks => continue,
+            Part::Thinking(thought) => {
+                let id = format!("rs_{number:04}{at:02}");
+                let sealed = format!("gAAAAAB{number:04}{at:02}sealed==");
+                let mut item = json!({"id": id, "type": "reasoning", "summary": []});
+                stream.event("response.output_item.added", json!({"output_index": index, "item": item}));
+                if summarises {
+                    let place = json!({"item_id": id, "output_index": index, "summary_index": 0});
+                    let with = |key: &str, value: Value| {
+                        let mut fields = place.clone();
+                        fields[key] = value;
+                        fields
+                    };
+                    stream.event(
+                        "response.reasoning_summary_part.added",
+                        with("part", json!({"type": "summary_text", "text": ""})),
+                    );
+                    stream.grow("response.reasoning_summary_text.delta", &place, &thought);
+                    stream.event("response.reasoning_summary_text.done", with("text", json!(thought)));
+                    stream.event(
+                        "response.reasoning_summary_part.done",
+                        with("part", json!({"type": "summary_text", "text": thought})),
+                    );
+                    item["summary"] = json!([{"type": "summary_text", "text": thought}]);
+                    stream.speech.secrets.push(thought);
+                }
+                if seals {
+                    item["encrypted_content"] = json!(sealed);
+                    stream.speech.secrets.push(sealed);
+                }
+                stream.speech.secrets.push(id);
+                item
+            }
+            Part::Text(text) => {
+                let id = format!("msg_{number:04}{at:02}");
+                let message = |status: &str, content: Value| {
+                    let mut item =
+                        json!({"id": id, "type": "message", "status": status, "role": "assistant", "content": content});
+                    if has_phase {
+                        item["phase"] = json!("final_answer");
+                    }
+                    item
+                };
+                let place = json!({"item_id": id, "output_index": index, "content_index": 0});
+                let part = |text: &str| json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text});
+                let with = |key: &str, value: Value| {
+                    let mut fields = place.clone();
+                    fields[key] = value;
+                    fields
+                };
+                stream.event(
+                    "response.output_item.added",
+                    json!({"output_index": index, "item": message("in_progress", json!([]))}),
+                );
+                stream.event("response.content_part.added", with("part", part("")));
+                stream.grow("response.output_text.delta", &place, &text);
+                stream.event("response.output_text.done", with("text", json!(text)));
+                stream.event("response.content_part.done", with("part", part(&text)));
+                stream.speech.text.push_str(&text);
+                message(status, json!([part(&text)]))
+            }
+            Part::Call(name, arguments) => {
+                let id = format!("fc_{number:04}{at:02}");
+                let call = |status: &str, arguments: &str| json!({"id": id, "type": "function_call", "status": status, "arguments": arguments, "call_id": format!("call_{number:04}{at:02}"), "name": name});
+                let raw = arguments.to_string();
+                stream.event(
+                    "response.output_item.added",
+                    json!({"output_index": index, "item": call("in_progress", "")}),
+                );
+                let place = json!({"item_id": id, "output_index": index});
+                stream.grow("response.function_call_arguments.delta", &place, &raw);
+                stream.event(
+                    "response.function_call_arguments.done",
+                    json!({"item_id": id, "output_index": index, "arguments": raw}),
+                );
+                call(status, &raw)
+            }
+        };
+        stream.event("response.output_item.done", json!({"output_index": index, "item": item}));
+        stream.speech.said.push(item);
+    }
+    let said = stream.speech.said.clone();
+    if say.end == End::Limit {
+        stream.event("response.incomplete", response("incomplete", &said));
+        // A message that was cut goes back as plain text without what led to it (providers.md 2.6).
+        let text = stream.speech.text.clone();
+        stream.speech.said = vec![json!({"role": "assistant", "content": text})];
+    } else {
+        stream.event("response.completed", response("completed", &said));
+    }
+    stream.speech.end(say.end)
+}
