@@ -5,10 +5,14 @@
 
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "server/chat_settings.rs"]
+mod chat_settings;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/parameters.rs"]
+mod parameters;
 #[path = "server/repair.rs"]
 mod repair;
 #[path = "server/replies.rs"]
