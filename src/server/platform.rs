@@ -6,6 +6,7 @@ pub mod config;
 pub mod endpoint;
 pub mod ids;
 pub mod lock_file;
+pub mod price;
 pub mod shutdown;
 pub mod storage_dir;
 pub mod telemetry;

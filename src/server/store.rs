@@ -20,6 +20,7 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod settings;
+pub mod spending;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
@@ -33,7 +34,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 14] = [
+    let files: [(&str, &[(&str, &str)]); 15] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -42,6 +43,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
         ("settings", settings::STATEMENTS),
+        ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),

@@ -6,10 +6,13 @@ use std::time::Duration;
 use futures::StreamExt;
 use serde_json::{Value, json};
 use turnleaf::domain::{Event, Turn, TurnId, UserId};
+use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::endpoint::Endpoint;
 use turnleaf::server::platform::ids;
+use turnleaf::server::platform::price::Price;
 use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
 use turnleaf::server::service::messages::MessageBlock;
@@ -33,15 +36,30 @@ impl House {
         Self::open(dir, provider).await
     }
 
+    /// A fresh database, answered by these endpoints over real sockets.
+    pub async fn of_endpoints(endpoints: Vec<Endpoint>) -> Self {
+        let registry = Registry::new(endpoints, None, Vec::new(), Demo::new(0.0));
+        Self::with(tempfile::tempdir().unwrap(), registry).await
+    }
+
     /// The same data directory after the process has gone.
     pub async fn open(dir: tempfile::TempDir, provider: Scripted) -> Self {
+        Self::with_prices(dir, provider, Vec::new()).await
+    }
+
+    /// The same with what the configuration says of prices.
+    pub async fn with_prices(dir: tempfile::TempDir, provider: Scripted, prices: Vec<Price>) -> Self {
+        let models = vec!["model-a".into(), "model-b".into()];
+        Self::with(dir, Registry::of_providers(vec![(Arc::new(provider), models)]).with_prices(prices)).await
+    }
+
+    async fn with(dir: tempfile::TempDir, registry: Registry) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
         db.migrate(None, clock.now()).await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
-        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
         let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
         Self { dir, db, service: Service::new(supervisor, owner), owner }

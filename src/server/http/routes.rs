@@ -6,7 +6,7 @@ use axum::routing::{get, post, put};
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
-use super::{branches, chat_settings, chats, events, forms, generations, site_pages, turns};
+use super::{branches, chat_settings, chats, events, forms, generations, site_pages, turns, usage};
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
@@ -28,6 +28,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/generations/{id}", get(generations::show))
         .route("/api/generations/{id}/raw", get(generations::raw))
         .route("/api/models", get(chats::models))
+        .route("/api/usage", get(usage::show))
+        .route("/usage", get(usage::page))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bytes::Bytes;
 use futures::future::join_all;
 
 use crate::domain::Capabilities;
@@ -11,8 +12,11 @@ use crate::domain::provider::Model;
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::prices::Prices;
 use crate::server::outbound::provider::{Listed, Provider};
+use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::price::Price;
 
 pub mod local;
 pub mod models;
@@ -46,6 +50,9 @@ pub struct Registry {
     /// Where `refresh` looks for local servers.
     candidates: Vec<Endpoint>,
     client: HttpClient,
+    prices: Arc<Prices>,
+    /// The keys of all endpoints.
+    secrets: Secrets,
 }
 
 impl Registry {
@@ -66,7 +73,19 @@ impl Registry {
             endpoints.iter().any(|known| known.id == candidate.id || local::is_same_server(known, candidate))
         };
         let candidates = candidates.into_iter().filter(|candidate| !is_taken(candidate)).collect();
-        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client }
+        let prices = Arc::default();
+        let secrets = Secrets::of_replies(endpoints.iter().filter_map(|endpoint| endpoint.api_key.clone()));
+        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client, prices, secrets }
+    }
+
+    /// The same with what the configuration says of prices.
+    pub fn with_prices(self, configured: Vec<Price>) -> Self {
+        Self { prices: Arc::new(Prices::new(configured)), ..self }
+    }
+
+    /// What answers cost.
+    pub fn prices(&self) -> &Arc<Prices> {
+        &self.prices
     }
 
     /// Providers that are there already, each with its models; the first model of the first is the default. For tests
@@ -84,6 +103,8 @@ impl Registry {
             default: None,
             candidates: Vec::new(),
             client: HttpClient::default(),
+            prices: Arc::default(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -178,7 +199,32 @@ impl Registry {
         let (mut entries, found) = futures::join!(join_all(known), join_all(found));
         entries.extend(found.into_iter().flatten());
         entries.sort_by_key(|entry| entry.origin);
+        let entries = self.with_contexts(entries).await;
         *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+    }
+
+    /// Looks up in the list of prices how much context a model takes whose provider does not say it.
+    async fn with_contexts(&self, entries: Vec<Entry>) -> Vec<Entry> {
+        let (prices, mut looked_up) = (Arc::clone(&self.prices), entries.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            for entry in &mut looked_up {
+                let Some(base_url) = entry.provider.base_url() else { continue };
+                for listed in entry.models.iter_mut().filter(|listed| listed.capabilities.context_tokens.is_none()) {
+                    listed.capabilities.context_tokens = prices.context_tokens(base_url, &listed.id);
+                }
+            }
+            looked_up
+        });
+        looking.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the lengths of contexts could not be looked up");
+            entries
+        })
+    }
+
+    /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
+    /// stream. Everything but the keys stays exact.
+    pub fn without_keys(&self, bytes: Bytes) -> Bytes {
+        self.secrets.redact_bytes(bytes)
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

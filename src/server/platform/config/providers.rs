@@ -192,6 +192,9 @@ fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
     if authority.as_str().contains('@') {
         return Err(wrong("must not hold a user name or a password"));
     }
+    if authority.as_str() != authority.host() && authority.port_u16().is_none() {
+        return Err(wrong("has a port that is none"));
+    }
     if uri.query().is_some() || text.contains('#') {
         return Err(wrong("must end with its path, without a query"));
     }

@@ -45,7 +45,9 @@ impl Run<'_> {
     /// Stores how the refused request ended, before the repaired one is sent.
     pub(super) async fn refused(&mut self, progress: Progress, failure: Failure) -> Result<(), Halt> {
         self.recorder.raw(&progress.raw);
-        let end = self.generation_end(&progress, Some(&Halt::Failed(failure)));
+        let sale = self.sale(&progress);
+        let charge = self.charge(sale).await;
+        let end = self.generation_end(&progress, Some(&Halt::Failed(failure)), charge);
         self.cut_off = Some(end.clone());
         self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
         self.cut_off = None;
