@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, Content, Failure, FailureKind, Turn, TurnStatus};
 use turnleaf::server::outbound::anthropic::MessagesEndpoint;
+use turnleaf::server::outbound::gemini::GeminiEndpoint;
 use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
 use turnleaf::server::outbound::provider::{Refused, ToolOutcome};
 use turnleaf::server::outbound::scripted::{Answer, Log, Scripted, Step};
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
@@ -19,19 +21,22 @@ use futures::StreamExt;
 
 const SIGNATURE: &str = "messages.1.content.0: Invalid `signature` in `thinking` block";
 
-/// A provider that speaks Messages and says these things.
-fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    let endpoint = Endpoint {
+fn endpoint(api: Api) -> Endpoint {
+    Endpoint {
         id: "scripted".into(),
         name: "Scripted".into(),
-        api: Api::Anthropic,
+        api,
         dialect: String::new(),
         base_url: "http://127.0.0.1:9".into(),
         api_key: None,
         models: Vec::new(),
         default_model: None,
-    };
-    Scripted::new("scripted", answers).like(MessagesEndpoint::new(&endpoint, HttpClient::default()))
+    }
+}
+
+/// A provider that speaks Messages and says these things.
+fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
+    Scripted::new("scripted", answers).like(MessagesEndpoint::new(&endpoint(Api::Anthropic), HttpClient::default()))
 }
 
 fn refused(message: &str) -> Answer {
@@ -80,8 +85,13 @@ fn call(id: &str) -> Value {
 
 /// The messages of the `at`th request.
 fn messages(log: &Log, at: usize) -> Vec<Value> {
+    listed(log, at, "messages")
+}
+
+/// The messages of the `at`th request, which stand under this key.
+fn listed(log: &Log, at: usize, key: &str) -> Vec<Value> {
     let body: Value = serde_json::from_slice(&log.requests()[at]).unwrap();
-    body["messages"].as_array().unwrap().clone()
+    body[key].as_array().unwrap().clone()
 }
 
 async fn next(house: &House, after: &Started, text: &str) -> Started {
@@ -274,6 +284,80 @@ async fn an_endpoint_that_wants_reasoning_back_gets_it_from_then_on() {
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     assert_eq!(made[0].request_manifest["turns"][1]["repair"], "reasoning_echoed");
     house.check().await;
+}
+
+#[tokio::test]
+async fn sealed_items_and_thought_signatures_are_left_out_too() {
+    let reasoning = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"});
+    let item = |text: &str| json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+    let responded = |output: &[Value]| {
+        let response = json!({"status": "completed", "output": output});
+        Answer::Stream(vec![event(json!({"type": "response.completed", "response": response}))])
+    };
+    let mut bare = item("A1");
+    bare.as_object_mut().unwrap().shift_remove("id");
+    let chunk = |part: Value| {
+        Answer::Stream(vec![Step::event(
+            &json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}),
+        )])
+    };
+    let signed = json!({"text": "A1", "thoughtSignature": "s"});
+    let responses = ResponsesEndpoint::new(&endpoint(Api::OpenaiResponses), HttpClient::default());
+    let gemini = GeminiEndpoint::new(&endpoint(Api::Gemini), HttpClient::default());
+    for (provider, key, refusal, whole, left) in [
+        (
+            Scripted::new(
+                "scripted",
+                [
+                    responded(&[reasoning.clone(), item("A1")]),
+                    refused("The encrypted content for item rs_1 could not be verified."),
+                    responded(&[reasoning.clone(), item("A2")]),
+                    responded(&[item("A3")]),
+                ],
+            )
+            .like(responses),
+            "input",
+            "reasoning_left_out",
+            vec![reasoning.clone(), item("A1")],
+            vec![bare],
+        ),
+        (
+            Scripted::new(
+                "scripted",
+                [
+                    chunk(signed.clone()),
+                    refused("Corrupted thought signature."),
+                    chunk(json!({"text": "A2", "thoughtSignature": "t"})),
+                    chunk(json!({"text": "A3"})),
+                ],
+            )
+            .like(gemini),
+            "contents",
+            "earlier_reasoning_left_out",
+            vec![json!({"role": "model", "parts": [signed]})],
+            vec![json!({"role": "model", "parts": [{"text": "A1"}]})],
+        ),
+    ] {
+        let log = provider.log();
+        let house = House::new(provider).await;
+        let first = house.send("U1").await;
+        house.ended(first.assistant_turn.id).await;
+        let second = next(&house, &first, "U2").await;
+        let turn = house.ended(second.assistant_turn.id).await;
+        assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A2", 1, 3), "{key}");
+        let between = |at: usize| {
+            let all = listed(&log, at, key);
+            all[1..all.len() - 1].to_vec()
+        };
+        assert_eq!((between(1), between(2)), (whole, left.clone()), "{key}");
+        let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+        assert_eq!(made[1].request_manifest["repair"], refusal, "{key}");
+        house.ended(next(&house, &second, "U3").await.assistant_turn.id).await;
+        assert_eq!(log.requests().len(), 4, "{key}: not refused again");
+        let (before, after) = (listed(&log, 2, key), listed(&log, 3, key));
+        assert_eq!(after[..before.len()], before[..], "{key}: the accepted prefix stays");
+        house.check().await;
+    }
 }
 
 #[tokio::test]

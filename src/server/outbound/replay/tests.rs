@@ -51,6 +51,24 @@ fn a_broken_reply_prints_its_failure_and_goes_back_as_text() {
 }
 
 #[test]
+fn a_broken_reply_with_signed_reasoning_goes_back_with_it() {
+    let events = [
+        json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}}),
+        json!({"type": "content_block_start", "index": 0,
+            "content_block": {"type": "thinking", "thinking": "why", "signature": "s"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "It is"}}),
+    ];
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let how = Replay { api: "anthropic".into(), dialect: None, ..how(None, true) };
+    let printed = replay(&how, body.as_bytes()).unwrap();
+    let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
+    let message = json!({"role": "assistant", "content": [thought, {"type": "text", "text": "It is"}]});
+    assert_eq!((&printed["complete"], &printed["next"]), (&json!(false), &json!([message])));
+}
+
+#[test]
 fn an_error_status_is_classified_with_its_document() {
     let how = Replay { http_status: Some(429), ..how(None, false) };
     let printed = replay(&how, br#"{"error":{"code":"insufficient_quota","message":"x"}}"#).unwrap();

@@ -39,12 +39,15 @@ impl Run<'_> {
                 },
                 Ok(outcome) => return Ok(Tried::Ended(outcome)),
                 Err(refused) => {
+                    progress.is_refused = refused.is_free();
                     progress.raw.extend_from_slice(&refused.body);
                     refused
                 }
             };
             progress.is_refused = refused.is_free();
             if self.repairs(&refused, request) {
+                // Also inside of a response that began well, what is refused is not charged.
+                progress.is_refused = true;
                 return Ok(Tried::Repairable(refused.failure));
             }
             let wait = self.pause_before(number + 1, &refused.failure);
@@ -54,6 +57,7 @@ impl Run<'_> {
             number += 1;
             progress.is_refused = false;
             progress.raw.clear();
+            progress.is_refused = false;
             self.recorder.push(Event::Attempt(Attempt {
                 number,
                 of: limits::ATTEMPTS,

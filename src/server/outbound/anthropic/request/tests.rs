@@ -255,7 +255,7 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
         ),
         (
             "in thinking",
-            breaking_off(&[thinking.clone()]),
+            breaking_off(std::slice::from_ref(&thinking)),
             vec![message("user", &[result("a", "first"), text("More")])],
         ),
         (
