@@ -35,6 +35,8 @@ fn endpoint(id: &str, base_url: String) -> Endpoint {
         api_key: Some(KEY.into()),
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 

@@ -31,6 +31,6 @@ pub use chat::Chat;
 pub use event::Event;
 pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
-pub use id::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, TurnId, UserId};
+pub use id::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, ProviderId, TurnId, UserId};
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

@@ -7,6 +7,7 @@
 //! providers without a network; [`replay`] is the same
 //! way back without a request.
 
+pub mod address;
 pub mod anthropic;
 pub mod body;
 pub mod builder;

@@ -10,9 +10,11 @@ use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::ids;
+use turnleaf::server::platform::sealing::Keyring;
 use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
 use turnleaf::server::service::messages::MessageBlock;
+use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::{Db, fsck, users};
 
@@ -44,7 +46,8 @@ impl House {
         let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
         let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
-        Self { dir, db, service: Service::new(supervisor, owner), owner }
+        let sealer = Sealer::new(Keyring::of_secret(&"a key for tests".into()));
+        Self { dir, db, service: Service::new(supervisor, owner, sealer), owner }
     }
 
     /// Sends a message into a new chat.

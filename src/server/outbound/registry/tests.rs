@@ -15,6 +15,8 @@ fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&st
         api_key: None,
         models: models.iter().map(|model| (*model).to_owned()).collect(),
         default_model: default_model.map(str::to_owned),
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 
@@ -54,8 +56,11 @@ fn the_menu_lists_configured_models_with_the_default_first_and_the_demo_last() {
 fn a_server_that_is_configured_is_not_looked_for_again() {
     let mine = endpoint("mine", "http://localhost:11434/v1", &[], None);
     let registry = Registry::new(vec![mine], None, local::candidates(), Demo::new(0.0));
-    let left: Vec<&str> = registry.candidates.iter().map(|candidate| candidate.id.as_str()).collect();
+    let left: Vec<&str> = registry.to_look_for().map(|candidate| candidate.id.as_str()).collect();
     assert_eq!(left, ["llamacpp", "lmstudio"]);
+    registry.put(endpoint("studio", "http://127.0.0.1:1234/v1", &[], None));
+    let left: Vec<&str> = registry.to_look_for().map(|candidate| candidate.id.as_str()).collect();
+    assert_eq!(left, ["llamacpp"]);
 }
 
 #[test]
