@@ -6,6 +6,7 @@
 
 pub mod field;
 pub mod frame;
+pub mod providers;
 pub mod words;
 
 pub use frame::{Frame, Page, Said, Section};

@@ -10,7 +10,6 @@ use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -152,9 +151,4 @@ pub async fn last_viewed(
 ) -> Result<StatusCode, Problem> {
     app.service().set_last_viewed(viewer.0, id, seen.turn_id).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// `GET /api/models`: what can be chosen.
-pub async fn models(State(app): State<App>, _viewer: Viewer) -> Json<Vec<Model>> {
-    Json(app.service().supervisor().registry().models())
 }

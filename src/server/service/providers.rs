@@ -3,6 +3,7 @@
 
 pub mod draft;
 pub mod secrets;
+pub mod starts;
 pub mod view;
 
 use serde_json::json;
@@ -17,6 +18,7 @@ use crate::server::store::{StoreError, settings};
 
 pub use draft::{NewProvider, ProviderChange};
 pub use secrets::Sealer;
+pub use starts::{OTHER, Start, starts};
 pub use view::{KeyView, ModelView, ProviderView, StatusView};
 
 /// The setting that holds what new chats get.
@@ -149,6 +151,12 @@ impl Service {
             return Ok(check);
         }
         Err(ServiceError::conflict("provider_off", provider.status.sentence))
+    }
+
+    /// Asks a provider without making anybody wait, so that its models are soon known.
+    pub fn test_provider_soon(&self, owner: UserId, id: &str) {
+        let (service, id) = (self.clone(), id.to_owned());
+        tokio::spawn(async move { service.test_provider(owner, &id).await });
     }
 
     /// What new chats get when nothing is chosen; `None` goes back to the first provider's own.

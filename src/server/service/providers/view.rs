@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::secrets::ends_in;
 use crate::domain::Lock;
-use crate::server::outbound::registry::{Known, Origin};
+use crate::server::outbound::registry::{Check, Known, Origin};
 use crate::server::platform::sealing::Unopened;
 use crate::server::store::providers::StoredProvider;
 
@@ -69,14 +69,18 @@ impl StatusView {
     }
 
     fn of_known(known: Option<&Known>) -> Self {
-        match known.and_then(|known| known.check.clone()) {
-            None => Self::said("not_tested", "It has not been asked yet."),
-            Some(check) => Self {
-                state: check.state.as_str(),
-                sentence: check.sentence,
-                checked_at: Some(check.at),
-                suggestion: check.suggestion,
-            },
+        let check = known.and_then(|known| known.check.clone());
+        check.map_or_else(|| Self::said("not_tested", "It has not been asked yet."), Self::from)
+    }
+}
+
+impl From<Check> for StatusView {
+    fn from(check: Check) -> Self {
+        Self {
+            state: check.state.as_str(),
+            sentence: check.sentence,
+            checked_at: Some(check.at),
+            suggestion: check.suggestion,
         }
     }
 }
