@@ -74,13 +74,19 @@ impl Registry {
     /// Adds an endpoint of the settings, or puts it in the place of the one with its id. Replies that run keep the
     /// provider that they began with.
     pub fn put(&self, endpoint: Endpoint) {
-        let entry = Entry::of(endpoint, &self.client, Origin::Stored);
+        let mut entry = Entry::of(endpoint, &self.client, Origin::Stored);
         self.update(|entries| {
-            let is_same = |old: &Entry| {
-                old.origin >= Origin::Stored
-                    && (old.provider.id() == entry.provider.id()
-                        || (old.origin == Origin::FoundLocally && is_same_server(&*old.provider, &*entry.provider)))
+            let provider = entry.provider.clone();
+            let is_same = |old: &Entry| match old.origin {
+                Origin::Stored => old.provider.id() == provider.id(),
+                Origin::FoundLocally => {
+                    old.provider.id() == provider.id() || is_same_server(&*old.provider, &*provider)
+                }
+                Origin::Configured | Origin::Demo => false,
             };
+            if let Some(old) = entries.iter().find(|old| is_same(old)) {
+                entry.continues(old);
+            }
             entries.retain(|old| !is_same(old));
             entries.push(entry);
         });

@@ -73,7 +73,7 @@ impl ProvidersPage {
                         <li><a class="button" href=format!("/settings/providers?add={}#add", start.id)>{name}{local}</a></li>
                     }
                 };
-                view! { <ul class="starts">{self.starts.iter().map(link).collect_view()}</ul> }
+                view! { <ul class="ways">{self.starts.iter().map(link).collect_view()}</ul> }
             }
         };
         view! {

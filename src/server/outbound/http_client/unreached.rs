@@ -44,9 +44,11 @@ fn links<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
     std::iter::successors(Some(error), |link| (*link).source())
 }
 
-/// The outermost link of this type, also inside an I/O error.
+/// The outermost link of this type, also inside I/O errors, which often hold one another.
 fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    links(error).find_map(|link| {
-        link.downcast_ref::<E>().or_else(|| link.downcast_ref::<std::io::Error>()?.get_ref()?.downcast_ref::<E>())
-    })
+    let inner = |link: &&'a (dyn Error + 'static)| -> Option<&'a (dyn Error + 'static)> {
+        let held: &'a (dyn Error + Send + Sync + 'static) = link.downcast_ref::<std::io::Error>()?.get_ref()?;
+        Some(held)
+    };
+    links(error).flat_map(|link| std::iter::successors(Some(link), inner)).find_map(|link| link.downcast_ref::<E>())
 }

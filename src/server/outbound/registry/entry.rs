@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use secrecy::ExposeSecret;
+
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::provider::Provider;
@@ -42,6 +44,25 @@ impl Entry {
             endpoint: Some(Arc::new(endpoint)),
             origin,
             check: None,
+        }
+    }
+
+    /// What is known of the same place under its earlier settings goes on counting: a menu must not be empty until the
+    /// provider is asked again.
+    pub fn continues(&mut self, old: &Self) {
+        let (Some(new), Some(was)) = (&self.endpoint, &old.endpoint) else { return };
+        if new.base_url != was.base_url || new.api != was.api {
+            return;
+        }
+        let key = |endpoint: &Endpoint| endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        if key(new) == key(was) {
+            self.check = old.check.clone();
+        }
+        if !self.is_listed && !old.is_listed {
+            if self.default_model.is_none() && was.default_model.is_none() {
+                self.default_model = old.default_model.clone();
+            }
+            self.models = models::in_menu_order(old.models.clone(), self.default_model.as_deref());
         }
     }
 

@@ -118,7 +118,7 @@ fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
                 <form class="form" method="post" action="/forms/providers/key">
                     <input type="hidden" name="id" value=id.clone()/>
                     {field.draw()}
-                    <div class="actions"><button type="submit" class="button primary">{words::SAVE_KEY}</button></div>
+                    <div class="deeds"><button type="submit" class="button primary">{words::SAVE_KEY}</button></div>
                 </form>
                 {remove}
             </div>
@@ -157,12 +157,12 @@ fn actions(provider: &ProviderView) -> AnyView {
                 <form class="form" method="post" action="/forms/providers/remove">
                     <input type="hidden" name="id" value=id.clone()/>
                     <p dir="auto">{words::remove_what(&name)}</p>
-                    <div class="actions"><button type="submit" class="button danger">{words::remove_button(&name)}</button></div>
+                    <div class="deeds"><button type="submit" class="button danger">{words::remove_button(&name)}</button></div>
                 </form>
             </details>
         }
     });
-    view! { <div class="actions">{test}{own}</div>{remove} }
+    view! { <div class="deeds">{test}{own}</div>{remove} }
 }
 
 /// A text as a value of a query.

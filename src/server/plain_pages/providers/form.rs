@@ -76,7 +76,7 @@ impl Form {
         view! {
             <form class="form" method="post" action="/forms/providers/add">
                 {self.fields("new", None)}
-                <div class="actions">
+                <div class="deeds">
                     <button type="submit" class="button primary">{words::TEST_AND_SAVE}</button>
                     <a class="button bare" href="/settings/providers#add">{app_words::CANCEL}</a>
                 </div>
@@ -96,7 +96,7 @@ impl Form {
                     <input type="hidden" name="id" value=id.clone()/>
                     <input type="hidden" name="whole" value="1"/>
                     {self.fields(&id, Some(provider))}
-                    <div class="actions">
+                    <div class="deeds">
                         <button type="submit" class="button primary">{app_words::SAVE}</button>
                         <a class="button bare" href=format!("/settings/providers#provider-{id}")>{app_words::CANCEL}</a>
                     </div>

@@ -40,7 +40,7 @@ pub fn draw(provider: &ProviderView, search: Option<&str>) -> Option<AnyView> {
                     <ul class="model-rows">{rows}</ul>
                 </fieldset>
                 {rest}
-                <div class="actions"><button type="submit" class="button">{words::SAVE_MODELS}</button></div>
+                <div class="deeds"><button type="submit" class="button">{words::SAVE_MODELS}</button></div>
             </form>
         }
     });
