@@ -98,6 +98,7 @@ async fn an_endpoint_that_refuses_to_summarise_is_not_asked_again() {
         params: Params::default(),
         thinking: Thinking::High,
         is_thinking_mode: true,
+        capabilities: provider.capabilities("gpt-5-mini"),
         tools: Vec::new(),
     };
     let first = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "server/branches.rs"]
+mod branches;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]

@@ -92,6 +92,9 @@ fn model(provider: &str, model: &str, is_demo: bool) -> Model {
         name: format!("{model} by name"),
         description: None,
         reasoning: Reasoning::Optional,
+        thinking_levels: turnleaf::domain::Thinking::LEVELS.to_vec(),
+        context_tokens: None,
+        output_tokens: None,
         is_demo,
         is_default: is_demo,
     }
@@ -135,7 +138,14 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         blocks: vec![block],
         attempt: None,
     };
-    TurnView { turn, is_thinking_mode: true, siblings: vec![id(number)], markup: Vec::new() }
+    TurnView {
+        turn,
+        is_thinking_mode: true,
+        not_sent: None,
+        siblings: vec![id(number)],
+        markup: Vec::new(),
+        switched_to: None,
+    }
 }
 
 fn empty_page() -> ChatPage {
@@ -175,6 +185,7 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         origin: Origin::Root,
         label: None,
         pinned: false,
+        policy: Default::default(),
         created_at: noon(),
     };
     ChatPage {

@@ -14,7 +14,14 @@ use turnleaf::ui::state::ChatState;
 use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 
 fn view(turn: Turn) -> TurnView {
-    TurnView { siblings: vec![turn.id], is_thinking_mode: true, markup: Vec::new(), turn }
+    TurnView {
+        siblings: vec![turn.id],
+        is_thinking_mode: true,
+        not_sent: None,
+        markup: Vec::new(),
+        switched_to: None,
+        turn,
+    }
 }
 
 fn draw(turns: Vec<TurnView>) -> String {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::provider::Model;
-use crate::domain::{BlockId, Branch, BranchId, Chat, ChatId, Lock, Thinking, Turn, TurnId};
+use crate::domain::{BlockId, Branch, Chat, ChatId, Lock, Thinking, Turn, TurnId};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,10 +13,16 @@ pub struct TurnView {
     pub turn: Turn,
     /// Of the turn's exchange, decided when it was made (domain.md C2); segments depend on it.
     pub is_thinking_mode: bool,
+    /// What was asked for and did not go out, in sentences; nothing where everything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_sent: Option<String>,
     /// The versions of this turn, itself included, by creation.
     pub siblings: Vec<TurnId>,
     /// The blocks whose server rendering says more than the browser's own (colours of code, math).
     pub markup: Vec<BlockMarkup>,
+    /// Where the path goes over to another model with this turn: that model's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switched_to: Option<String>,
 }
 
 /// The server's rendering of one finished text block: the HTML of its parts, in order. Made by `ui::markdown`, never
@@ -95,7 +101,7 @@ pub struct ChatItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Started {
     pub chat_id: ChatId,
-    pub branch_id: BranchId,
+    pub branch: Branch,
     pub user_turn: TurnView,
     pub assistant_turn: TurnView,
 }
@@ -110,6 +116,8 @@ pub struct SendMessage {
     pub text: String,
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// Another model than the branch's begins a new branch; without this it is refused.
+    pub may_branch: bool,
     pub thinking: Option<Thinking>,
     /// The same id never sends twice.
     pub client_request_id: String,

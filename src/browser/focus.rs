@@ -17,6 +17,16 @@ mod real {
         document().and_then(|d| d.query_selector(selector).ok().flatten()).is_some_and(focus)
     }
 
+    /// The same without moving the page: what the reader looks at stays where it is.
+    pub fn quietly_on(selector: &str) {
+        let element = document().and_then(|d| d.query_selector(selector).ok().flatten());
+        if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+            let options = web_sys::FocusOptions::new();
+            options.set_prevent_scroll(true);
+            let _ = element.focus_with_options(&options);
+        }
+    }
+
     /// Whether what has the focus is inside an element that matches.
     pub fn is_within(selector: &str) -> bool {
         document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
@@ -78,6 +88,8 @@ mod real {
         false
     }
 
+    pub fn quietly_on(_selector: &str) {}
+
     pub fn is_within(_selector: &str) -> bool {
         false
     }
@@ -95,4 +107,4 @@ mod real {
     pub fn cycle(_regions: &[&str], _back: bool) {}
 }
 
-pub use real::{click_focused, cycle, is_free, is_in_text, is_within, on};
+pub use real::{click_focused, cycle, is_free, is_in_text, is_within, on, quietly_on};

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BranchId, ChatId, TurnId};
+use crate::tool::ToolSpec;
 
 /// Why a branch exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,31 @@ impl Lock {
     }
 }
 
+/// How earlier reasoning goes back to a model that signs it (providers.md 3.6). None of them blanks reasoning that had
+/// text: the API refuses that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextPolicy {
+    /// Reasoning is asked for with its text and goes back unchanged.
+    #[default]
+    Exact,
+    /// Reasoning is asked for without its text: only the signatures come, and only they go back.
+    SignaturesOnly,
+    /// Reasoning of completed exchanges stays behind. Repair only: on models that bind reasoning to the conversation
+    /// before it, it invalidates what is left.
+    OmitCompleted,
+}
+
+/// What a branch says to its model in every request the same way, byte for byte (providers.md 3.7). Fixed with the
+/// branch's first turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Frozen {
+    /// Empty means none.
+    pub system_prompt: String,
+    /// `None` on branches older than this rule: the provider's own tools.
+    pub tools: Option<Vec<ToolSpec>>,
+}
+
 /// A lineage of turns. Its lock never changes after it is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
@@ -45,6 +71,8 @@ pub struct Branch {
     pub origin: Origin,
     pub label: Option<String>,
     pub pinned: bool,
+    #[serde(default)]
+    pub policy: ContextPolicy,
     pub created_at: DateTime<Utc>,
 }
 

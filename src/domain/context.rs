@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::{Block, Content};
 use crate::branch::Lock;
 use crate::id::TurnId;
+use crate::settle::NotSent;
 use crate::turn::{Role, Turn, TurnStatus};
 
 /// One turn of the path, with what decides its mode.
@@ -49,6 +50,14 @@ pub enum Reason {
     RawIncomplete,
     /// There is nothing in it to send; an error is not the model's words.
     Empty,
+}
+
+/// What went into a generation's request, kept with it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestManifest {
+    pub turns: Vec<ManifestEntry>,
+    /// The parameters that were asked for and did not go out.
+    pub not_sent: Vec<NotSent>,
 }
 
 /// One line of a generation's manifest: how a turn went into the request.

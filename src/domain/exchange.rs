@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Invalid;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;
+use crate::settle::NotSent;
 
 /// How an exchange came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +48,27 @@ impl Thinking {
         }
     }
 
+    /// The level that a budget is about; a level itself otherwise.
+    pub fn level(self) -> Self {
+        match self {
+            Self::Budget(0..=2_048) => Self::Low,
+            Self::Budget(2_049..=8_192) => Self::Medium,
+            Self::Budget(_) => Self::High,
+            level => level,
+        }
+    }
+
+    /// Of some levels, from the least, the one that this asks for: itself, else the next above, else the highest.
+    pub fn nearest(self, levels: &[Self]) -> Option<Self> {
+        let level = self.level();
+        if levels.contains(&level) {
+            return Some(level);
+        }
+        let rank = |level: Self| Self::LEVELS.iter().position(|known| *known == level);
+        let mut on = levels.iter().copied().filter(|level| *level != Self::Off);
+        on.clone().find(|on| rank(*on) >= rank(level)).or_else(|| on.next_back())
+    }
+
     /// Reads a menu word.
     pub fn parse_level(word: &str) -> Option<Self> {
         Self::LEVELS.into_iter().find(|level| level.as_str() == word)
@@ -72,7 +94,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Refuses values outside what any provider takes, naming the field.
+    /// Refuses values outside what any provider takes, naming the field. What one model takes is [`crate::settle`]'s.
     pub fn validate(&self) -> Result<(), Invalid> {
         let within = |field: &str, value: Option<f64>, low: f64, high: f64| match value {
             Some(value) if !(low..=high).contains(&value) => {
@@ -126,7 +148,11 @@ pub struct Exchange {
     pub user_turn_id: Option<TurnId>,
     pub kind: ExchangeKind,
     pub is_thinking_mode: bool,
+    /// As asked for, by the turn and by the chat's defaults.
     pub params: Params,
+    /// What of it did not go out, decided when the exchange was made.
+    #[serde(default)]
+    pub not_sent: Vec<NotSent>,
     pub client_request_id: Option<String>,
     pub created_at: DateTime<Utc>,
 }

@@ -5,6 +5,7 @@
 
 pub mod block;
 pub mod branch;
+pub mod capabilities;
 pub mod chat;
 pub mod coalesce;
 pub mod context;
@@ -19,6 +20,7 @@ pub mod merge;
 pub mod provider;
 pub mod sample;
 pub mod segment;
+pub mod settle;
 pub mod tool;
 pub mod tree;
 pub mod turn;
@@ -27,10 +29,12 @@ pub mod withhold;
 
 pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, Lock, Origin};
+pub use capabilities::Capabilities;
 pub use chat::Chat;
 pub use event::Event;
 pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
 pub use id::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, ProviderId, TurnId, UserId};
+pub use settle::NotSent;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

@@ -6,7 +6,8 @@ use std::time::Duration;
 pub const MESSAGE_BYTES: usize = 1 << 20;
 pub const MESSAGE_CHARS: usize = 400_000;
 pub const BLOCKS_PER_USER_TURN: usize = 64;
-pub const STOP_SEQUENCES: usize = 4;
+/// The most that any provider takes; each model has its own bound.
+pub const STOP_SEQUENCES: usize = 16;
 /// Titles and names.
 pub const TITLE_CHARS: usize = 200;
 pub const SYSTEM_PROMPT_CHARS: usize = 100_000;

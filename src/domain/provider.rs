@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::branch::Lock;
+use crate::exchange::Thinking;
 
 /// Whether a model reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,15 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub reasoning: Reasoning,
+    /// The levels of thinking that can be asked for; see [`crate::capabilities::Capabilities`].
+    #[serde(default)]
+    pub thinking_levels: Vec<Thinking>,
+    /// How many tokens of context it takes, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// How many tokens one reply may have, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
     /// Scripted, not a model at all.
     pub is_demo: bool,
     /// Chosen when nothing else is said.
@@ -36,10 +46,10 @@ pub struct Model {
 }
 
 /// Whether an exchange is in thinking mode: asked for, or unavoidable (domain.md C2).
-pub fn is_thinking_mode(requested: crate::exchange::Thinking, reasoning: Reasoning) -> bool {
+pub fn is_thinking_mode(requested: Thinking, reasoning: Reasoning) -> bool {
     match reasoning {
         Reasoning::Never => false,
-        Reasoning::Optional => requested != crate::exchange::Thinking::Off,
+        Reasoning::Optional => requested != Thinking::Off,
         Reasoning::Always => true,
     }
 }
@@ -47,7 +57,6 @@ pub fn is_thinking_mode(requested: crate::exchange::Thinking, reasoning: Reasoni
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::Thinking;
 
     #[test]
     fn thinking_mode_is_what_was_asked_for_or_cannot_be_helped() {

@@ -3,6 +3,8 @@
 //! `problem`) and the accept loop (`serve`).
 
 pub mod assets;
+mod branches;
+mod chat_settings;
 mod chats;
 pub mod csrf;
 mod events;

@@ -19,6 +19,7 @@ pub mod growing;
 pub mod halves;
 pub mod http_client;
 pub mod json_text;
+pub mod model_list;
 pub mod ollama;
 pub mod openai_chat;
 pub mod openai_responses;

@@ -5,10 +5,11 @@ use crate::api::error::ApiError;
 use crate::api::view::{
     BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
 };
-use crate::domain::{BlockState, ChatId, Content, Invalid, Params, Turn, TurnId, UserId, limits};
+use crate::domain::{BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Turn, TurnId, UserId, limits};
 use crate::server::markup::block_markup;
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
+use crate::server::service::paths::Drawn;
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
@@ -68,11 +69,18 @@ impl Pages {
         {
             page.notices.push(Notice::ModelUnavailable { lock: branch.lock.clone() });
         }
-        let mut siblings = path.siblings;
-        let views = path.turns.into_iter().map(|turn| {
-            let is_thinking_mode = path.thinking.get(&turn.id).copied().unwrap_or_default();
-            let siblings = siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]);
-            (turn, is_thinking_mode, siblings)
+        // A branch goes on with its model when the menus no longer show it.
+        if let Some(branch) = &path.branch
+            && page.models.iter().all(|model| model.lock != branch.lock)
+        {
+            page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
+        }
+        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
+        let views = path.turns.into_iter().map(|turn| Drawn {
+            exchange: exchanges.remove(&turn.id),
+            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
+            switched_to: switches.remove(&turn.id),
+            turn,
         });
         page.turns = draw(views.collect()).await?;
         page.has_more_before = path.has_more_before;
@@ -115,6 +123,7 @@ impl Pages {
                 branch_id: None,
                 provider: message.provider,
                 model: message.model,
+                may_branch: message.may_branch,
             },
             params: Params { thinking: message.thinking, ..Params::default() },
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
@@ -147,7 +156,7 @@ impl Pages {
     async fn started(&self, viewer: UserId, started: ServiceStarted) -> Result<Started, ApiError> {
         let user_turn = self.turn(viewer, started.user_turn.id).await?;
         let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
-        Ok(Started { chat_id: started.chat.id, branch_id: started.branch.id, user_turn, assistant_turn })
+        Ok(Started { chat_id: started.chat.id, branch: started.branch, user_turn, assistant_turn })
     }
 }
 
@@ -157,19 +166,27 @@ fn draft_view(draft: Draft) -> DraftView {
 
 /// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
 /// path takes a while the first time.
-async fn draw(turns: Vec<(Turn, bool, Vec<TurnId>)>) -> Result<Vec<TurnView>, ApiError> {
+async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
     let drawing = tokio::task::spawn_blocking(move || {
         turns
             .into_iter()
-            .map(|(turn, is_thinking_mode, siblings)| TurnView {
-                markup: markup_of(&turn),
-                turn,
-                is_thinking_mode,
-                siblings,
+            .map(|drawn| TurnView {
+                markup: markup_of(&drawn.turn),
+                not_sent: not_sent(&drawn),
+                turn: drawn.turn,
+                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
+                siblings: drawn.siblings,
+                switched_to: drawn.switched_to,
             })
             .collect()
     });
     drawing.await.map_err(|error| internal(&error))
+}
+
+/// What did not go out, said under the reply.
+fn not_sent(drawn: &Drawn) -> Option<String> {
+    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
+    NotSent::sentences(&exchange.not_sent)
 }
 
 fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {

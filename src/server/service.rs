@@ -1,6 +1,7 @@
-//! What a person can do, as verbs: start a turn, stop it, try again, open a chat. Decides what may be; composes the
+//! What a person can do, as verbs: start a turn, edit it, stop it, try again, open a chat. Decides what may be; composes the
 //! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
 
+pub mod branches;
 pub mod chats;
 pub mod drafts;
 pub mod error;

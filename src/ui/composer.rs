@@ -11,18 +11,21 @@ pub mod state;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::api::view::DraftView;
+use crate::api::view::{DraftView, Notice};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::composer::draft::DraftKeeper;
 use crate::ui::composer::keys::Memory;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
-use crate::ui::composer::model_menu::{ModelMenu, ThinkingMenu};
+use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::words;
+
+/// The form's id, for buttons outside of it.
+pub const COMPOSER: &str = "composer";
 
 /// What the server said of a form that was sent without script.
 fn problem_in_address() -> Option<String> {
@@ -53,9 +56,15 @@ pub fn Composer(
     /// Set by other parts of the page to stop that reply, as the button does.
     stop_asked: RwSignal<bool>,
     listeners: Listeners,
+    /// Of these, those that the composer says.
+    #[prop(optional)]
+    notices: Vec<Notice>,
 ) -> impl IntoView {
+    let locked = lock.get_untracked();
     let default = models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone());
-    let chosen = draft.lock.clone().filter(|lock| models.iter().any(|model| model.lock == *lock)).or(default);
+    let chosen = draft.lock.clone().filter(|lock| models.iter().any(|model| model.lock == *lock));
+    let chosen =
+        if locked.is_some() { chosen.filter(|chosen| locked.as_ref() != Some(chosen)) } else { chosen.or(default) };
     let state = ComposerState {
         chat_id,
         area: NodeRef::new(),
@@ -84,6 +93,8 @@ pub fn Composer(
             state.stop();
         }
     });
+    // Another branch is shown, or the message that was to begin one has begun it.
+    on_change(move || lock.get(), move |_, _| state.choice.set(None));
     on_change(move || draft_elsewhere.get(), move |_, newer| state.draft_changed_elsewhere(newer));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -95,7 +106,12 @@ pub fn Composer(
     };
     view! {
         <div class="composer-place no-print">
+            {notices.into_iter().filter_map(|notice| match notice {
+                Notice::ModelUnavailable { lock } => Some(view! { <ModelGone gone=lock/> }),
+                Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
+            }).collect_view()}
             <form
+                id=COMPOSER
                 class="composer"
                 aria-label=words::MESSAGE
                 method="post"

@@ -115,12 +115,14 @@ fn open_at(state: ChatState, at: Option<TurnId>) {
 fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     let id = turn.id();
     let is_leaf = Memo::new(move |_| state.leaf().is_some_and(|leaf| leaf.id() == id));
+    let switched_to = turn.with_untracked(|view| view.switched_to.clone());
     let article = match turn.role() {
         Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
         Role::User | Role::System => view! { <UserTurn state turn/> }.into_any(),
     };
     view! {
         <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>
+            {switched_to.map(|name| view! { <p class="lineage">{words::switched_to(&name)}</p> })}
             {article}
         </li>
     }

@@ -48,10 +48,14 @@ pub const STOP_REPLY: &str = "Stop reply";
 pub const STOPPING: &str = "Stopping…";
 pub const SENT: &str = "Sent.";
 pub const STOPPED: &str = "Stopped.";
+pub const CHAT_SETTINGS: &str = "Settings of this chat";
 pub const MODEL: &str = "Model";
 pub const THINKING: &str = "Thinking";
 pub const LOCKED: &str = "locked";
-pub const WHY_LOCKED: &str = "Kept the same on this branch so that the model's own reasoning can be reused. Start a new chat to use another model.";
+pub const WHY_LOCKED: &str = "Kept the same on this branch so that the model's own reasoning can be reused.";
+pub const NEW_BRANCH: &str = "new branch";
+pub const OTHER_MODEL: &str = "Another model in a new branch";
+pub const CHOOSE_MODEL: &str = "Choose a model";
 pub const WRITE_FIRST: &str = "Write something first.";
 pub const STOP_FIRST: &str = "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.";
 pub const STILL_SENDING: &str = "Your last message is still being sent.";
@@ -107,6 +111,16 @@ pub const KEYS: &[(&[&str], &str)] = &[
 pub fn document_title(title: &str, running: bool) -> String {
     let title = if title.is_empty() { UNTITLED } else { title };
     if running { format!("● {title} · {PRODUCT}") } else { format!("{title} · {PRODUCT}") }
+}
+
+/// The button that takes another model.
+pub fn continue_with(model: &str) -> String {
+    format!("Continue with {model} in a new branch")
+}
+
+/// The button that stays with the branch's own model after all.
+pub fn stay_with(model: &str) -> String {
+    format!("Stay with {model}")
 }
 
 /// The chip that says what a branch is locked to.

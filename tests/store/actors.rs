@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
-use turnleaf::domain::branch::Lock;
+use turnleaf::domain::branch::{Frozen, Lock};
 use turnleaf::domain::chat::ChatSettings;
+use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::*;
 use uuid::Uuid;
 
@@ -52,8 +53,18 @@ pub fn branch(chat: ChatId) -> Branch {
         origin: branch::Origin::Root,
         label: None,
         pinned: false,
+        policy: Default::default(),
         created_at: now(),
     }
+}
+
+pub fn frozen() -> Frozen {
+    let tool = ToolSpec {
+        name: "look".into(),
+        description: "Looks. 看".into(),
+        parameters: serde_json::json!({"type": "object", "z": 1, "a": 0.1}),
+    };
+    Frozen { system_prompt: "Be \"brief\".".into(), tools: Some(vec![tool]) }
 }
 
 pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Exchange {
@@ -64,6 +75,7 @@ pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Ex
         user_turn_id: Some(user_turn),
         kind: ExchangeKind::Send,
         is_thinking_mode: true,
+        not_sent: Vec::new(),
         params: Params { temperature: Some(0.25), thinking: Some(Thinking::Budget(9)), ..Params::default() },
         client_request_id: request.map(str::to_owned),
         created_at: now(),

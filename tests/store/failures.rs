@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::actors::{branch, chat, exchange, id, now, turn};
+use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
 use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
 use sqlx::Connection;
 use turnleaf::domain::*;
@@ -24,7 +24,7 @@ async fn line(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
     let branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &branch).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
     let mut line: Vec<Turn> = Vec::new();
     for _ in 0..length {
         let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
-use turnleaf::server::store::{Db, StoreError, dialect};
+use sqlx::migrate::Migrator;
+use turnleaf::domain::branch::Frozen;
+use turnleaf::server::store::{Db, StoreError, branches, dialect};
+use uuid::Uuid;
 
 /// (table, column, whether it may be null)
 type Columns = BTreeSet<(String, String, bool)>;
@@ -33,6 +36,11 @@ async fn columns(db: &Db) -> Columns {
 fn names(dir: &str) -> BTreeSet<String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
     std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// The version of this binary.
+fn newest() -> i64 {
+    names("sqlite").iter().map(|name| name.split('_').next().unwrap().parse().unwrap()).max().unwrap()
 }
 
 fn backups(dir: &Path) -> Vec<String> {
@@ -110,7 +118,7 @@ async fn put_back_to_an_older_version(db: &Db) {
     run(
         db,
         "CREATE TABLE keepsake (what TEXT NOT NULL); INSERT INTO keepsake VALUES ('a chat'); \
-         DROP TABLE drafts; UPDATE _sqlx_migrations SET version = 0",
+         DROP TABLE drafts; UPDATE _sqlx_migrations SET version = version - 1000",
     )
     .await;
 }
@@ -120,12 +128,13 @@ async fn an_existing_file_is_copied_before_it_is_migrated() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
     put_back_to_an_older_version(&fresh.db).await;
-    // The applied version 0 is not one this binary has, so the migration fails after the backup and changes nothing.
+    // The applied versions are none that this binary has, so the migration fails after the backup and changes nothing.
     let said = fresh.db.migrate(None, noon()).await.unwrap_err();
     assert!(matches!(said, StoreError::Migration(_)), "{said}");
 
     let made = backups(fresh.dir.path());
-    assert_eq!(made, ["turnleaf.db.backup-0-20260301T120000.000Z"]);
+    let before = newest() - 1000;
+    assert_eq!(made, [format!("turnleaf.db.backup-{before}-20260301T120000.000Z")]);
     let copy = Db::open(&format!("sqlite://{}", fresh.dir.path().join(&made[0]).display())).await.unwrap();
     let Db::Sqlite { writer, .. } = &copy else { unreachable!() };
     let kept: String = sqlx::query_scalar("SELECT what FROM keepsake").fetch_one(writer).await.unwrap();
@@ -136,14 +145,55 @@ async fn an_existing_file_is_copied_before_it_is_migrated() {
     assert!(matches!(said, StoreError::Backup { .. }), "{said}");
 }
 
+/// The database as the binary that had the migrations up to this one left it.
+async fn migrated_up_to(db: &Db, dir: &str, version: i64) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
+    let some = tempfile::tempdir().unwrap();
+    for name in names(dir) {
+        if name.split('_').next().unwrap().parse::<i64>().unwrap() <= version {
+            std::fs::copy(from.join(&name), some.path().join(&name)).unwrap();
+        }
+    }
+    let migrator = Migrator::new(some.path()).await.unwrap();
+    match db {
+        Db::Sqlite { writer, .. } => migrator.run(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => migrator.run(writer).await.unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn branches_of_the_first_version_get_the_prompt_of_their_chat() {
+    for (fresh, dir, id) in [(Some(empty_sqlite().await), "sqlite", "X'"), (empty_postgres().await, "postgres", "'")] {
+        let Some(fresh) = fresh else { continue };
+        migrated_up_to(&fresh.db, dir, 1).await;
+        let id = |n: u8| format!("{id}{n:032x}'");
+        let at = "'2026-03-01T12:00:00+00:00'";
+        let rows = format!(
+            "INSERT INTO users (id, name, created_at) VALUES ({user}, 'a', {at}); \
+             INSERT INTO chats (id, owner_id, title, system_prompt, settings, created_at, updated_at) \
+             VALUES ({chat}, {user}, '', 'Be brief.', '{{}}', {at}, {at}); \
+             INSERT INTO branches (id, chat_id, name, provider, model, origin, provider_state, created_at) \
+             VALUES ({branch}, {chat}, 'main', 'p', 'm', 'root', '{{}}', {at});",
+            user = id(1),
+            chat = id(2),
+            branch = id(3),
+        );
+        run(&fresh.db, String::leak(rows)).await;
+        fresh.db.migrate(None, noon()).await.unwrap();
+        let frozen = branches::frozen(&fresh.db, Uuid::from_u128(3).into()).await.unwrap().unwrap();
+        assert_eq!(frozen, Frozen { system_prompt: "Be brief.".into(), tools: None });
+    }
+}
+
 #[tokio::test]
 async fn a_database_of_a_newer_version_is_refused_and_both_versions_are_named() {
     for fresh in fresh().await {
-        run(&fresh.db, "UPDATE _sqlx_migrations SET version = 7041").await;
+        run(&fresh.db, "UPDATE _sqlx_migrations SET version = version + 7000").await;
         let said = fresh.db.migrate(None, noon()).await.unwrap_err();
-        assert!(matches!(said, StoreError::NewerSchema { database: 7041, binary: 1 }), "{said}");
+        let StoreError::NewerSchema { database, binary } = said else { panic!("{said}") };
+        assert_eq!((database, binary), (newest() + 7000, newest()));
         let words = said.to_string();
-        assert!(words.contains("7041") && words.contains("up to 1"), "{words}");
+        assert!(words.contains(&database.to_string()) && words.contains(&format!("up to {binary}")), "{words}");
         assert_eq!(backups(fresh.dir.path()), Vec::<String>::new());
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::branch::Lock;
+use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
 use turnleaf::domain::*;
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
@@ -17,7 +17,7 @@ use turnleaf::server::store::{
     turns, users,
 };
 
-use crate::actors::{block, branch, chat, exchange, id, now, tool_result, tool_use, turn};
+use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};
 
 /// A chat with one question and its pending reply.
 pub struct Story {
@@ -65,7 +65,7 @@ async fn a_message_is_sent(db: &Db, owner: UserId) -> Story {
     let mut branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &branch).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
     chats::set_default_branch(&mut tx, chat.id, branch.id).await.unwrap();
     let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
     assert_eq!(ord, 1);
@@ -97,12 +97,33 @@ async fn a_message_is_sent(db: &Db, owner: UserId) -> Story {
     branch.head_turn_id = Some(reply.id);
     assert_eq!(branches::find(db, owner, branch.id).await.unwrap().as_ref(), Some(&branch));
     assert_eq!(branches::list(db, owner, chat.id).await.unwrap(), [branch.clone()]);
+    the_branch_keeps_its_words(db, owner, &branch).await;
     assert_eq!(turns::find(db, owner, question.id).await.unwrap().as_ref(), Some(&question));
     assert_eq!(exchanges::find(db, owner, exchange.id).await.unwrap().as_ref(), Some(&exchange));
     let listed = chats::list(db, owner, 10).await.unwrap();
     assert_eq!((listed.len(), listed[0].running, listed[0].has_draft), (1, true, false));
     the_same_request_is_known(db, owner, &exchange, &reply).await;
     Story { owner, chat, branch, question, reply, exchange }
+}
+
+/// The prompt and the tools of a branch stay as they were with its first turn; the policy may change.
+async fn the_branch_keeps_its_words(db: &Db, owner: UserId, with_turns: &Branch) {
+    assert_eq!(branches::frozen(db, with_turns.id).await.unwrap(), Some(frozen()));
+    assert_eq!(branches::frozen(db, id()).await.unwrap(), None);
+    let empty = branch(with_turns.chat_id);
+    let mut tx = db.begin().await.unwrap();
+    branches::insert(&mut tx, &empty, &Frozen::default()).await.unwrap();
+    branches::set_prompt_of_empty(&mut tx, with_turns.chat_id, "Be long.").await.unwrap();
+    assert!(branches::set_policy(&mut tx, empty.id, ContextPolicy::SignaturesOnly).await.unwrap());
+    assert!(!branches::set_policy(&mut tx, id(), ContextPolicy::Exact).await.unwrap());
+    assert!(branches::rename(&mut tx, empty.id, "side").await.unwrap());
+    assert!(!branches::rename(&mut tx, id(), "side").await.unwrap());
+    tx.commit().await.unwrap();
+    let stored = branches::list(db, owner, with_turns.chat_id).await.unwrap().pop().unwrap();
+    assert_eq!(stored, Branch { name: "side".into(), policy: ContextPolicy::SignaturesOnly, ..empty.clone() });
+    assert_eq!(branches::frozen(db, with_turns.id).await.unwrap(), Some(frozen()));
+    let words = Frozen { system_prompt: "Be long.".into(), tools: None };
+    assert_eq!(branches::frozen(db, empty.id).await.unwrap(), Some(words));
 }
 
 async fn the_same_request_is_known(db: &Db, owner: UserId, sent: &Exchange, reply: &Turn) {
@@ -401,7 +422,7 @@ async fn fork(db: &Db, story: &Story, prev: Option<&Turn>) -> (Turn, Turn) {
         lock: Lock::new("demo", "another"),
         ..branch(story.chat.id)
     };
-    branches::insert(&mut tx, &branch).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
     let ord = chats::take_ord(&mut tx, owner, story.chat.id, now()).await.unwrap().unwrap();
     let mut question = turn(&branch, id(), prev, ord, Role::User);
     let exchange = exchange(&branch, question.id, None);
@@ -520,7 +541,7 @@ async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Story) {
     assert!(!chats::deletion::restore(&mut tx, owner, chat).await.unwrap());
     tx.commit().await.unwrap();
     assert_eq!(turns::find(db, owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
-    assert_eq!(branches::list(db, owner, chat).await.unwrap().len(), 4);
+    assert_eq!(branches::list(db, owner, chat).await.unwrap().len(), 5);
 }
 
 /// Prints the rate; what it must be is the bench's business.

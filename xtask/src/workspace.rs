@@ -41,13 +41,20 @@ pub fn cargo(subcommand: &str) -> Command {
 /// What tells cargo to write into what it builds no path of the machine that it is built on: two machines make the same
 /// file, and it says nothing of either. For what people get; a build for work on the code has paths that editors open.
 pub fn without_paths() -> Vec<String> {
+    release_flags(&[])
+}
+
+/// [`without_paths`] with more flags for the compiler: cargo takes them from one place only.
+pub fn release_flags(more: &[&str]) -> Vec<String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let sources = home.map(|home| home.join("registry/src")).and_then(|sources| std::fs::read_dir(sources).ok());
     let registries = sources.into_iter().flatten().flatten().map(|registry| (registry.path(), "crates"));
     let flags: Vec<String> = registries
         .chain([(root(), ".")])
-        .map(|(from, to)| format!("\"--remap-path-prefix={}={to}\"", from.display()))
+        .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
+        .chain(more.iter().map(|flag| (*flag).to_owned()))
+        .map(|flag| format!("\"{flag}\""))
         .collect();
     vec!["--config".to_owned(), format!("build.rustflags=[{}]", flags.join(","))]
 }

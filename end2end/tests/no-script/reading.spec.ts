@@ -84,3 +84,23 @@ test("a form that is sent twice is one message", async ({ page, model, turnleaf 
   (await model.next()).answer("Once.");
   expect(model.asked).toBe(1);
 });
+
+test("another model is taken by a form, and what was typed stays", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "First");
+  (await model.next()).answer("One.");
+  await expect(async () => {
+    await page.reload();
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+  }).toPass();
+  const form = page.getByRole("form", { name: "Message" });
+  await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
+  await form.getByRole("button", { name: /locked/ }).click();
+  await form.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/tour");
+  await form.getByRole("button", { name: "Choose a model" }).click();
+  await expect(form.getByRole("textbox", { name: "Message" })).toHaveValue("Second <i>thought</i>");
+  await form.getByRole("button", { name: "Send", exact: true }).click();
+  await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Second <i>thought</i>");
+});

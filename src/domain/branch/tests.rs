@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_lock_of_a_new_branch_is_resolved_as_written() {
+fn the_lock_of_a_may_branch_is_resolved_as_written() {
     let source = Lock::new("openai", "g1");
     let configured = Lock::new("demo", "demo-scripted");
     let default_of = |provider: &str| match provider {
@@ -49,6 +49,7 @@ fn a_branch_carries_its_lock_flat() {
         origin: Origin::ModelSwitch,
         label: None,
         pinned: false,
+        policy: Default::default(),
         created_at: crate::sample::time(0),
     };
     let json = serde_json::to_value(&branch).unwrap();

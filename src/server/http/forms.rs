@@ -11,7 +11,7 @@ use super::problem::Problem;
 use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::api::view::SendMessage;
-use crate::domain::{ChatId, Thinking, TurnId};
+use crate::domain::{ChatId, Lock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 
@@ -24,6 +24,9 @@ pub struct SendForm {
     model: Option<String>,
     thinking: Option<String>,
     client_request_id: Option<String>,
+    /// For `/forms/model`: the model of the button that was pressed, or of the list.
+    choose: Option<String>,
+    other: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -49,15 +52,17 @@ fn optional<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Probl
 /// `POST /forms/send`.
 pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
     let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
-    let lock = form.model.as_deref().and_then(|model| model.split_once('/'));
+    let chosen = form.model.as_deref().and_then(lock_of);
     let thinking = form.thinking.as_deref().and_then(Thinking::parse_level);
     let message = SendMessage {
         chat_id,
         prev_turn_id: optional(form.prev_turn_id.as_deref())?,
         // Browsers send line ends of forms as CRLF.
         text: form.text.replace("\r\n", "\n"),
-        provider: lock.map(|(provider, _)| provider.to_owned()),
-        model: lock.map(|(_, model)| model.to_owned()),
+        provider: chosen.as_ref().map(|lock| lock.provider.clone()),
+        model: chosen.as_ref().map(|lock| lock.model.clone()),
+        // Only a choice in the form brings another model.
+        may_branch: true,
         thinking,
         client_request_id: form.client_request_id.unwrap_or_default(),
     };
@@ -65,13 +70,34 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
     match app.pages().send(viewer.0, message).await {
         Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => {
-            let draft = DraftView { text, thinking, ..DraftView::default() };
+            let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
             // What cannot be stored either (too large) is still in the browser's form: Back brings it.
             let _ = app.pages().save_draft(viewer.0, chat_id, draft).await;
             let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
             Ok(see_other(&format!("{page}?error={}", code(&error))))
         }
     }
+}
+
+/// `POST /forms/model`: the composer as it is, with another model chosen for the next message.
+pub async fn model(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
+    let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
+    let draft = DraftView {
+        text: form.text.replace("\r\n", "\n"),
+        lock: form.choose.as_deref().or(form.other.as_deref()).and_then(lock_of),
+        thinking: form.thinking.as_deref().and_then(Thinking::parse_level),
+        ..DraftView::default()
+    };
+    let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
+    match app.pages().save_draft(viewer.0, chat_id, draft).await {
+        Ok(_) => Ok(see_other(&format!("{page}#latest"))),
+        Err(error) => Ok(see_other(&format!("{page}?error={}", code(&error)))),
+    }
+}
+
+/// Reads `provider/model`; a provider's id has no slash.
+fn lock_of(value: &str) -> Option<Lock> {
+    value.split_once('/').map(|(provider, model)| Lock::new(provider, model))
 }
 
 /// `POST /forms/stop`.

@@ -71,6 +71,12 @@ impl Fields {
         Some(value.replace("\r\n", "\n").trim().to_owned()).filter(|text| !text.is_empty())
     }
 
+    /// The text of a field whose white space says something.
+    pub fn lines(&self, name: &str) -> String {
+        let field = self.0.iter().find(|(key, _)| key == name);
+        field.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
+    }
+
     /// Whether a box is ticked.
     pub fn is_ticked(&self, name: &str) -> bool {
         self.text(name).is_some()

@@ -6,7 +6,7 @@ use axum::routing::{get, patch, post, put};
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
-use super::{chats, events, forms, generations, providers, settings, site_pages, turns};
+use super::{branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns};
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
@@ -18,6 +18,9 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
         .route("/api/chats/{id}/turns", post(turns::start))
         .route("/api/turns/{id}", get(turns::show))
+        .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
+        .route("/api/branches/{id}", get(branches::show).patch(branches::change))
+        .route("/api/turns/{id}/edit", post(turns::edit))
         .route("/api/turns/{id}/stop", post(turns::stop))
         .route("/api/turns/{id}/retry", post(turns::retry))
         .route("/api/turns/{id}/events", get(events::events))
@@ -37,7 +40,9 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/providers/models", post(settings::models))
         .route("/forms/providers/test", post(settings::test))
         .route("/forms/providers/remove", post(settings::remove))
+        .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
         .route("/forms/send", post(forms::send))
+        .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
         .route("/forms/retry", post(forms::retry))
         .route("/forms/theme", post(forms::theme));

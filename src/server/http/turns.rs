@@ -1,4 +1,4 @@
-//! Turns over HTTP: send, look, stop, try again (contract.md 3).
+//! Turns over HTTP: send, edit, look, stop, try again (contract.md 3).
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -24,6 +24,20 @@ pub struct NewTurn {
     text: Option<String>,
     prev_turn_id: Option<TurnId>,
     branch_id: Option<BranchId>,
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(default)]
+    params: Params,
+    client_request_id: Option<String>,
+}
+
+/// A message in other words.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    content: Option<Vec<MessageBlock>>,
+    text: Option<String>,
+    /// Another model for the reply; its branch is new in any case.
     provider: Option<String>,
     model: Option<String>,
     #[serde(default)]
@@ -58,12 +72,7 @@ pub async fn start(
     headers: HeaderMap,
     Json(new): Json<NewTurn>,
 ) -> Result<Response, Problem> {
-    let content = match (new.content, new.text) {
-        (Some(content), None) => content,
-        (None, Some(text)) => vec![MessageBlock::Text { text }],
-        (None, None) => return Err(Invalid::new("content", "give `content` (blocks) or `text`").into()),
-        (Some(_), Some(_)) => return Err(Invalid::new("text", "give `content` or `text`, not both").into()),
-    };
+    let content = content(new.content, new.text)?;
     let request = StartTurn {
         chat_id: Some(chat_id),
         content,
@@ -72,6 +81,7 @@ pub async fn start(
             branch_id: new.branch_id,
             provider: new.provider,
             model: new.model,
+            may_branch: false,
         },
         params: new.params,
         client_request_id: request_id(new.client_request_id, &headers)?,
@@ -101,6 +111,34 @@ pub async fn retry(
     let place = Wanted { provider: retry.provider, model: retry.model, ..Wanted::default() };
     let request_id = request_id(retry.client_request_id, &headers)?;
     Ok(respond(app.service().retry_turn(viewer.0, id, place, retry.params, request_id).await?))
+}
+
+/// `POST /api/turns/{id}/edit`: the message in other words, with a reply, beside the old one.
+pub async fn edit(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+    headers: HeaderMap,
+    Json(edit): Json<Edit>,
+) -> Result<Response, Problem> {
+    let request = StartTurn {
+        chat_id: None,
+        content: content(edit.content, edit.text)?,
+        place: Wanted { provider: edit.provider, model: edit.model, ..Wanted::default() },
+        params: edit.params,
+        client_request_id: request_id(edit.client_request_id, &headers)?,
+    };
+    Ok(respond(app.service().edit_turn(viewer.0, id, request).await?))
+}
+
+/// A message's blocks, or its one text.
+fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<Vec<MessageBlock>, Invalid> {
+    match (content, text) {
+        (Some(content), None) => Ok(content),
+        (None, Some(text)) => Ok(vec![MessageBlock::Text { text }]),
+        (None, None) => Err(Invalid::new("content", "give `content` (blocks) or `text`")),
+        (Some(_), Some(_)) => Err(Invalid::new("text", "give `content` or `text`, not both")),
+    }
 }
 
 fn respond(started: Started) -> Response {

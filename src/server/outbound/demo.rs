@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::domain::provider::Reasoning;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Failure, FailureKind};
+use crate::domain::{Capabilities, Failure, FailureKind, Thinking};
 use crate::server::outbound::demo::script::Asked;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
@@ -86,8 +86,14 @@ impl Provider for Demo {
         NAME
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        MODELS.iter().find(|script| script.name == model).map_or(Reasoning::Optional, |script| script.reasoning)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        let script = MODELS.iter().find(|script| script.name == model);
+        let levels: &[Thinking] = match script.map(|script| script.reasoning) {
+            Some(Reasoning::Never) => &[],
+            Some(Reasoning::Always) => &Thinking::LEVELS[1..],
+            Some(Reasoning::Optional) | None => &Thinking::LEVELS,
+        };
+        Capabilities::default().thinking(script.map_or(Reasoning::Optional, |script| script.reasoning), levels)
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -6,9 +6,8 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
-use crate::domain::provider::Reasoning;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Block, Failure, Params, Role, Thinking, TurnId, Usage};
+use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {
@@ -28,8 +27,8 @@ pub trait Provider: Send + Sync {
     fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
         None
     }
-    /// Whether this model reasons, as far as a table can know; an unknown model is `Optional`.
-    fn reasoning(&self, model: &str) -> Reasoning;
+    /// What this model takes, as far as its name tells. What `list_models` says of it is better.
+    fn capabilities(&self, model: &str) -> Capabilities;
     /// Tools that the provider itself brings and `run_tool` runs. Only the demo has any.
     fn tools(&self) -> Vec<ToolSpec> {
         Vec::new()
@@ -49,22 +48,19 @@ pub trait Provider: Send + Sync {
 }
 
 /// A model of a provider's list, with what the list says of it.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
     pub id: String,
     /// The name for people.
     pub name: Option<String>,
-    pub reasoning: Option<Reasoning>,
-    /// How many tokens of context it takes.
-    pub context_tokens: Option<u64>,
-    /// How many tokens one reply may have.
-    pub output_tokens: Option<u64>,
+    /// As far as its name and the list tell.
+    pub capabilities: Capabilities,
 }
 
 impl Listed {
-    /// A model of which nothing is known but its id.
-    pub fn of(id: &str) -> Self {
-        Self { id: id.to_owned(), ..Self::default() }
+    /// A model of which a list says no more than its id.
+    pub fn of(id: &str, capabilities: Capabilities) -> Self {
+        Self { id: id.to_owned(), name: None, capabilities }
     }
 }
 
@@ -75,9 +71,12 @@ pub struct ChatRequest {
     pub system: Option<String>,
     /// Root to leaf; the last one is the turn that is being answered, or the reply's own steps so far.
     pub history: Vec<HistoryTurn>,
+    /// What goes out of what was asked for ([`crate::domain::settle`]): all of it fits, so adapters only spell it.
     pub params: Params,
     pub thinking: Thinking,
     pub is_thinking_mode: bool,
+    /// What the model takes, the provider's list included.
+    pub capabilities: Capabilities,
     pub tools: Vec<ToolSpec>,
 }
 

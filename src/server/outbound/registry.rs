@@ -4,11 +4,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::join_all;
 
+use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
 use crate::domain::provider::Model;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::provider::Provider;
+use crate::server::outbound::provider::{Listed, Provider};
 use crate::server::platform::endpoint::Endpoint;
 
 pub mod check;
@@ -40,9 +41,9 @@ impl Registry {
         let mut entries: Vec<Entry> =
             endpoints.into_iter().map(|endpoint| Entry::of(endpoint, &client, Origin::Configured)).collect();
         entries.push(Entry {
+            models: models::unlisted(&demo, demo::MODELS.iter().map(|model| model.name)),
             provider: Arc::new(demo),
             endpoint: None,
-            models: demo::MODELS.iter().map(|model| model.name.to_owned()).collect(),
             default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
             is_listed: true,
             origin: Origin::Demo,
@@ -55,10 +56,10 @@ impl Registry {
     /// of what uses providers.
     pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
         let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
-            provider,
             endpoint: None,
             default_model: models.first().cloned(),
-            models,
+            models: models::unlisted(provider.as_ref(), models.iter().map(String::as_str)),
+            provider,
             is_listed: true,
             origin: Origin::Configured,
             check: None,
@@ -106,7 +107,8 @@ impl Registry {
     pub fn known(&self) -> Vec<Known> {
         let known = |entry: &Entry| {
             let endpoint = entry.endpoint.clone()?;
-            let (models, default_model) = (entry.models.clone(), entry.default_model.clone());
+            let models = entry.models.iter().map(|listed| listed.id.clone()).collect();
+            let default_model = entry.default_model.clone();
             Some(Known { endpoint, origin: entry.origin, models, default_model, check: entry.check.clone() })
         };
         self.entries().iter().filter_map(known).collect()
@@ -126,13 +128,16 @@ impl Registry {
         let default = self.default_lock();
         let mut models = Vec::new();
         for entry in self.entries().iter() {
-            for name in entry.models.iter().filter(|name| is_wanted(entry, name)) {
-                let lock = Lock::new(entry.provider.id(), name.as_str());
+            for Listed { id, name, capabilities } in entry.models.iter().filter(|model| is_wanted(entry, &model.id)) {
+                let lock = Lock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
                     provider_name: entry.provider.name().to_owned(),
-                    name: models::display_name(name),
-                    description: (entry.origin == Origin::Demo).then(|| demo::description(name)).flatten(),
-                    reasoning: entry.provider.reasoning(name),
+                    name: name.clone().unwrap_or_else(|| models::display_name(id)),
+                    description: (entry.origin == Origin::Demo).then(|| demo::description(id)).flatten(),
+                    reasoning: capabilities.reasoning,
+                    thinking_levels: capabilities.thinking_levels.clone(),
+                    context_tokens: capabilities.context_tokens,
+                    output_tokens: capabilities.max_tokens.most.map(u64::from),
                     is_demo: entry.origin == Origin::Demo,
                     is_default: lock == default,
                     lock,
@@ -145,6 +150,16 @@ impl Registry {
     /// The provider with this id.
     pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
         self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
+    }
+
+    /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
+    pub fn capabilities(&self, lock: &Lock) -> Capabilities {
+        let entries = self.entries();
+        let Some(entry) = entries.iter().find(|entry| entry.provider.id() == lock.provider) else {
+            return Capabilities::default();
+        };
+        let listed = entry.models.iter().find(|listed| listed.id == lock.model);
+        listed.map_or_else(|| entry.provider.capabilities(&lock.model), |listed| listed.capabilities.clone())
     }
 
     /// The model a provider answers with when only the provider is named.
@@ -170,7 +185,7 @@ impl Registry {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
             address: entry.provider.base_url().unwrap_or_default().to_owned(),
-            models: entry.models.clone(),
+            models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
         };
         self.entries().iter().filter(is_found).map(server).collect()
     }
@@ -185,7 +200,7 @@ impl Registry {
             let models = local::look(candidate, &self.client).await?;
             let mut entry = Entry::of(candidate.clone(), &self.client, Origin::FoundLocally);
             entry.check = Some(Check::working(models.len()));
-            entry.default_model = models.first().cloned();
+            entry.default_model = models.first().map(|listed| listed.id.clone());
             entry.models = models;
             Some(entry)
         });

@@ -11,9 +11,9 @@ use futures::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::domain::Failure;
 use crate::domain::provider::Reasoning;
 use crate::domain::tool::ToolSpec;
+use crate::domain::{Capabilities, Failure, Thinking};
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 use crate::server::outbound::redact::Secrets;
@@ -113,6 +113,7 @@ pub struct Scripted {
     answers: Arc<Mutex<VecDeque<Answer>>>,
     log: Arc<Log>,
     tools: Vec<ToolSpec>,
+    capabilities: Capabilities,
     tool: Tool,
 }
 
@@ -124,6 +125,7 @@ impl Scripted {
             answers: Arc::new(Mutex::new(answers.into_iter().collect())),
             log: Arc::default(),
             tools: Vec::new(),
+            capabilities: Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS),
             tool: Arc::new(|_, _| None),
         }
     }
@@ -136,6 +138,12 @@ impl Scripted {
     ) -> Self {
         self.tools = tools;
         self.tool = Arc::new(run);
+        self
+    }
+
+    /// Every one of its models takes this, and no more.
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
         self
     }
 
@@ -162,8 +170,8 @@ impl Provider for Scripted {
         "Scripted"
     }
 
-    fn reasoning(&self, _model: &str) -> Reasoning {
-        Reasoning::Optional
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        self.capabilities.clone()
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

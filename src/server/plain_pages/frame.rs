@@ -28,11 +28,13 @@ pub struct Page {
     pub body: AnyView,
 }
 
-/// The pages of the settings.
+/// Which page of the settings it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Providers,
     Usage,
+    /// A chat's own settings: reached from the chat, not from the list.
+    Chat,
 }
 
 impl Section {
@@ -43,6 +45,7 @@ impl Section {
         match self {
             Self::Providers => "/settings/providers",
             Self::Usage => "/usage",
+            Self::Chat => "/",
         }
     }
 
@@ -51,6 +54,7 @@ impl Section {
         match self {
             Self::Providers => words::PROVIDERS,
             Self::Usage => words::USAGE,
+            Self::Chat => words::CHAT_SETTINGS,
         }
     }
 }

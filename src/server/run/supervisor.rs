@@ -10,8 +10,8 @@ use super::driver;
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
-use crate::domain::provider::Reasoning;
-use crate::domain::{Chat, ChatId, Failure, FailureKind, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
+use crate::domain::settle::Settled;
+use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
 use crate::server::store::{Db, StoreError};
@@ -24,10 +24,9 @@ pub struct Job {
     /// The pending assistant turn.
     pub turn: Turn,
     pub lock: Lock,
-    pub params: Params,
-    pub thinking: Thinking,
-    pub reasoning: Reasoning,
-    pub is_thinking_mode: bool,
+    /// What goes out, as it was settled when the exchange was made.
+    pub settled: Settled,
+    pub capabilities: Capabilities,
 }
 
 /// What a Stop found.

@@ -1,11 +1,12 @@
 //! Chats as a whole: list, make, rename, delete, restore.
 
-use super::placement::Wanted;
+use super::placement::{Place, Wanted};
 use super::{Service, ServiceError};
-use crate::domain::chat::check_title;
+use crate::domain::chat::{ChatSettings, check_title};
 use crate::domain::id::DeletionId;
-use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, UserId, limits};
+use crate::domain::{Branch, Chat, ChatId, Invalid, Origin, Params, TurnId, UserId, limits};
 use crate::server::platform::ids;
+use crate::server::store::db::Tx;
 use crate::server::store::{branches, chats, turns};
 
 /// A chat to make before its first message.
@@ -27,6 +28,53 @@ pub struct ChatChange {
 }
 
 impl Service {
+    /// A chat that begins with its first branch.
+    pub(super) async fn new_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        wanted: &Wanted,
+        title: String,
+        system_prompt: String,
+    ) -> Result<(Chat, Place), ServiceError> {
+        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
+            return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
+        }
+        let lock = self.first_lock(wanted)?;
+        let now = self.clock().now();
+        let mut chat = Chat {
+            id: ids::mint(),
+            owner_id: owner,
+            settings: ChatSettings { titled_by_user: !title.is_empty(), ..Default::default() },
+            title,
+            system_prompt,
+            default_branch_id: None,
+            last_viewed_turn_id: None,
+            rev: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        let branch = Branch {
+            id: ids::mint(),
+            chat_id: chat.id,
+            name: "main".into(),
+            lock,
+            parent_branch_id: None,
+            fork_turn_id: None,
+            head_turn_id: None,
+            origin: Origin::Root,
+            label: None,
+            pinned: false,
+            policy: Default::default(),
+            created_at: now,
+        };
+        chats::insert(tx, &chat).await?;
+        branches::insert(tx, &branch, &self.frozen(&chat, &branch.lock)).await?;
+        chats::set_default_branch(tx, chat.id, branch.id).await?;
+        chat.default_branch_id = Some(branch.id);
+        Ok((chat, Place { parent: None, branch }))
+    }
+
     /// The newest chats, and which of them have a running reply.
     pub async fn list_chats(&self, owner: UserId, limit: u32) -> Result<Vec<chats::ListedChat>, ServiceError> {
         Ok(chats::list(self.db(), owner, limit).await?)
@@ -34,10 +82,6 @@ impl Service {
 
     pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
-    }
-
-    pub async fn branches(&self, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, ServiceError> {
-        Ok(branches::list(self.db(), owner, chat).await?)
     }
 
     pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<(Chat, Branch), ServiceError> {
@@ -57,19 +101,16 @@ impl Service {
 
     pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
         let mut tx = self.db().begin().await?;
-        let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if let Some(title) = change.title {
             let title = check_title(&title)?;
             chats::rename(&mut tx, owner, id, &title, true).await?;
         }
         if let Some(prompt) = change.system_prompt {
             check_system_prompt(&prompt)?;
-            // Models bind their reasoning to the prompt (providers.md 3.7): it is fixed once there is a reply to it.
-            if prompt != chat.system_prompt && turns::leaf_of_chat(self.db(), owner, id).await?.is_some() {
-                let message = "the system prompt of a chat with messages is fixed; start a new chat";
-                return Err(ServiceError::conflict("system_prompt_frozen", message));
-            }
+            // Models bind their reasoning to the prompt (providers.md 3.7): branches with turns keep the one they have.
             chats::set_system_prompt(&mut tx, owner, id, &prompt).await?;
+            branches::set_prompt_of_empty(&mut tx, id, &prompt).await?;
         }
         if let Some(params) = change.params {
             params.validate()?;

@@ -4,15 +4,15 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::placement::{Place, Wanted};
+use super::placement::Place;
 use super::turns::Started;
 use super::{Service, ServiceError};
 use crate::domain::block::{Block, BlockState, chat_seq};
-use crate::domain::provider::{Reasoning, is_thinking_mode};
+use crate::domain::settle::settle;
 use crate::domain::turn::content_text;
 use crate::domain::{
-    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn,
-    TurnId, TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId,
+    TurnStatus, Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;
@@ -28,7 +28,10 @@ pub(super) struct ExchangeOf {
     pub id: ExchangeId,
     pub owner: UserId,
     pub kind: ExchangeKind,
+    /// What the turn itself asks: it must fit the model.
     pub params: Params,
+    /// What holds where the turn is silent: what the turn it replaces had asked for. The chat's own defaults come last.
+    pub base: Params,
     /// The chat whose draft this sends: of the new chat's page `Some(None)`.
     pub sends_draft_of: Option<Option<ChatId>>,
     pub request_id: Option<String>,
@@ -51,52 +54,6 @@ pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
 }
 
 impl Service {
-    /// A chat that begins with its first branch.
-    pub(super) async fn new_chat(
-        &self,
-        tx: &mut Tx,
-        owner: UserId,
-        wanted: &Wanted,
-        title: String,
-        system_prompt: String,
-    ) -> Result<(Chat, Place), ServiceError> {
-        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
-            return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
-        }
-        let lock = self.first_lock(wanted)?;
-        let now = self.clock().now();
-        let mut chat = Chat {
-            id: ids::mint(),
-            owner_id: owner,
-            settings: crate::domain::chat::ChatSettings { titled_by_user: !title.is_empty(), ..Default::default() },
-            title,
-            system_prompt,
-            default_branch_id: None,
-            last_viewed_turn_id: None,
-            rev: 0,
-            created_at: now,
-            updated_at: now,
-        };
-        let branch = Branch {
-            id: ids::mint(),
-            chat_id: chat.id,
-            name: "main".into(),
-            lock,
-            parent_branch_id: None,
-            fork_turn_id: None,
-            head_turn_id: None,
-            origin: Origin::Root,
-            label: None,
-            pinned: false,
-            created_at: now,
-        };
-        chats::insert(tx, &chat).await?;
-        branches::insert(tx, &branch).await?;
-        chats::set_default_branch(tx, chat.id, branch.id).await?;
-        chat.default_branch_id = Some(branch.id);
-        Ok((chat, Place { parent: None, branch }))
-    }
-
     /// Gives a chat without a title one from its first message.
     pub(super) async fn name_chat(
         &self,
@@ -153,20 +110,19 @@ impl Service {
         user_turn: Turn,
         of: ExchangeOf,
     ) -> Result<Started, ServiceError> {
-        let is_new_message = of.kind == ExchangeKind::Send;
-        let params = of.params.or(&chat.settings.params);
-        let registry = self.supervisor().registry();
-        let reasoning =
-            registry.find(&branch.lock.provider).map_or(Reasoning::Optional, |p| p.reasoning(&branch.lock.model));
-        let thinking = params.thinking.unwrap_or_default();
+        let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
+        let defaults = of.base.or(&chat.settings.params);
+        let capabilities = self.supervisor().registry().capabilities(&branch.lock);
+        let settled = settle(&of.params, &defaults, &capabilities)?;
         let exchange = Exchange {
             id: of.id,
             chat_id: chat.id,
             branch_id: branch.id,
             user_turn_id: Some(user_turn.id),
             kind: of.kind,
-            is_thinking_mode: is_thinking_mode(thinking, reasoning),
-            params: params.clone(),
+            is_thinking_mode: settled.is_thinking_mode,
+            params: of.params.or(&defaults),
+            not_sent: settled.not_sent.clone(),
             client_request_id: of.request_id,
             created_at: self.clock().now(),
         };
@@ -203,10 +159,8 @@ impl Service {
             chat: chat.clone(),
             turn: assistant_turn.clone(),
             lock: branch.lock.clone(),
-            thinking,
-            params,
-            reasoning,
-            is_thinking_mode: exchange.is_thinking_mode,
+            settled,
+            capabilities,
         };
         let supervisor = self.supervisor().clone();
         // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Service, ServiceError};
-use crate::domain::{Branch, Chat, ChatId, Turn, TurnId, UserId, withhold};
+use crate::domain::{Branch, Chat, ChatId, Exchange, Turn, TurnId, UserId, withhold};
+use crate::server::outbound::registry::models::display_name;
 use crate::server::store::{branches, exchanges, turns};
 
 /// The end of a path, root side first.
@@ -13,9 +14,20 @@ pub struct Path {
     pub branch: Option<Branch>,
     pub turns: Vec<Turn>,
     pub has_more_before: bool,
-    pub thinking: HashMap<TurnId, bool>,
+    pub exchanges: HashMap<TurnId, Exchange>,
     /// The versions of each turn, itself included, oldest first.
     pub siblings: HashMap<TurnId, Vec<TurnId>>,
+    /// The turns with which the path goes over to another model, and that model's name.
+    pub switches: HashMap<TurnId, String>,
+}
+
+/// A turn with what hangs beside it.
+pub struct Drawn {
+    pub turn: Turn,
+    pub exchange: Option<Exchange>,
+    /// As in [`Path`].
+    pub siblings: Vec<TurnId>,
+    pub switched_to: Option<String>,
 }
 
 impl Service {
@@ -30,8 +42,9 @@ impl Service {
                 branch,
                 turns: Vec::new(),
                 has_more_before: false,
-                thinking: HashMap::new(),
+                exchanges: HashMap::new(),
                 siblings: HashMap::new(),
+                switches: HashMap::new(),
             });
         };
         let (stored, has_more_before) = turns::path(self.db(), owner, leaf, limit).await?;
@@ -43,10 +56,11 @@ impl Service {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
             None => None,
         };
-        let thinking = self.thinking(owner, &turns).await?;
+        let exchanges = self.exchanges(owner, &turns).await?;
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let siblings = turns::siblings(self.db(), owner, &ids).await?;
-        Ok(Path { chat, branch, turns, has_more_before, thinking, siblings })
+        let switches = self.switches(owner, &chat, &turns).await?;
+        Ok(Path { chat, branch, turns, has_more_before, exchanges, siblings, switches })
     }
 
     /// The chat and the end of the path through `at`; of the path that it opens at when that turn is gone or not given.
@@ -90,16 +104,42 @@ impl Service {
     }
 
     /// One turn with what hangs beside it.
-    pub async fn turn_with_siblings(
+    pub async fn turn_with_siblings(&self, owner: UserId, id: TurnId) -> Result<Drawn, ServiceError> {
+        let turn = self.turn(owner, id).await?;
+        let exchange = self.exchanges(owner, std::slice::from_ref(&turn)).await?.remove(&id);
+        let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
+        let before = match turn.prev_turn_id {
+            Some(before) => turns::find(self.db(), owner, before).await?,
+            None => None,
+        };
+        let switched_to = match before {
+            Some(before) if before.branch_id != turn.branch_id => {
+                let was = branches::find(self.db(), owner, before.branch_id).await?.map(|branch| branch.lock);
+                let is = branches::find(self.db(), owner, turn.branch_id).await?.map(|branch| branch.lock);
+                is.filter(|is| was.is_some_and(|was| was != *is)).map(|is| display_name(&is.model))
+            }
+            _ => None,
+        };
+        Ok(Drawn { turn, exchange, siblings, switched_to })
+    }
+
+    async fn switches(
         &self,
         owner: UserId,
-        id: TurnId,
-    ) -> Result<(Turn, bool, Vec<TurnId>), ServiceError> {
-        let turn = self.turn(owner, id).await?;
-        let thinking = self.thinking(owner, std::slice::from_ref(&turn)).await?;
-        let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
-        let is_thinking = thinking.get(&turn.id).copied().unwrap_or_default();
-        Ok((turn, is_thinking, siblings))
+        chat: &Chat,
+        turns: &[Turn],
+    ) -> Result<HashMap<TurnId, String>, ServiceError> {
+        // Most paths are one branch.
+        if turns.windows(2).all(|pair| pair[0].branch_id == pair[1].branch_id) {
+            return Ok(HashMap::new());
+        }
+        let branches = branches::list(self.db(), owner, chat.id).await?;
+        let lock = |turn: &Turn| branches.iter().find(|branch| branch.id == turn.branch_id).map(|branch| &branch.lock);
+        let switches = turns.windows(2).filter_map(|pair| {
+            let (was, is) = (lock(&pair[0])?, lock(&pair[1])?);
+            (was != is).then(|| (pair[1].id, display_name(&is.model)))
+        });
+        Ok(switches.collect())
     }
 
     /// A running turn is newer in memory than in the journal.
@@ -110,9 +150,8 @@ impl Service {
         self.supervisor().live(turn.id).map_or(turn, |live| live.turn())
     }
 
-    async fn thinking(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<TurnId, bool>, ServiceError> {
+    async fn exchanges(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<TurnId, Exchange>, ServiceError> {
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
-        let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
-        Ok(exchanges.into_iter().map(|(turn, exchange)| (turn, exchange.is_thinking_mode)).collect())
+        Ok(exchanges::of_turns(self.db(), owner, &ids).await?)
     }
 }

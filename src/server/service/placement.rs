@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{Service, ServiceError};
-use crate::domain::branch::resolve_lock;
+use crate::domain::branch::{Frozen, resolve_lock};
 use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
@@ -17,6 +17,8 @@ pub struct Wanted {
     pub branch_id: Option<BranchId>,
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// Another model than the branch's begins a new branch; without this it is refused.
+    pub may_branch: bool,
 }
 
 /// The place that was found; the branch is stored already.
@@ -25,33 +27,29 @@ pub struct Place {
     pub branch: Branch,
 }
 
+/// How a new branch comes about.
+pub(super) struct Leaving<'a> {
+    pub source: &'a Branch,
+    /// The last turn that both share.
+    pub from: Option<TurnId>,
+    pub origin: Origin,
+    pub lock: Lock,
+    /// `None` lets the origin name it.
+    pub name: Option<String>,
+}
+
 impl Service {
     /// The lock of a chat's first branch.
     pub fn first_lock(&self, wanted: &Wanted) -> Result<Lock, ServiceError> {
         let registry = self.supervisor().registry();
-        let default_model = |provider: &str| {
-            let models = registry.models();
-            let of_provider = || models.iter().filter(|model| model.lock.provider == provider);
-            of_provider()
-                .find(|model| model.is_default)
-                .or_else(|| of_provider().next())
-                .map(|model| model.lock.model.clone())
-        };
         let lock = resolve_lock(
             wanted.provider.as_deref(),
             wanted.model.as_deref(),
             None,
-            default_model,
+            |provider| registry.default_model(provider),
             &registry.default_lock(),
         );
-        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
-        if registry.find(&lock.provider).is_none() {
-            return Err(Invalid::new("provider", format!("no provider {:?} is configured", lock.provider)).into());
-        }
-        if lock.model.trim().is_empty() || lock.model.chars().count() > limits::TITLE_CHARS {
-            return Err(Invalid::new("model", format!("1 to {} characters", limits::TITLE_CHARS)).into());
-        }
-        Ok(lock)
+        self.check_new_lock(lock)
     }
 
     /// Finds the place of a user turn in an existing chat.
@@ -66,20 +64,29 @@ impl Service {
             Some(id) => Some(self.parent(owner, chat.id, id).await?),
             None => None,
         };
-        let source = match (&parent, wanted.branch_id.or(chat.default_branch_id)) {
-            (Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
-            (None, Some(id)) => branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id),
-            (None, None) => None,
+        let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
+            (Some(id), ..) => {
+                let named = branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id);
+                Some(named.ok_or_else(|| Invalid::new("branch_id", "no such branch in this chat"))?)
+            }
+            (None, Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
+            (None, None, Some(id)) => branches::find(self.db(), owner, id).await?,
+            (None, None, None) => None,
         };
         let Some(source) = source else {
             return Err(ServiceError::NotFound);
         };
-        let parent = match (parent, source.head_turn_id) {
+        // A branch without turns goes on where it left the other.
+        let end = source.head_turn_id.or(source.fork_turn_id);
+        let parent = match (parent, end) {
             (Some(parent), _) => Some(parent),
-            (None, Some(head)) => Some(self.parent(owner, chat.id, head).await?),
+            (None, Some(end)) => Some(self.parent(owner, chat.id, end).await?),
             (None, None) => None,
         };
-        check_lock(&source, wanted, parent.as_ref())?;
+        let lock = if wanted.may_branch { self.lock_from(&source, wanted)? } else { source.lock.clone() };
+        if !wanted.may_branch {
+            check_lock(&source, wanted, parent.as_ref())?;
+        }
         if let Some(parent) = &parent {
             if !parent.status.is_terminal() {
                 return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
@@ -89,48 +96,115 @@ impl Service {
             }
         }
         let at = parent.as_ref().map(|turn| turn.id);
-        if turns::count_children(tx, chat.id, at).await? >= limits::SIBLINGS {
-            let message = format!("a turn has at most {} versions", limits::SIBLINGS);
-            return Err(ServiceError::conflict("too_many_siblings", message));
-        }
-        let branch = if source.head_turn_id == at {
+        self.check_room(tx, chat.id, at).await?;
+        self.check_available(&lock, at)?;
+        let branch = if lock == source.lock && at == end {
             source
         } else {
-            self.fork(tx, owner, chat.id, &source, at, Origin::Fork).await?
+            let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
+            let leaving = Leaving { source: &source, from: at, origin, lock, name: None };
+            self.fork(tx, owner, chat, leaving).await?
         };
         Ok(Place { parent, branch })
     }
 
-    /// A new branch that leaves `source` at `from`, with its lock.
+    /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
+    pub(super) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
+        let registry = self.supervisor().registry();
+        let lock = resolve_lock(
+            wanted.provider.as_deref(),
+            wanted.model.as_deref(),
+            Some(&source.lock),
+            |provider| registry.default_model(provider),
+            &registry.default_lock(),
+        );
+        self.check_new_lock(lock)
+    }
+
+    fn check_new_lock(&self, lock: Option<Lock>) -> Result<Lock, ServiceError> {
+        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
+        if self.supervisor().registry().find(&lock.provider).is_none() {
+            return Err(Invalid::new("provider", format!("no provider {:?} is configured", lock.provider)).into());
+        }
+        if lock.model.trim().is_empty() || lock.model.chars().count() > limits::TITLE_CHARS {
+            return Err(Invalid::new("model", format!("1 to {} characters", limits::TITLE_CHARS)).into());
+        }
+        Ok(lock)
+    }
+
+    /// A branch whose provider is gone keeps its lock and can be read; to go on needs another one (ux.md 5.4).
+    pub(super) fn check_available(&self, lock: &Lock, from: Option<TurnId>) -> Result<(), ServiceError> {
+        let registry = self.supervisor().registry();
+        if registry.find(&lock.provider).is_some() {
+            return Ok(());
+        }
+        let other = registry.default_lock();
+        Err(ServiceError::Conflict {
+            code: "model_unavailable",
+            message: format!("{} is not configured on this server any more; choose another model", lock.provider),
+            extra: json!({
+                "locked_to": lock,
+                "fork": { "from_turn_id": from, "provider": other.provider, "model": other.model },
+            }),
+        })
+    }
+
+    /// Whether one more version fits below a turn.
+    pub(super) async fn check_room(
+        &self,
+        tx: &mut Tx,
+        chat: ChatId,
+        below: Option<TurnId>,
+    ) -> Result<(), ServiceError> {
+        if turns::count_children(tx, chat, below).await? >= limits::SIBLINGS {
+            let message = format!("a turn has at most {} versions", limits::SIBLINGS);
+            return Err(ServiceError::conflict("too_many_siblings", message));
+        }
+        Ok(())
+    }
+
+    /// What a branch with this lock says in every request: the chat's prompt and the provider's tools as they are now.
+    pub(super) fn frozen(&self, chat: &Chat, lock: &Lock) -> Frozen {
+        let tools = self.supervisor().registry().find(&lock.provider).map(|provider| provider.tools());
+        Frozen { system_prompt: chat.system_prompt.clone(), tools }
+    }
+
+    /// A new branch that leaves another.
     pub(super) async fn fork(
         &self,
         tx: &mut Tx,
         owner: UserId,
-        chat: ChatId,
-        source: &Branch,
-        from: Option<TurnId>,
-        origin: Origin,
+        chat: &Chat,
+        leaving: Leaving<'_>,
     ) -> Result<Branch, ServiceError> {
-        let number = branches::list(self.db(), owner, chat).await?.len() + 1;
-        let word = match origin {
-            Origin::Regenerate => "retry",
-            Origin::Edit => "edit",
-            _ => "branch",
+        let Leaving { source, from, origin, lock, name } = leaving;
+        let name = match name {
+            Some(name) => name,
+            None => {
+                let number = branches::list(self.db(), owner, chat.id).await?.len() + 1;
+                match origin {
+                    Origin::Regenerate => format!("retry {number}"),
+                    Origin::Edit => format!("edit {number}"),
+                    Origin::ModelSwitch => format!("{} {number}", lock.model),
+                    _ => format!("branch {number}"),
+                }
+            }
         };
         let branch = Branch {
             id: ids::mint(),
-            chat_id: chat,
-            name: format!("{word} {number}"),
-            lock: source.lock.clone(),
+            chat_id: chat.id,
+            name,
+            lock,
             parent_branch_id: Some(source.id),
             fork_turn_id: from,
             head_turn_id: None,
             origin,
             label: None,
             pinned: false,
+            policy: source.policy,
             created_at: self.clock().now(),
         };
-        branches::insert(tx, &branch).await?;
+        branches::insert(tx, &branch, &self.frozen(chat, &branch.lock)).await?;
         Ok(branch)
     }
 
@@ -144,7 +218,7 @@ impl Service {
 }
 
 /// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.
-pub(super) fn check_lock(branch: &Branch, wanted: &Wanted, from: Option<&Turn>) -> Result<(), ServiceError> {
+fn check_lock(branch: &Branch, wanted: &Wanted, from: Option<&Turn>) -> Result<(), ServiceError> {
     let provider = wanted.provider.as_deref().unwrap_or(&branch.lock.provider);
     let model = wanted.model.as_deref().unwrap_or(&branch.lock.model);
     if provider == branch.lock.provider && model == branch.lock.model {

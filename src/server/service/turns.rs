@@ -1,16 +1,17 @@
-//! Sending, stopping, trying again.
+//! Sending, editing, stopping, trying again.
 
 use serde_json::json;
 
 use super::exchanges::{ExchangeOf, check_request_id, hash};
 use super::messages::{self, MessageBlock};
-use super::placement::{Wanted, check_lock};
+use super::placement::{Leaving, Place, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::{
-    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, limits, withhold,
+    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
 };
 use crate::server::platform::ids;
 use crate::server::run::StopOutcome;
+use crate::server::store::db::Tx;
 use crate::server::store::{StoreError, branches, chats, exchanges, turns};
 
 /// A message to send.
@@ -49,6 +50,7 @@ impl Service {
             "branch": request.place.branch_id,
             "provider": request.place.provider,
             "model": request.place.model,
+            "may_branch": request.place.may_branch,
             "params": request.params,
         }));
         let contents = messages::check(request.content)?;
@@ -74,6 +76,7 @@ impl Service {
             owner,
             kind: ExchangeKind::Send,
             params: request.params,
+            base: Params::default(),
             sends_draft_of: Some(request.chat_id),
             request_id: request.client_request_id,
             fingerprint,
@@ -83,7 +86,7 @@ impl Service {
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 
-    /// Another reply to the same message: a sibling on a branch of its own.
+    /// Another reply to the same message: a sibling on a branch of its own, with another model where one is named.
     pub async fn retry_turn(
         &self,
         owner: UserId,
@@ -94,7 +97,8 @@ impl Service {
     ) -> Result<Started, ServiceError> {
         params.validate()?;
         check_request_id(client_request_id.as_deref())?;
-        let fingerprint = hash(json!({ "retry": id, "params": params }));
+        let named = (&place.provider, &place.model);
+        let fingerprint = hash(json!({ "retry": id, "named": named, "params": params }));
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -112,28 +116,89 @@ impl Service {
             return Err(ServiceError::conflict("no_message", "this reply answers no message"));
         };
         let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
-        let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
-        let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
-        check_lock(&source, &place, Some(&user_turn))?;
-        if turns::count_children(&mut tx, chat.id, Some(user_id)).await? >= limits::SIBLINGS {
-            let message = format!("a message has at most {} replies", limits::SIBLINGS);
-            return Err(ServiceError::conflict("too_many_siblings", message));
-        }
-        let base = exchanges::find(self.db(), owner, old.exchange_id)
-            .await?
-            .map(|exchange| exchange.params)
-            .unwrap_or_default();
-        let branch = self.fork(&mut tx, owner, chat.id, &source, Some(user_id), Origin::Regenerate).await?;
+        let (chat, branch) = self.beside(&mut tx, owner, &old, Some(user_id), &place, Origin::Regenerate).await?;
         let exchange = ExchangeOf {
             id: ids::mint(),
             owner,
             kind: ExchangeKind::Regenerate,
-            params: params.or(&base),
+            params,
+            base: self.params_of(owner, &old).await?,
             sends_draft_of: None,
             request_id: client_request_id,
             fingerprint,
         };
         self.answer(tx, chat, branch, user_turn, exchange).await
+    }
+
+    /// The same message in other words: a sibling of it on a branch of its own, with a reply. The old one stays.
+    pub async fn edit_turn(&self, owner: UserId, id: TurnId, edit: StartTurn) -> Result<Started, ServiceError> {
+        edit.params.validate()?;
+        check_request_id(edit.client_request_id.as_deref())?;
+        let named = (&edit.place.provider, &edit.place.model);
+        let fingerprint = hash(json!({ "edit": id, "content": edit.content, "named": named, "params": edit.params }));
+        let contents = messages::check(edit.content)?;
+        if !self.supervisor().has_room() {
+            return Err(ServiceError::TooManyRunning);
+        }
+        // As in `retry_turn`.
+        let mut tx = self.db().begin().await?;
+        if let Some(earlier) = self.earlier(owner, edit.client_request_id.as_deref()).await? {
+            tx.rollback().await?;
+            return self.repeated(owner, earlier, &fingerprint).await;
+        }
+        let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if old.role != Role::User {
+            return Err(Invalid::new("turn", "only a message can be edited").into());
+        }
+        let (chat, branch) = self.beside(&mut tx, owner, &old, old.prev_turn_id, &edit.place, Origin::Edit).await?;
+        let parent = match old.prev_turn_id {
+            Some(parent) => turns::find(self.db(), owner, parent).await?,
+            None => None,
+        };
+        let exchange = ExchangeOf {
+            id: ids::mint(),
+            owner,
+            kind: ExchangeKind::Edit,
+            params: edit.params,
+            base: self.params_of(owner, &old).await?,
+            sends_draft_of: None,
+            request_id: edit.client_request_id,
+            fingerprint,
+        };
+        let place = Place { parent, branch };
+        let user_turn = self.user_turn(&mut tx, &chat, &place, contents, exchange.id).await?;
+        self.answer(tx, chat, place.branch, user_turn, exchange).await
+    }
+
+    /// The branch of a sibling of `old` below `parent`, and its chat.
+    async fn beside(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        old: &Turn,
+        parent: Option<TurnId>,
+        wanted: &Wanted,
+        origin: Origin,
+    ) -> Result<(Chat, Branch), ServiceError> {
+        let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
+        let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        self.check_room(tx, chat.id, parent).await?;
+        let lock = match (&wanted.provider, &wanted.model) {
+            (None, None) => {
+                self.check_available(&source.lock, parent)?;
+                source.lock.clone()
+            }
+            _ => self.lock_from(&source, wanted)?,
+        };
+        let leaving = Leaving { source: &source, from: parent, origin, lock, name: None };
+        let branch = self.fork(tx, owner, &chat, leaving).await?;
+        Ok((chat, branch))
+    }
+
+    /// What was asked for in the turn's own exchange.
+    async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
+        let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
+        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }
 
     /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.

@@ -5,23 +5,28 @@ use serde_json::json;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::domain::branch::{Branch, Lock};
+use crate::domain::branch::{Branch, ContextPolicy, Frozen, Lock};
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{parse_word, plain, word};
+use crate::server::store::rows::{from_json, parse_word, plain, to_json, word};
 
 sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
-        origin, provider_state, label, pinned, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+        origin, provider_state, label, pinned, policy, system_prompt, tools, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
-        b.origin, b.label, b.pinned, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
+        b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL";
     LIST = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
-        b.origin, b.label, b.pinned, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
+        b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY b.created_at, b.id";
+    FROZEN = "SELECT system_prompt, tools FROM branches WHERE id = $1";
+    SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
+        WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
+    RENAME = "UPDATE branches SET name = $2 WHERE id = $1 AND deleted_at IS NULL";
+    SET_POLICY = "UPDATE branches SET policy = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_HEAD = "UPDATE branches SET head_turn_id = $3 \
         WHERE id = $1 AND head_turn_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL";
 }
@@ -39,6 +44,7 @@ struct BranchRow {
     origin: String,
     label: Option<String>,
     pinned: bool,
+    policy: String,
     created_at: DateTime<Utc>,
 }
 
@@ -55,14 +61,17 @@ impl BranchRow {
             origin: parse_word(self.origin, "branches", "origin", self.id)?,
             label: self.label,
             pinned: self.pinned,
+            policy: parse_word(self.policy, "branches", "policy", self.id)?,
             created_at: self.created_at,
         })
     }
 }
 
 /// Stores a new branch. Its turns may be inserted later in the same transaction.
-pub async fn insert(tx: &mut Tx, branch: &Branch) -> Result<(), StoreError> {
+pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(), StoreError> {
     let name = plain(&branch.name, "the branch's name")?;
+    let system_prompt = plain(&frozen.system_prompt, "the system prompt")?;
+    let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(branch.id.uuid())
@@ -77,6 +86,9 @@ pub async fn insert(tx: &mut Tx, branch: &Branch) -> Result<(), StoreError> {
             .bind(Json(json!({})))
             .bind(branch.label.as_deref())
             .bind(branch.pinned)
+            .bind(word(branch.policy))
+            .bind(system_prompt)
+            .bind(tools)
             .bind(branch.created_at)
             .execute(conn)
             .await?;
@@ -96,6 +108,40 @@ pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, S
     let rows: Vec<BranchRow> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     rows.into_iter().map(BranchRow::into_branch).collect()
+}
+
+/// What the branch says in every request. For a run, which has the branch from its owner's turn.
+pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreError> {
+    let row: Option<(String, Option<String>)> =
+        on!(db, |pool| sqlx::query_as(FROZEN).bind(branch.uuid()).fetch_optional(pool).await?);
+    let Some((system_prompt, tools)) = row else { return Ok(None) };
+    let tools = tools.map(|text| from_json(&text, "branches", "tools", branch.uuid())).transpose()?;
+    Ok(Some(Frozen { system_prompt, tools }))
+}
+
+/// Gives the system prompt to the chat's branches that have no turn yet; the others keep theirs.
+pub async fn set_prompt_of_empty(tx: &mut Tx, chat: ChatId, text: &str) -> Result<(), StoreError> {
+    let text = plain(text, "the system prompt")?;
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_PROMPT_OF_EMPTY).bind(chat.uuid()).bind(text).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Gives the branch a name. False when it is gone.
+pub async fn rename(tx: &mut Tx, branch: BranchId, name: &str) -> Result<bool, StoreError> {
+    let name = plain(name, "the branch's name")?;
+    let changed =
+        in_tx!(tx, |conn| sqlx::query(RENAME).bind(branch.uuid()).bind(name).execute(conn).await?.rows_affected());
+    Ok(changed > 0)
+}
+
+/// Sets how earlier reasoning goes back from the next request on. False when the branch is gone.
+pub async fn set_policy(tx: &mut Tx, branch: BranchId, policy: ContextPolicy) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_POLICY).bind(branch.uuid()).bind(word(policy)).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
 }
 
 /// Moves the head on from where the caller saw it. False when it is elsewhere by now: the branch has grown meanwhile,

@@ -7,23 +7,24 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::domain::{Exchange, ExchangeId, Params, TurnId, UserId};
+use crate::domain::{Exchange, ExchangeId, NotSent, Params, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{parse_word, plain, word};
 
 sql! {
     INSERT = "INSERT INTO exchanges (id, owner_id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, \
-        client_request_id, request_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-    FIND = "SELECT id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, client_request_id, created_at \
-        FROM exchanges WHERE owner_id = $1 AND id = $2";
+        client_request_id, request_hash, created_at, not_sent) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    FIND = "SELECT id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, not_sent, \
+        client_request_id, created_at FROM exchanges WHERE owner_id = $1 AND id = $2";
     FIND_BY_REQUEST = "SELECT e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, e.params, \
-        e.client_request_id, e.created_at, e.request_hash, t.id AS assistant_turn_id \
+        e.not_sent, e.client_request_id, e.created_at, e.request_hash, t.id AS assistant_turn_id \
         FROM exchanges e LEFT JOIN turns t ON t.exchange_id = e.id AND t.role = 'assistant' \
         WHERE e.owner_id = $1 AND e.client_request_id = $2";
     /// Followed by a list of turn ids.
     OF_TURNS = "SELECT t.id AS turn_id, e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, \
-        e.params, e.client_request_id, e.created_at FROM turns t JOIN exchanges e ON e.id = t.exchange_id ";
+        e.params, e.not_sent, e.client_request_id, e.created_at FROM turns t JOIN exchanges e ON e.id = t.exchange_id ";
 }
 
 /// What a request id was used for.
@@ -44,6 +45,7 @@ struct ExchangeRow {
     kind: String,
     is_thinking_mode: bool,
     params: Json<Params>,
+    not_sent: Json<Vec<NotSent>>,
     client_request_id: Option<String>,
     created_at: DateTime<Utc>,
 }
@@ -58,6 +60,7 @@ impl ExchangeRow {
             kind: parse_word(self.kind, "exchanges", "kind", self.id)?,
             is_thinking_mode: self.is_thinking_mode,
             params: self.params.0,
+            not_sent: self.not_sent.0,
             client_request_id: self.client_request_id,
             created_at: self.created_at,
         })
@@ -103,6 +106,7 @@ pub async fn insert(
             .bind(request)
             .bind(request_hash)
             .bind(exchange.created_at)
+            .bind(Json(&exchange.not_sent))
             .execute(conn)
             .await?;
     });

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -83,7 +83,7 @@ pub struct NewGeneration {
     pub model_requested: String,
     /// The body exactly as it is sent; no headers, so no key.
     pub request_body: Vec<u8>,
-    /// Which turns went into it, and how (domain.md 4.7).
+    /// Which turns went into it and how, and which parameters did not ([`crate::domain::context::RequestManifest`]).
     pub request_manifest: Value,
     pub raw_kind: RawKind,
     pub started_at: DateTime<Utc>,
@@ -166,7 +166,7 @@ impl GenerationRow {
             provider: self.provider,
             model_requested: self.model_requested,
             model_returned: self.model_returned,
-            request_manifest: self.request_manifest.0,
+            request_manifest: with_parts(self.request_manifest.0),
             raw_sha256: self.raw_sha256,
             raw_bytes: self.raw_bytes.map(place),
             raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
@@ -180,6 +180,14 @@ impl GenerationRow {
             started_at: self.started_at,
             ended_at: self.ended_at,
         })
+    }
+}
+
+/// Manifests were once the list of turns alone.
+fn with_parts(manifest: Value) -> Value {
+    match manifest {
+        Value::Array(turns) => json!({"turns": turns, "not_sent": []}),
+        manifest => manifest,
     }
 }
 

@@ -133,7 +133,7 @@ fn take_over(state: ComposerState) {
     // After a change of page the old page's box may have the focus until it is gone, which is by the next frame.
     request_animation_frame(move || {
         if focus::is_free() {
-            focus::on(target);
+            focus::quietly_on(target);
         }
     });
 }

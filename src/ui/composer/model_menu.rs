@@ -3,8 +3,10 @@
 
 use leptos::prelude::*;
 
+use crate::browser::{dialog, focus};
 use crate::domain::provider::Model;
 use crate::domain::{Lock, Thinking};
+use crate::ui::composer::COMPOSER;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
@@ -25,7 +27,7 @@ pub fn parse_model_value(value: &str) -> Option<Lock> {
 pub fn ModelMenu() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     move || match state.lock.get() {
-        Some(lock) => view! { <LockedChip lock/> }.into_any(),
+        Some(lock) => view! { <LockedMenu lock/> }.into_any(),
         None => view! { <ModelSelect/> }.into_any(),
     }
 }
@@ -33,13 +35,20 @@ pub fn ModelMenu() -> impl IntoView {
 #[component]
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    let choose = move |event| {
-        let lock = parse_model_value(&event_target_value(&event));
-        state.choice.set(lock.clone());
-        state.draft.change(|draft| draft.lock = lock);
-    };
+    let choose = move |event| state.choose(parse_model_value(&event_target_value(&event)));
+    let groups = options(state);
+    view! {
+        <span class="select">
+            <select name="model" aria-label=words::MODEL on:change=choose>{groups}</select>
+            <Icon name="chevron-down"/>
+        </span>
+    }
+}
+
+/// Every model, under the names of their providers.
+fn options(state: ComposerState) -> AnyView {
     let chosen = state.choice.get_untracked();
-    let groups = by_provider(state.models.get_value())
+    by_provider(state.models.get_value())
         .into_iter()
         .map(|(provider_name, models)| {
             let options = models
@@ -51,13 +60,8 @@ fn ModelSelect() -> impl IntoView {
                 .collect_view();
             view! { <optgroup label=provider_name>{options}</optgroup> }
         })
-        .collect_view();
-    view! {
-        <span class="select">
-            <select name="model" aria-label=words::MODEL on:change=choose>{groups}</select>
-            <Icon name="chevron-down"/>
-        </span>
-    }
+        .collect_view()
+        .into_any()
 }
 
 /// Models in their order, gathered under their providers' names.
@@ -72,22 +76,97 @@ fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
     groups
 }
 
+/// The chip that names the branch's model, and behind it the way to another one. What is chosen there begins a new
+/// branch with the next message, and not before: nothing is made that nobody uses.
 #[component]
-fn LockedChip(lock: Lock) -> impl IntoView {
+fn LockedMenu(lock: Lock) -> impl IntoView {
     const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
+    let own = name_of(state, &lock);
     let name = move || state.model().map_or_else(|| lock.model.clone(), |model| words::model_name(&model));
+    let chip = move || match state.choice.get() {
+        None => ("lock", words::LOCKED),
+        Some(_) => ("branch", words::NEW_BRANCH),
+    };
+    let choose = move |event| {
+        state.choose(parse_model_value(&event_target_value(&event)));
+        dialog::close_popovers();
+    };
     view! {
         <button type="button" class="chip" popovertarget=WHY>
-            <Icon name="lock"/>
+            {move || view! { <Icon name=chip().0/> }}
             <bdi>{move || name()}</bdi>
-            " · "{words::LOCKED}
+            " · "
+            {move || chip().1}
         </button>
-        <div id=WHY class="menu note" popover="auto">{words::WHY_LOCKED}</div>
+        {move || state.choice.get().map(|lock| view! {
+            <input type="hidden" name="model" value=model_value(&lock)/>
+        })}
+        <div id=WHY class="menu note" popover="auto">
+            <p>{words::WHY_LOCKED}</p>
+            {move || match state.choice.get() {
+                Some(_) => choice_button(state, None, words::stay_with(&own)).into_any(),
+                None => first_choices(state).into_any(),
+            }}
+            <span class="select">
+                <select name="other" aria-label=words::OTHER_MODEL on:change=choose>
+                    <option value="">{words::OTHER_MODEL}</option>
+                    {options(state)}
+                </select>
+                <Icon name="chevron-down"/>
+            </span>
+            <button class="button without-script" formaction="/forms/model" formnovalidate>{words::CHOOSE_MODEL}</button>
+        </div>
     }
 }
 
-/// The select "Thinking"; absent for a model that does not reason.
+/// The banner over the composer of a branch whose model is gone, with the way on.
+#[component]
+pub fn ModelGone(gone: Lock) -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    let text = words::model_unavailable(&gone.model);
+    let is_over = move || state.lock.get().as_ref() != Some(&gone) || state.choice.get().is_some();
+    view! {
+        <div class="banner warn" hidden=is_over>
+            <p>{text}</p>
+            {first_choices(state)}
+        </div>
+    }
+}
+
+/// One button for each provider: its first model.
+fn first_choices(state: ComposerState) -> impl IntoView {
+    let own = state.lock.get_untracked();
+    by_provider(state.models.get_value())
+        .into_iter()
+        .filter_map(|(_, models)| models.into_iter().find(|model| Some(&model.lock) != own.as_ref()))
+        .map(|model| choice_button(state, Some(model.lock.clone()), words::continue_with(&words::model_name(&model))))
+        .collect_view()
+}
+
+/// Without script it posts the composer as it is; what is typed comes back with the choice.
+fn choice_button(state: ComposerState, lock: Option<Lock>, label: String) -> impl IntoView {
+    let value = lock.as_ref().map(model_value).unwrap_or_default();
+    let choose = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        state.choose(lock.clone());
+        dialog::close_popovers();
+        focus::on("#message");
+    };
+    view! {
+        <button class="menu-row" form=COMPOSER formaction="/forms/model" formnovalidate name="choose" value=value on:click=choose>
+            <Icon name="branch"/>
+            {label}
+        </button>
+    }
+}
+
+fn name_of(state: ComposerState, lock: &Lock) -> String {
+    let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(words::model_name);
+    state.models.with_value(name).unwrap_or_else(|| lock.model.clone())
+}
+
+/// The select "Thinking"; absent where there is nothing to choose.
 #[component]
 pub fn ThinkingMenu() -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -99,12 +178,12 @@ pub fn ThinkingMenu() -> impl IntoView {
     };
     live(move || {
         let levels = state.thinking_levels();
-        let chosen = state.thinking.get_untracked();
-        (!levels.is_empty()).then(|| {
+        let chosen = state.thinking.get_untracked().nearest(&levels);
+        (levels.len() > 1).then(|| {
             let options = levels
                 .into_iter()
                 .map(|level| {
-                    let selected = level == chosen;
+                    let selected = Some(level) == chosen;
                     view! { <option value=level.as_str() selected=selected>{words::thinking_level(level)}</option> }
                 })
                 .collect_view();

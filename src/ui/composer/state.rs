@@ -8,7 +8,7 @@ use crate::api::error::ApiError;
 use crate::api::turns::{send_message, stop_reply};
 use crate::api::view::{DraftView, SendMessage, Started, TurnView};
 use crate::browser::{focus, request_id, textarea};
-use crate::domain::provider::{Model, Reasoning};
+use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
@@ -49,8 +49,9 @@ pub struct ComposerState {
     pub has_text: RwSignal<bool>,
     /// What is wrong, beside the field.
     pub problem: RwSignal<Option<String>>,
-    /// The lock of the branch; until there is one, what is chosen in the menu.
+    /// The lock of the branch.
     pub lock: Signal<Option<Lock>>,
+    /// What is chosen in the menu: the model of a new chat, or another than the branch's, for a new branch.
     pub choice: RwSignal<Option<Lock>>,
     pub thinking: RwSignal<Thinking>,
     pub models: StoredValue<Vec<Model>>,
@@ -71,17 +72,20 @@ pub struct ComposerState {
 impl ComposerState {
     /// The model that would answer, as far as it is known.
     pub fn model(self) -> Option<Model> {
-        let lock = self.lock.get().or_else(|| self.choice.get());
+        let lock = self.choice.get().or_else(|| self.lock.get());
         self.models.with_value(|models| models.iter().find(|model| Some(&model.lock) == lock.as_ref()).cloned())
     }
 
-    /// The thinking levels that make sense for the model; none when it does not reason.
+    /// The levels of thinking that the model can be asked for.
     pub fn thinking_levels(self) -> Vec<Thinking> {
-        match self.model().map(|model| model.reasoning) {
-            Some(Reasoning::Never) => Vec::new(),
-            Some(Reasoning::Always) => Thinking::LEVELS.into_iter().filter(|level| *level != Thinking::Off).collect(),
-            Some(Reasoning::Optional) | None => Thinking::LEVELS.to_vec(),
-        }
+        self.model().map_or_else(|| Thinking::LEVELS.to_vec(), |model| model.thinking_levels)
+    }
+
+    /// Takes another model for the next message; none goes back to the branch's own.
+    pub fn choose(self, lock: Option<Lock>) {
+        let lock = lock.filter(|lock| self.lock.get_untracked().as_ref() != Some(lock));
+        self.choice.set(lock.clone());
+        self.draft.change(|draft| draft.lock = lock);
     }
 
     /// Takes over what is in the box.
@@ -237,14 +241,15 @@ impl ComposerState {
     /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it
     /// may have arrived all the same.
     fn message(self) -> SendMessage {
-        let choice = self.lock.get_untracked().is_none().then(|| self.choice.get_untracked()).flatten();
+        let choice = self.choice.get_untracked();
         let mut message = SendMessage {
             chat_id: self.chat_id,
             text: self.draft.text(),
             prev_turn_id: self.leaf.get_untracked(),
             provider: choice.as_ref().map(|lock| lock.provider.clone()),
             model: choice.map(|lock| lock.model),
-            thinking: Some(self.thinking.get_untracked()),
+            may_branch: true,
+            thinking: self.thinking.get_untracked().nearest(&untrack(|| self.thinking_levels())),
             client_request_id: self.request_id.get_value(),
         };
         if let Some(failed) = self.failed.get_value() {

@@ -13,9 +13,9 @@ use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::{load_turn, retry_reply};
-use crate::api::view::{ChatPage, Notice, Started, TurnView};
+use crate::api::view::{ChatPage, Started, TurnView};
 use crate::browser::{focus, media, request_id};
-use crate::domain::{Chat, ChatId, Lock, TurnId};
+use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
@@ -116,6 +116,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
             began_here();
+            branch.set(Some(started.branch.clone()));
             show_started(state, started);
             sending.set(None);
         }),
@@ -123,17 +124,15 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     };
     refresh_list_when_over(running);
 
-    let notices = page.notices.into_iter().filter_map(|notice| notice_text(notice, lock)).collect_view();
     let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some()));
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
     view! {
         <Title text=document_title/>
         <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
         <ChatHeader chat title branch models=models.clone()/>
-        <Transcript state on_stop on_retry=retrying(state, began_here) at=at_in_address().get_untracked()/>
+        <Transcript state on_stop on_retry=retrying(state, branch, began_here) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
-        {notices}
         <Composer
             chat_id=Some(chat_id)
             draft
@@ -145,6 +144,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             running
             stop_asked
             listeners
+            notices=page.notices
         />
     }
     .into_any()
@@ -159,7 +159,11 @@ fn show_started(state: ChatState, started: Started) {
 }
 
 /// Asks for another reply to the same message and shows it.
-fn retrying(state: ChatState, began_here: impl Fn() + Copy + Send + Sync + 'static) -> Callback<TurnId> {
+fn retrying(
+    state: ChatState,
+    branch: RwSignal<Option<Branch>>,
+    began_here: impl Fn() + Copy + Send + Sync + 'static,
+) -> Callback<TurnId> {
     let announcer = expect_context::<Announcer>();
     let toasts = expect_context::<Toasts>();
     Callback::new(move |turn: TurnId| {
@@ -167,6 +171,7 @@ fn retrying(state: ChatState, began_here: impl Fn() + Copy + Send + Sync + 'stat
             match retry_reply(turn, request_id::mint()).await {
                 Ok(started) => {
                     began_here();
+                    branch.set(Some(started.branch.clone()));
                     show_started(state, started);
                     // The button that was pressed is gone with the reply it belonged to.
                     if !media::is_touch() {
@@ -223,15 +228,4 @@ fn refresh_list_when_over(running: Signal<Option<TurnId>>) {
             }
         },
     );
-}
-
-fn notice_text(notice: Notice, lock: Signal<Option<Lock>>) -> Option<impl IntoView> {
-    match notice {
-        Notice::ModelUnavailable { lock: gone } => Some(view! {
-            <p class="banner warn" hidden=move || lock.get().as_ref() != Some(&gone)>
-                {words::model_unavailable(&gone.model)}
-            </p>
-        }),
-        Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
-    }
 }

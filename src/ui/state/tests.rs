@@ -8,7 +8,14 @@ use crate::domain::frame::{Frame, Signal as Aside};
 use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, sample};
 
 fn view(turn: Turn) -> TurnView {
-    TurnView { siblings: vec![turn.id], is_thinking_mode: true, markup: Vec::new(), turn }
+    TurnView {
+        siblings: vec![turn.id],
+        is_thinking_mode: true,
+        not_sent: None,
+        markup: Vec::new(),
+        switched_to: None,
+        turn,
+    }
 }
 
 fn in_owner<T>(run: impl FnOnce() -> T) -> T {

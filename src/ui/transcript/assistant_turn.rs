@@ -33,6 +33,8 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         let turn = turn.clone();
         move |_| status.get() == TurnStatus::Complete && turn.items().is_empty()
     });
+    let not_sent = turn.with_untracked(|view| view.not_sent.clone());
+    let not_sent = not_sent.map(|said| view! { <p class="not-sent">{said}</p> });
     view! {
         <article
             id=article_id(id)
@@ -49,6 +51,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::EMPTY_REPLY}</p> })}
                 <StatusLine state turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>
+                {not_sent}
                 <ErrorReply turn=turn.clone() on_retry/>
                 <RefreshLink turn=turn.clone()/>
             </div>

@@ -12,6 +12,11 @@ pub use tool::{tool_gist, tool_state};
 pub const YOU: &str = "You";
 pub const ASSISTANT: &str = "Assistant";
 pub const SYSTEM: &str = "System";
+
+/// The line between the turns of one model and those of another.
+pub fn switched_to(model: &str) -> String {
+    format!("switched to {model} · earlier replies are sent as plain text")
+}
 pub const TRANSCRIPT: &str = "Messages";
 pub const EMPTY_REPLY: &str = "The reply is empty.";
 pub const STOPPED_BY_YOU: &str = "Stopped by you";

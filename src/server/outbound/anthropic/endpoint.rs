@@ -6,9 +6,9 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::provider::Reasoning;
-use crate::server::outbound::anthropic::models::Abilities;
-use crate::server::outbound::anthropic::{MessagesDecoder, request};
+use crate::domain::Capabilities;
+use crate::server::outbound::anthropic::models::Generation;
+use crate::server::outbound::anthropic::{MessagesDecoder, models, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
@@ -76,8 +76,8 @@ impl Provider for MessagesEndpoint {
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        Abilities::of(model).reasoning()
+    fn capabilities(&self, model: &str) -> Capabilities {
+        models::capabilities(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -108,11 +108,11 @@ fn betas(body: &[u8]) -> Option<&'static str> {
         r#type: String,
     }
     let body: Body = serde_json::from_slice(body).ok()?;
-    let abilities = Abilities::of(&body.model);
+    let generation = Generation::of(&body.model);
     let has_budget = body.thinking.is_some_and(|thinking| thinking.r#type == "enabled");
-    match abilities {
-        Abilities { is_bound_to_prefix: true, .. } => Some(BINDING),
-        Abilities { interleaves_by_beta: true, .. } if has_budget => Some(INTERLEAVED),
+    match generation {
+        Generation { is_bound_to_prefix: true, .. } => Some(BINDING),
+        Generation { interleaves_by_beta: true, .. } if has_budget => Some(INTERLEAVED),
         _ => None,
     }
 }
@@ -120,18 +120,9 @@ fn betas(body: &[u8]) -> Option<&'static str> {
 /// A model of the list, with what the list says about it.
 fn listed(model: &Value) -> Option<Listed> {
     let id = model.get("id")?.as_str()?;
-    let count = |field: &str| model.get(field).and_then(Value::as_u64).filter(|count| *count > 0);
-    let thinks = model.pointer("/capabilities/thinking/supported").and_then(Value::as_bool);
     Some(Listed {
-        id: id.to_owned(),
         name: model.get("display_name").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned),
-        reasoning: thinks.map(|thinks| match Abilities::of(id).reasoning() {
-            Reasoning::Always if thinks => Reasoning::Always,
-            _ if thinks => Reasoning::Optional,
-            _ => Reasoning::Never,
-        }),
-        context_tokens: count("max_input_tokens"),
-        output_tokens: count("max_tokens"),
+        ..Listed::of(id, models::refined(model, models::capabilities(id)))
     })
 }
 
@@ -147,6 +138,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::provider::Reasoning;
 
     #[test]
     fn betas_belong_to_the_model_and_to_how_it_thinks() {
@@ -170,24 +162,13 @@ mod tests {
     fn a_list_says_what_a_model_can() {
         let full = json!({"type": "model", "id": "claude-opus-4-7", "display_name": "Claude Opus 4.7",
             "max_input_tokens": 1000000, "max_tokens": 128000, "capabilities": {"thinking": {"supported": true}}});
-        let expected = Listed {
-            id: "claude-opus-4-7".into(),
-            name: Some("Claude Opus 4.7".into()),
-            reasoning: Some(Reasoning::Optional),
-            context_tokens: Some(1_000_000),
-            output_tokens: Some(128_000),
-        };
-        assert_eq!(listed(&full), Some(expected));
-        assert_eq!(listed(&json!({"id": "m", "max_tokens": 0})), Some(Listed::of("m")));
+        let said = listed(&full).unwrap();
+        assert_eq!((said.id.as_str(), said.name.as_deref()), ("claude-opus-4-7", Some("Claude Opus 4.7")));
+        let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
+        assert_eq!((reasoning, context_tokens, max_tokens.most), (Reasoning::Optional, Some(1_000_000), Some(128_000)));
+        let of_name = |id: &str| Listed::of(id, models::capabilities(id));
+        assert_eq!(listed(&json!({"id": "m", "max_tokens": 0})), Some(of_name("m")));
         assert_eq!(listed(&json!({"name": "m"})), None);
-        for (id, thinks, reasoning) in [
-            ("claude-fable-5-2", true, Reasoning::Always),
-            ("of-tomorrow", true, Reasoning::Optional),
-            ("of-tomorrow", false, Reasoning::Never),
-        ] {
-            let said = listed(&json!({"id": id, "capabilities": {"thinking": {"supported": thinks}}}));
-            assert_eq!(said.unwrap().reasoning, Some(reasoning), "{id}");
-        }
     }
 
     #[test]

@@ -1,16 +1,17 @@
-//! What each generation of models takes, told from its name (providers.md 3.2, 3.7): how thinking is asked for, which
-//! sampling parameters are refused, how long a reply may be. Names that no generation is known of get nothing that a
-//! server could refuse.
+//! What each generation of models takes, told from its name (providers.md 3.2, 3.7), and what the API's list of models
+//! adds to it: how thinking is asked for, which sampling parameters are refused, how long a reply may be. Names that no
+//! generation is known of get nothing that a server could refuse, unless the list says that it is taken.
 
 use serde_json::{Value, json};
 
+use crate::domain::capabilities::{Range, Takes};
 use crate::domain::provider::Reasoning;
-use crate::domain::{Params, Thinking};
+use crate::domain::{Capabilities, Thinking};
 
 /// How thinking is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingSwitch {
-    /// Nothing is known, so nothing is sent.
+    /// Nothing is known by name.
     Unknown,
     /// The model has none.
     Nothing,
@@ -26,20 +27,19 @@ pub enum ThinkingSwitch {
 
 /// Which sampling parameters a model takes while it does not think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
+enum Sampling {
     All,
     /// `temperature` or `top_p`, not both.
     OneOfTwo,
     Nothing,
 }
 
-/// What a model takes.
+/// What a generation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Abilities {
+pub struct Generation {
     pub thinking: ThinkingSwitch,
-    pub sampling: Sampling,
-    /// The most that `max_tokens` may say.
-    pub most_tokens: u32,
+    sampling: Sampling,
+    most_tokens: Option<u32>,
     /// Thinking between tool calls has to be asked for with a beta header.
     pub interleaves_by_beta: bool,
     /// Signatures hold only for an unchanged conversation before them.
@@ -48,20 +48,24 @@ pub struct Abilities {
 
 /// The smallest budget that the API takes.
 const LEAST_BUDGET: u32 = 1_024;
+/// The API demands a `max_tokens`: this goes to models of which nothing is known, because every one takes it.
+const USUAL_TOKENS: u32 = 8_192;
+/// While a model thinks, only a `top_p` near 1 is taken.
+const TOP_P_THINKING: Range<f64> = Range::new(0.95, 1.0);
 
-impl Abilities {
+impl Generation {
     /// The row of a model, also under the names that gateways and clouds give it.
     pub fn of(model: &str) -> Self {
         let model = model.to_ascii_lowercase();
         let row = |thinking, sampling, most_tokens| Self {
             thinking,
             sampling,
-            most_tokens,
+            most_tokens: Some(most_tokens),
             interleaves_by_beta: false,
             is_bound_to_prefix: false,
         };
         let Some((family, version)) = generation(&model) else {
-            return row(ThinkingSwitch::Unknown, Sampling::All, 8_192);
+            return Self { most_tokens: None, ..row(ThinkingSwitch::Unknown, Sampling::All, 0) };
         };
         let is_named_later = matches!(family, "fable" | "mythos");
         match version {
@@ -83,66 +87,138 @@ impl Abilities {
             _ => row(ThinkingSwitch::Adaptive, Sampling::Nothing, 128_000),
         }
     }
+}
 
-    /// Whether the model reasons.
-    pub fn reasoning(&self) -> Reasoning {
-        match self.thinking {
-            ThinkingSwitch::Nothing => Reasoning::Never,
-            ThinkingSwitch::Always => Reasoning::Always,
-            _ => Reasoning::Optional,
-        }
+/// What a model takes, as far as its name tells.
+pub fn capabilities(model: &str) -> Capabilities {
+    let Generation { thinking, sampling, most_tokens, .. } = Generation::of(model);
+    let (reasoning, levels): (_, &[Thinking]) = match thinking {
+        ThinkingSwitch::Unknown => (Reasoning::Optional, &[]),
+        ThinkingSwitch::Nothing => (Reasoning::Never, &[]),
+        ThinkingSwitch::Always => (Reasoning::Always, &Thinking::LEVELS[1..]),
+        _ => (Reasoning::Optional, &Thinking::LEVELS),
+    };
+    let takes_budget = matches!(thinking, ThinkingSwitch::Budget | ThinkingSwitch::AdaptiveOrBudget);
+    let takes = |plain: Range<f64>, thinking| Takes { plain: Some(plain), thinking };
+    let (temperature, top_p, top_k) = match sampling {
+        Sampling::Nothing => (Takes::never(), Takes::never(), Takes::never()),
+        _ => (
+            takes(Range::new(0.0, 1.0), None),
+            takes(Range::new(0.0, 1.0), Some(TOP_P_THINKING)),
+            Takes::plain(Range::at_least(1)),
+        ),
+    };
+    let known = Capabilities {
+        thinking_budget: takes_budget.then_some(Range::at_least(LEAST_BUDGET)),
+        levels_are_budgets: thinking == ThinkingSwitch::Budget,
+        temperature,
+        top_p,
+        temperature_or_top_p: sampling == Sampling::OneOfTwo,
+        top_k,
+        max_tokens: Range { least: 1, most: most_tokens },
+        stop_sequences: Takes::always(crate::domain::limits::STOP_SEQUENCES as u32),
+        blank_stop_sequences: false,
+        ..Capabilities::default().thinking(reasoning, levels)
+    };
+    if thinking != ThinkingSwitch::Unknown {
+        return known;
     }
-
-    /// The `max_tokens` to send: what is asked for, or all that the model can.
-    pub fn max_tokens(&self, asked: Option<u32>) -> u32 {
-        match (asked, self.thinking) {
-            // What somebody asks of a model that no table knows is theirs to know.
-            (Some(tokens), ThinkingSwitch::Unknown) => tokens,
-            (Some(tokens), _) => tokens.min(self.most_tokens),
-            (None, _) => self.most_tokens,
-        }
+    // Nobody asks it to think, and whether it does so by itself is not known: it is spoken to as if it did not.
+    Capabilities {
+        temperature: Takes::always(Range::new(0.0, 1.0)),
+        top_p: Takes::always(Range::new(0.0, 1.0)),
+        top_k: Takes::always(Range::at_least(1)),
+        ..known
     }
+}
 
-    /// The `thinking` object and the effort to send with this `max_tokens`.
-    pub fn ask(&self, thinking: Thinking, max_tokens: u32) -> (Option<Value>, Option<&'static str>) {
-        let is_on = thinking != Thinking::Off;
-        match self.thinking {
-            ThinkingSwitch::Unknown | ThinkingSwitch::Nothing => (None, None),
-            ThinkingSwitch::Budget => (budget(thinking, max_tokens), None),
-            ThinkingSwitch::AdaptiveOrBudget => match thinking {
-                Thinking::Off | Thinking::Budget(_) => (budget(thinking, max_tokens), None),
-                level => (Some(json!({"type": "adaptive"})), Some(effort(level))),
-            },
-            ThinkingSwitch::Adaptive if !is_on => (Some(json!({"type": "disabled"})), None),
-            ThinkingSwitch::Adaptive | ThinkingSwitch::Always => {
-                let mut asked = json!({"type": "adaptive", "display": "summarized"});
-                if self.is_bound_to_prefix {
-                    // Better to lose old reasoning than the whole request.
-                    asked["block_binding"] = json!({"prefix_mismatch_behavior": "drop_block"});
-                }
-                (Some(asked), Some(effort(thinking)))
+/// What the API's list of models adds: `GET /v1/models` names the forms of thinking, the efforts and the sizes.
+pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
+    let count = |field: &str| model.get(field).and_then(Value::as_u64).filter(|count| *count > 0);
+    let can = |path: &str| model.pointer(&format!("/capabilities/{path}/supported")).and_then(Value::as_bool);
+    let sized = Capabilities {
+        context_tokens: count("max_input_tokens").or(known.context_tokens),
+        images: can("image_input").or(known.images),
+        ..known.with_most_tokens(count("max_tokens"))
+    };
+    match can("thinking") {
+        None => sized,
+        Some(false) => sized.without_thinking(),
+        Some(true) => thinking_as_listed(sized, can),
+    }
+}
+
+fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -> Capabilities {
+    let is_known = known.reasoning == Reasoning::Always || !known.thinking_levels.is_empty();
+    let (adaptive, enabled) = (can("thinking/types/adaptive"), can("thinking/types/enabled"));
+    if adaptive.is_none() && enabled.is_none() {
+        return known;
+    }
+    // Where the list does not say it, a name that is known to think for ever does, and any other can be left alone.
+    let can_be_off = can("thinking/types/disabled").unwrap_or(known.reasoning != Reasoning::Always);
+    let takes = |level: Thinking| match level {
+        Thinking::Off => can_be_off,
+        level => can(&format!("effort/{}", level.as_str())).unwrap_or(true) || adaptive != Some(true),
+    };
+    let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| takes(*level)).collect();
+    let reasoning = if can_be_off { Reasoning::Optional } else { Reasoning::Always };
+    let takes_budget = enabled.unwrap_or(known.thinking_budget.is_some());
+    let known = if is_known {
+        known
+    } else {
+        // A model of a later generation than any that is known; those take no sampling parameters while they think.
+        Capabilities {
+            temperature: Takes { thinking: None, ..known.temperature },
+            top_p: Takes { thinking: Some(TOP_P_THINKING), ..known.top_p },
+            top_k: Takes { thinking: None, ..known.top_k },
+            ..known
+        }
+    };
+    Capabilities {
+        thinking_budget: takes_budget.then_some(Range::at_least(LEAST_BUDGET)),
+        levels_are_budgets: takes_budget && adaptive != Some(true),
+        ..known.thinking(reasoning, &levels)
+    }
+}
+
+/// The `max_tokens` to send: what is asked for, or all that the model can.
+pub fn max_tokens(asked: Option<u32>, model: &Capabilities) -> u32 {
+    asked.or(model.max_tokens.most).unwrap_or(USUAL_TOKENS)
+}
+
+/// The `thinking` object and the effort to send with this `max_tokens`. `thinking` fits the model.
+pub fn ask(
+    name: &str,
+    model: &Capabilities,
+    thinking: Thinking,
+    max_tokens: u32,
+) -> (Option<Value>, Option<&'static str>) {
+    let row = Generation::of(name);
+    let takes_levels = model.thinking_levels.iter().any(|level| *level != Thinking::Off);
+    let budget = |tokens: u32| (Some(json!({"type": "enabled", "budget_tokens": tokens})), None);
+    match thinking {
+        _ if model.reasoning == Reasoning::Never => (None, None),
+        // The newer ones may think unless they are told not to; the older ones only when they are told to.
+        Thinking::Off if model.reasoning == Reasoning::Optional => {
+            let is_older = model.levels_are_budgets || row.thinking == ThinkingSwitch::AdaptiveOrBudget;
+            ((takes_levels && !is_older).then(|| json!({"type": "disabled"})), None)
+        }
+        Thinking::Budget(tokens) => budget(tokens),
+        _ if !takes_levels => (None, None),
+        // A level leaves at least half of the reply for the answer.
+        level if model.levels_are_budgets => budget(worth(level).min(max_tokens / 2).max(LEAST_BUDGET)),
+        level => {
+            let mut asked = json!({"type": "adaptive"});
+            if row.thinking != ThinkingSwitch::AdaptiveOrBudget {
+                // The newer ones hide their reasoning unless they are told to show it.
+                asked["display"] = json!("summarized");
             }
+            if row.is_bound_to_prefix {
+                // Better to lose old reasoning than the whole request.
+                asked["block_binding"] = json!({"prefix_mismatch_behavior": "drop_block"});
+            }
+            (Some(asked), Some(effort(level)))
         }
-    }
-
-    /// The sampling parameters that may be sent, by name. While a model thinks, only `top_p` near 1 may be.
-    pub fn sampling(&self, params: &Params, thinks: bool) -> Vec<(&'static str, Value)> {
-        if self.sampling == Sampling::Nothing {
-            return Vec::new();
-        }
-        let mut sent = Vec::new();
-        let temperature = params.temperature.filter(|_| !thinks);
-        if let Some(temperature) = temperature {
-            sent.push(("temperature", json!(temperature.min(1.0))));
-        }
-        let is_alone = self.sampling == Sampling::All || temperature.is_none();
-        if let Some(top_p) = params.top_p.filter(|top_p| is_alone && (!thinks || *top_p >= 0.95)) {
-            sent.push(("top_p", json!(top_p)));
-        }
-        if let Some(top_k) = params.top_k.filter(|_| !thinks) {
-            sent.push(("top_k", json!(top_k)));
-        }
-        sent
     }
 }
 
@@ -160,31 +236,21 @@ fn generation(model: &str) -> Option<(&str, (u32, u32))> {
     Some((family, (major, words.get(at + 1).and_then(number).unwrap_or(0))))
 }
 
-/// How many tokens of reasoning a level is worth, and the other way round.
-const LEVELS: [(Thinking, u32, &str); 3] =
-    [(Thinking::Low, 2_048, "low"), (Thinking::Medium, 8_192, "medium"), (Thinking::High, 24_576, "high")];
-
-fn effort(thinking: Thinking) -> &'static str {
-    let fits = |(level, worth, _): &&(Thinking, u32, &str)| match thinking {
-        Thinking::Budget(tokens) => tokens <= *worth,
-        asked => asked == *level,
-    };
-    match thinking {
-        Thinking::Off => "low",
-        _ => LEVELS.iter().find(fits).map_or("high", |(_, _, word)| word),
+/// How many tokens of reasoning a level is worth.
+fn worth(level: Thinking) -> u32 {
+    match level {
+        Thinking::Off | Thinking::Low => 2_048,
+        Thinking::Medium => 8_192,
+        _ => 24_576,
     }
 }
 
-/// A budget below `max_tokens`, which counts reasoning too. A level leaves at least half of it for the answer. Nothing
-/// where there is no room for the smallest budget.
-fn budget(thinking: Thinking, max_tokens: u32) -> Option<Value> {
-    let worth = LEVELS.iter().find(|(level, ..)| *level == thinking).map(|(_, worth, _)| *worth);
-    let tokens = match thinking {
-        Thinking::Off => return None,
-        Thinking::Budget(tokens) => tokens.min(max_tokens.saturating_sub(1)),
-        _ => worth?.min(max_tokens / 2),
-    };
-    (max_tokens > LEAST_BUDGET).then(|| json!({"type": "enabled", "budget_tokens": tokens.max(LEAST_BUDGET)}))
+/// The effort of a model that thinks; what cannot be switched off thinks little.
+fn effort(level: Thinking) -> &'static str {
+    match level {
+        Thinking::Off => Thinking::Low.as_str(),
+        level => level.as_str(),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::turn::content_text;
 use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::anthropic::message::{self, Said};
-use crate::server::outbound::anthropic::models::Abilities;
+use crate::server::outbound::anthropic::models;
 use crate::server::outbound::anthropic::stream::MessagesDecoder;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
@@ -17,10 +17,10 @@ const GO_ON: &str = "Continue.";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
-    let abilities = Abilities::of(&request.model);
+    let params = &request.params;
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    let max_tokens = abilities.max_tokens(request.params.max_tokens);
+    let max_tokens = models::max_tokens(params.max_tokens, &request.capabilities);
     set("model", json!(request.model));
     set("max_tokens", json!(max_tokens));
     if let Some(system) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
@@ -28,21 +28,24 @@ pub fn body(request: &ChatRequest) -> Bytes {
     }
     set("messages", Value::Array(messages(&request.history)));
     set("stream", json!(true));
-    let (thinking, effort) = abilities.ask(request.thinking, max_tokens);
-    let thinks = thinking.as_ref().is_some_and(|asked| asked["type"] != "disabled");
+    let (thinking, effort) = models::ask(&request.model, &request.capabilities, request.thinking, max_tokens);
     if let Some(thinking) = thinking {
         set("thinking", thinking);
     }
     if let Some(effort) = effort {
         set("output_config", json!({"effort": effort}));
     }
-    for (name, value) in abilities.sampling(&request.params, thinks) {
-        set(name, value);
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
     }
-    // Sequences of blanks alone are refused.
-    let stops: Vec<&String> = request.params.stop_sequences.iter().filter(|text| !text.trim().is_empty()).collect();
-    if !stops.is_empty() {
-        set("stop_sequences", json!(stops));
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop_sequences", json!(params.stop_sequences));
     }
     if !request.tools.is_empty() {
         let tools = request

@@ -32,6 +32,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             params: Params::default(),
             thinking,
             is_thinking_mode: thinking != Thinking::Off,
+            capabilities: demo.capabilities(model),
             tools: if has_tools { demo.tools() } else { Vec::new() },
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();

@@ -5,7 +5,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::domain::provider::Reasoning;
+use crate::domain::Capabilities;
 use crate::server::outbound::gemini::{GeminiDecoder, models, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -68,8 +68,8 @@ impl Provider for GeminiEndpoint {
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        models::reasoning(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        models::capabilities(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -126,20 +126,9 @@ fn listed(model: &Value) -> Option<Listed> {
     }
     let name = model.get("name")?.as_str()?;
     let id = name.strip_prefix("models/").unwrap_or(name);
-    let count = |key: &str| model.get(key).and_then(Value::as_u64);
-    let reasoning = match model.get("thinking").and_then(Value::as_bool) {
-        Some(false) => Some(Reasoning::Never),
-        Some(true) => {
-            Some(models::reasoning(id)).filter(|known| *known != Reasoning::Never).or(Some(Reasoning::Optional))
-        }
-        None => None,
-    };
     Some(Listed {
-        name: model.get("displayName").and_then(Value::as_str).map(str::to_owned),
-        reasoning,
-        context_tokens: count("inputTokenLimit"),
-        output_tokens: count("outputTokenLimit"),
-        ..Listed::of(id)
+        name: model.get("displayName").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned),
+        ..Listed::of(id, models::refined(model, models::capabilities(id)))
     })
 }
 
@@ -148,6 +137,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::provider::Reasoning;
 
     #[test]
     fn a_model_is_one_segment_of_the_path() {
@@ -177,20 +167,22 @@ mod tests {
     fn the_list_says_what_a_model_is() {
         let flash = json!({"name": "models/gemini-2.5-flash", "displayName": "Gemini 2.5 Flash", "inputTokenLimit": 1_048_576,
             "outputTokenLimit": 65_536, "supportedGenerationMethods": ["generateContent", "countTokens"], "thinking": true});
-        let expected = Listed {
-            id: "gemini-2.5-flash".into(),
-            name: Some("Gemini 2.5 Flash".into()),
-            reasoning: Some(Reasoning::Optional),
-            context_tokens: Some(1_048_576),
-            output_tokens: Some(65_536),
-        };
-        assert_eq!(listed(&flash), Some(expected));
+        let said = listed(&flash).unwrap();
+        assert_eq!((said.id.as_str(), said.name.as_deref()), ("gemini-2.5-flash", Some("Gemini 2.5 Flash")));
+        let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
+        assert_eq!((reasoning, context_tokens, max_tokens.most), (Reasoning::Optional, Some(1_048_576), Some(65_536)));
         assert_eq!(listed(&json!({"name": "models/imagen-4", "supportedGenerationMethods": ["predict"]})), None);
         assert_eq!(listed(&json!({"displayName": "nameless"})), None);
-        let plain = json!({"name": "tunedModels/mine", "thinking": false});
-        assert_eq!(
-            listed(&plain),
-            Some(Listed { reasoning: Some(Reasoning::Never), ..Listed::of("tunedModels/mine") })
-        );
+        for (name, thinking, reasoning) in [
+            ("tunedModels/mine", false, Reasoning::Never),
+            ("tunedModels/mine", true, Reasoning::Optional),
+            ("models/gemini-2.0-flash", true, Reasoning::Optional),
+            ("models/gemini-2.5-pro", true, Reasoning::Always),
+        ] {
+            let said =
+                listed(&json!({"name": name, "thinking": thinking, "maxTemperature": 1.5})).unwrap().capabilities;
+            assert_eq!(said.reasoning, reasoning, "{name} {thinking}");
+            assert_eq!(said.temperature.plain.and_then(|range| range.most), Some(1.5));
+        }
     }
 }

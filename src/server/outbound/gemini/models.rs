@@ -4,8 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::Thinking;
+use crate::domain::capabilities::{Range, Takes};
 use crate::domain::provider::Reasoning;
+use crate::domain::{Capabilities, Thinking};
 
 /// How a model's thinking is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,39 +58,89 @@ pub fn control(model: &str) -> Control {
     }
 }
 
-/// Whether the model reasons, as far as its name tells.
-pub fn reasoning(model: &str) -> Reasoning {
-    match control(model) {
+/// What a model takes, as far as its name tells.
+pub fn capabilities(model: &str) -> Capabilities {
+    let control = control(model);
+    // The least level is as good as off.
+    let can_be_off = match control {
+        Control::Budget { can_be_off, .. } => can_be_off,
+        Control::Level(words) => words.contains(&"minimal"),
+        _ => false,
+    };
+    let reasoning = match control {
         Control::Nothing => Reasoning::Never,
-        Control::Unknown | Control::Budget { can_be_off: true, .. } => Reasoning::Optional,
-        // The least level is as good as off.
-        Control::Level(words) if words.contains(&"minimal") => Reasoning::Optional,
-        Control::Fixed | Control::Budget { .. } | Control::Level(_) => Reasoning::Always,
+        Control::Unknown => Reasoning::Optional,
+        _ if can_be_off => Reasoning::Optional,
+        _ => Reasoning::Always,
+    };
+    let takes = |level: Thinking| match control {
+        Control::Nothing | Control::Unknown | Control::Fixed => false,
+        _ if level == Thinking::Off => can_be_off,
+        Control::Budget { .. } => true,
+        Control::Level(words) => words.contains(&level.as_str()),
+    };
+    let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| takes(*level)).collect();
+    Capabilities {
+        thinking_budget: match control {
+            Control::Budget { least, most, .. } => Some(Range::new(least, most)),
+            _ => None,
+        },
+        top_k: Takes::always(Range::at_least(1)),
+        stop_sequences: Takes::always(5),
+        max_tokens: Range { least: 1, most: most_output_tokens(model) },
+        ..Capabilities::default().thinking(reasoning, &levels)
+    }
+}
+
+/// What the API's list of models adds.
+pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
+    let count = |key: &str| model.get(key).and_then(Value::as_u64).filter(|count| *count > 0);
+    let most_temperature = model.get("maxTemperature").and_then(Value::as_f64).filter(|most| *most > 0.0);
+    let sized = Capabilities {
+        context_tokens: count("inputTokenLimit").or(known.context_tokens),
+        temperature: known.temperature.map(|range| Range { most: most_temperature.or(range.most), ..range }),
+        ..known.with_most_tokens(count("outputTokenLimit"))
+    };
+    match model.get("thinking").and_then(Value::as_bool) {
+        Some(false) => sized.without_thinking(),
+        // Whether it can be left alone is not said.
+        Some(true) if sized.reasoning == Reasoning::Never => sized.thinking(Reasoning::Optional, &[]),
+        _ => sized,
     }
 }
 
 /// The `thinkingConfig` of a request; nothing where the model takes none. Thoughts are always shown where it thinks.
+/// `thinking` fits the model.
 ///
-/// `max_tokens` is the limit of the reply: thoughts count against it, so they get at most half of it.
-pub fn thinking_config(model: &str, thinking: Thinking, max_tokens: Option<u32>) -> Option<Value> {
-    let control = control(model);
+/// `max_tokens` is the limit of the reply: thoughts count against it, so a level gets at most half of it.
+pub fn thinking_config(
+    model: &str,
+    reasoning: Reasoning,
+    thinking: Thinking,
+    max_tokens: Option<u32>,
+) -> Option<Value> {
+    if reasoning == Reasoning::Never {
+        return None;
+    }
     let is_on = thinking != Thinking::Off;
     let mut config = Map::new();
-    if is_on || reasoning(model) == Reasoning::Always {
+    if is_on || reasoning == Reasoning::Always {
         config.insert("includeThoughts".into(), json!(true));
     }
-    match control {
-        Control::Nothing => return None,
-        Control::Unknown | Control::Fixed => {}
+    match control(model) {
+        Control::Nothing | Control::Unknown | Control::Fixed => {}
         Control::Budget { least, most, can_be_off } => {
+            let half = max_tokens.map_or(u32::MAX, |max| max / 2);
             let wanted = match thinking {
                 Thinking::Off if can_be_off => 0,
-                _ => tokens(thinking).min(max_tokens.map_or(u32::MAX, |max| max / 2)).clamp(least, most),
+                Thinking::Budget(tokens) => tokens,
+                level => tokens(level).min(half).clamp(least, most),
             };
             config.insert("thinkingBudget".into(), json!(wanted));
         }
         Control::Level(words) => {
-            config.insert("thinkingLevel".into(), json!(level(words, thinking)));
+            let word = words.iter().find(|word| **word == thinking.as_str()).or(words.first());
+            config.insert("thinkingLevel".into(), json!(word));
         }
     }
     (!config.is_empty()).then_some(Value::Object(config))
@@ -103,7 +154,7 @@ pub fn takes_system_instruction(model: &str) -> bool {
 
 /// How many tokens one reply may have, thoughts included: more is refused. `None` for models that no generation is
 /// known of.
-pub fn most_output_tokens(model: &str) -> Option<u32> {
+fn most_output_tokens(model: &str) -> Option<u32> {
     match generation(bare(model).strip_prefix("gemini-")?)? {
         (0 | 1, _) | (2, ..=4) => Some(8_192),
         (2, _) if bare(model).contains("-image") => Some(32_768),
@@ -125,78 +176,14 @@ fn generation(rest: &str) -> Option<(u32, u32)> {
 }
 
 /// A level as tokens.
-fn tokens(thinking: Thinking) -> u32 {
-    match thinking {
-        Thinking::Off => 0,
+fn tokens(level: Thinking) -> u32 {
+    match level {
         Thinking::Low => 1_024,
         Thinking::Medium => 8_192,
         Thinking::High => 24_576,
-        Thinking::Budget(tokens) => tokens,
+        Thinking::Off | Thinking::Budget(_) => 0,
     }
-}
-
-/// A level as the nearest word that is known; a budget becomes the level that it is about.
-fn level(words: &'static [&'static str], thinking: Thinking) -> &'static str {
-    let wanted = match thinking {
-        Thinking::Off => return words.first().copied().unwrap_or("low"),
-        Thinking::Low | Thinking::Budget(0..=2048) => "low",
-        Thinking::Medium | Thinking::Budget(2049..=8192) => "medium",
-        Thinking::High | Thinking::Budget(_) => "high",
-    };
-    if words.contains(&wanted) { wanted } else { "high" }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_generation_gets_only_what_it_takes() {
-        use Thinking::{Budget, High, Low, Medium, Off};
-        let shown = |key: &str, value: Value| json!({"includeThoughts": true, key: value});
-        for (model, thinking, max, expected) in [
-            ("gemini-2.0-flash", High, None, None),
-            ("gemini-1.5-pro-002", Medium, None, None),
-            ("gemma-3-27b-it", High, None, None),
-            ("gemini-2.5-flash-image", High, None, None),
-            ("gemini-2.5-flash", Off, None, Some(json!({"thinkingBudget": 0}))),
-            ("gemini-2.5-flash", Medium, None, Some(shown("thinkingBudget", json!(8192)))),
-            ("gemini-2.5-flash", High, Some(2000), Some(shown("thinkingBudget", json!(1000)))),
-            ("gemini-2.5-flash-lite", Budget(1), None, Some(shown("thinkingBudget", json!(512)))),
-            ("gemini-2.5-flash", Budget(99_999), None, Some(shown("thinkingBudget", json!(24_576)))),
-            ("models/gemini-2.5-pro", Off, None, Some(shown("thinkingBudget", json!(128)))),
-            ("gemini-2.5-pro", Budget(30_000), None, Some(shown("thinkingBudget", json!(30_000)))),
-            ("gemini-3-pro-preview", Off, None, Some(shown("thinkingLevel", json!("low")))),
-            ("gemini-3-pro-preview", Medium, None, Some(shown("thinkingLevel", json!("high")))),
-            ("gemini-3.1-pro-preview", Medium, None, Some(shown("thinkingLevel", json!("medium")))),
-            ("gemini-3-flash-preview", Off, None, Some(json!({"thinkingLevel": "minimal"}))),
-            ("gemini-3-flash-preview", Budget(5000), None, Some(shown("thinkingLevel", json!("medium")))),
-            ("gemini-3.1-flash-lite", Low, Some(10), Some(shown("thinkingLevel", json!("low")))),
-            ("gemini-3.7-flash", Off, None, Some(shown("thinkingLevel", json!("low")))),
-            ("gemini-3-pro-image-preview", High, None, Some(json!({"includeThoughts": true}))),
-            ("gemini-flash-latest", Off, None, Some(shown("thinkingLevel", json!("low")))),
-            ("gemini-exp-1206", High, None, Some(json!({"includeThoughts": true}))),
-            ("something-else", Off, None, None),
-        ] {
-            assert_eq!(thinking_config(model, thinking, max), expected, "{model} {thinking:?}");
-        }
-    }
-
-    #[test]
-    fn names_tell_whether_a_model_reasons_and_how_much_it_may_say() {
-        for (model, expected, most) in [
-            ("gemini-2.0-flash-001", Reasoning::Never, Some(8_192)),
-            ("gemini-2.5-flash", Reasoning::Optional, Some(65_536)),
-            ("gemini-2.5-pro", Reasoning::Always, Some(65_536)),
-            ("gemini-3-flash-preview", Reasoning::Optional, Some(65_536)),
-            ("gemini-3.7-flash", Reasoning::Always, Some(65_536)),
-            ("gemini-3-pro-preview", Reasoning::Always, Some(65_536)),
-            ("gemini-exp-1206", Reasoning::Optional, None),
-            ("gemini-1206", Reasoning::Optional, None),
-            ("gemma-3-4b-it", Reasoning::Never, None),
-        ] {
-            assert_eq!((reasoning(model), most_output_tokens(model)), (expected, most), "{model}");
-        }
-        assert!(!takes_system_instruction("models/gemma-3-4b-it") && takes_system_instruction("gemini-2.5-pro"));
-    }
-}
+mod tests;

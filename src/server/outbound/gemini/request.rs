@@ -43,10 +43,7 @@ fn generation_config(request: &ChatRequest) -> Map<String, Value> {
     let mut set = |key: &str, value: Value| config.insert(key.to_owned(), value);
     let params = &request.params;
     if let Some(tokens) = params.max_tokens {
-        set(
-            "maxOutputTokens",
-            json!(models::most_output_tokens(&request.model).map_or(tokens, |most| tokens.min(most))),
-        );
+        set("maxOutputTokens", json!(tokens));
     }
     if let Some(temperature) = params.temperature {
         set("temperature", json!(temperature));
@@ -60,7 +57,8 @@ fn generation_config(request: &ChatRequest) -> Map<String, Value> {
     if !params.stop_sequences.is_empty() {
         set("stopSequences", json!(params.stop_sequences));
     }
-    if let Some(thinking) = models::thinking_config(&request.model, request.thinking, params.max_tokens) {
+    let reasoning = request.capabilities.reasoning;
+    if let Some(thinking) = models::thinking_config(&request.model, reasoning, request.thinking, params.max_tokens) {
         set("thinkingConfig", thinking);
     }
     config

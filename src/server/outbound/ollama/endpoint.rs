@@ -5,7 +5,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::domain::provider::Reasoning;
+use crate::domain::Capabilities;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::ollama::{OllamaDecoder, request, thinking};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -51,8 +51,8 @@ impl Provider for OllamaEndpoint {
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        thinking::reasoning(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        thinking::capabilities(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -78,9 +78,7 @@ fn root_of(base_url: &str) -> &str {
 /// A model of the list. Newer servers say what it can do.
 fn listed(model: &Value) -> Option<Listed> {
     let id = ["model", "name"].into_iter().find_map(|key| model.get(key)?.as_str())?;
-    let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
-    let reasoning = can("thinking").map(|can| if can { thinking::reasoning(id) } else { Reasoning::Never });
-    Some(Listed { reasoning, ..Listed::of(id) })
+    Some(Listed::of(id, thinking::refined(model, thinking::capabilities(id))))
 }
 
 #[cfg(test)]
@@ -88,6 +86,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::provider::Reasoning;
 
     #[test]
     fn the_address_is_that_of_the_server() {
@@ -99,20 +98,19 @@ mod tests {
 
     #[test]
     fn the_list_says_what_a_model_is() {
-        for (model, expected) in [
-            (json!({"name": "a:latest", "model": "a:1b"}), Some(Listed::of("a:1b"))),
-            (json!({"name": "a:latest", "size": 1}), Some(Listed::of("a:latest"))),
-            (
-                json!({"name": "a", "capabilities": ["completion"]}),
-                Some(Listed { reasoning: Some(Reasoning::Never), ..Listed::of("a") }),
-            ),
-            (
-                json!({"name": "a", "capabilities": ["thinking"]}),
-                Some(Listed { reasoning: Some(Reasoning::Optional), ..Listed::of("a") }),
-            ),
-            (json!({"size": 1}), None),
+        for (model, id, reasoning, levels) in [
+            (json!({"name": "a:latest", "model": "a:1b"}), "a:1b", Reasoning::Optional, 1),
+            (json!({"name": "a:latest", "size": 1}), "a:latest", Reasoning::Optional, 1),
+            (json!({"name": "a", "capabilities": ["completion"]}), "a", Reasoning::Never, 0),
+            (json!({"name": "a", "capabilities": ["thinking", "tools"]}), "a", Reasoning::Optional, 2),
+            (json!({"name": "gpt-oss", "capabilities": ["thinking"]}), "gpt-oss", Reasoning::Always, 3),
         ] {
-            assert_eq!(listed(&model), expected, "{model}");
+            let said = listed(&model).unwrap();
+            let known = said.capabilities;
+            assert_eq!((said.id.as_str(), known.reasoning, known.thinking_levels.len()), (id, reasoning, levels));
+            let has_tools = model.get("capabilities").map(|_| model.to_string().contains("tools"));
+            assert_eq!(known.tools, has_tools, "{model}");
         }
+        assert_eq!(listed(&json!({"size": 1})), None);
     }
 }

@@ -20,7 +20,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
     set("model", json!(request.model));
     set("messages", Value::Array(messages(request)));
     set("stream", json!(true));
-    if let Some(think) = thinking::think(&request.model, request.thinking) {
+    if let Some(think) = thinking::think(request) {
         set("think", think);
     }
     let options = options(request);

@@ -18,7 +18,7 @@ pub enum ReasoningOut {
 }
 
 /// One row of the table.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Dialect {
     pub name: &'static str,
     /// Other names for the same row.
@@ -31,6 +31,10 @@ pub struct Dialect {
     pub thinking: ThinkingSwitch,
     pub max_tokens_key: &'static str,
     pub takes_top_k: bool,
+    /// The highest temperature.
+    pub most_temperature: f64,
+    /// How many stop sequences it takes.
+    pub most_stops: u32,
     /// Takes `stream_options.include_usage`.
     pub takes_stream_options: bool,
     /// A message that only calls tools has `content: null`; otherwise `""`.
@@ -67,6 +71,8 @@ const GENERIC: Dialect = Dialect {
     thinking: ThinkingSwitch::Nothing,
     max_tokens_key: "max_tokens",
     takes_top_k: false,
+    most_temperature: 2.0,
+    most_stops: 4,
     takes_stream_options: true,
     empty_content_is_null: false,
     sends_refusal: false,
@@ -100,6 +106,7 @@ pub static DIALECTS: &[Dialect] = &[
         aliases: &["llama", "llamaserver"],
         reasoning_out: ReasoningOut::Field("reasoning_content"),
         thinking: ThinkingSwitch::TemplateOff,
+        most_stops: 16,
         takes_top_k: true,
         empty_content_is_null: true,
         ..GENERIC
@@ -109,6 +116,7 @@ pub static DIALECTS: &[Dialect] = &[
         aliases: &[],
         reasoning_out: ReasoningOut::AsItCame,
         thinking: ThinkingSwitch::Template,
+        most_stops: 16,
         takes_top_k: true,
         empty_content_is_null: true,
         ..GENERIC
@@ -130,6 +138,7 @@ pub static DIALECTS: &[Dialect] = &[
         reasoning_out: ReasoningOut::Field("reasoning_content"),
         reasoning_required_with_tools: true,
         thinking: ThinkingSwitch::DeepSeek,
+        most_stops: 16,
         default_model: Some("deepseek-chat"),
         ..GENERIC
     },
@@ -147,6 +156,7 @@ pub static DIALECTS: &[Dialect] = &[
         aliases: &[],
         hosts: &["api.mistral.ai"],
         reasoning_out: ReasoningOut::ContentParts,
+        most_temperature: 1.5,
         thinking: ThinkingSwitch::Mistral,
         takes_stream_options: false,
         default_model: Some("mistral-small-latest"),

@@ -4,9 +4,10 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::domain::provider::Reasoning;
+use crate::domain::Capabilities;
 use crate::server::outbound::http_client::{HttpClient, Target};
-use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, request, thinking};
+use crate::server::outbound::model_list;
+use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, models, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
 
@@ -48,19 +49,16 @@ impl Provider for ChatEndpoint {
     }
 
     fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
-        let (client, target) = (self.client.clone(), self.target.clone());
+        let (client, target, dialect) = (self.client.clone(), self.target.clone(), self.dialect);
         let asking = async move {
             let document = client.get_json(&target, "/models").await?;
-            let list = document.get("data").or_else(|| document.get("models")).unwrap_or(&document);
-            let id =
-                |model: &serde_json::Value| model.get("id").or_else(|| model.get("name"))?.as_str().map(Listed::of);
-            Ok(list.as_array().into_iter().flatten().filter_map(id).collect())
+            Ok(model_list::read(&document, |name| models::capabilities(dialect, name)))
         };
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        thinking::reasoning(self.dialect, model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        models::capabilities(self.dialect, model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

@@ -29,19 +29,17 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     if let Some(tokens) = params.max_tokens {
         set(dialect.max_tokens_key, json!(tokens));
     }
-    if !thinking::refuses_sampling(dialect, &request.model, request.thinking) {
-        if let Some(temperature) = params.temperature {
-            set("temperature", json!(temperature));
-        }
-        if let Some(top_p) = params.top_p {
-            set("top_p", json!(top_p));
-        }
-        if let Some(top_k) = params.top_k.filter(|_| dialect.takes_top_k) {
-            set("top_k", json!(top_k));
-        }
-        if !params.stop_sequences.is_empty() {
-            set("stop", json!(params.stop_sequences));
-        }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop", json!(params.stop_sequences));
     }
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
@@ -51,7 +49,7 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
         });
         set("tools", tools.collect());
     }
-    thinking::put(&mut body, dialect, &request.model, request.thinking);
+    thinking::put(&mut body, dialect, request);
     Value::Object(body).to_string().into()
 }
 
@@ -61,7 +59,7 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
     // These two refuse instructions in any role of their own.
     let has_no_system = request.model.starts_with("o1-mini") || request.model.starts_with("o1-preview");
     if let Some(text) = system.filter(|_| !has_no_system) {
-        messages.push(json!({"role": system_role(dialect, &request.model), "content": text}));
+        messages.push(json!({"role": system_role(dialect, request), "content": text}));
         system = None;
     }
     for turn in &request.history {
@@ -78,8 +76,9 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
     messages
 }
 
-fn system_role(dialect: &Dialect, model: &str) -> &'static str {
-    let is_reasoner = thinking::reasoning(dialect, model) == Reasoning::Always || model.starts_with("gpt-5.");
+fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
+    let is_reasoner =
+        request.capabilities.reasoning == Reasoning::Always || !request.capabilities.thinking_levels.is_empty();
     if dialect.name == "openai" && is_reasoner { "developer" } else { "system" }
 }
 

@@ -8,8 +8,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::domain::provider::Reasoning;
+use crate::domain::Capabilities;
+use crate::domain::capabilities::{Range, Takes};
 use crate::server::outbound::http_client::{HttpClient, Target};
+use crate::server::outbound::model_list;
 use crate::server::outbound::openai_responses::{ResponsesDecoder, models, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::Endpoint;
@@ -57,14 +59,13 @@ impl Provider for ResponsesEndpoint {
         let (client, target) = (self.client.clone(), self.target.clone());
         let asking = async move {
             let document = client.get_json(&target, "/models").await?;
-            let list = document.get("data").or_else(|| document.get("models")).unwrap_or(&document);
-            Ok(list.as_array().into_iter().flatten().filter_map(listed).collect())
+            Ok(model_list::read(&document, capabilities))
         };
         Some(asking.boxed())
     }
 
-    fn reasoning(&self, model: &str) -> Reasoning {
-        models::reasoning(model)
+    fn capabilities(&self, model: &str) -> Capabilities {
+        capabilities(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -89,17 +90,15 @@ impl Provider for ResponsesEndpoint {
     }
 }
 
-/// What a list says of a model. OpenAI says no more than the id; gateways say more, in words of their own.
-fn listed(model: &Value) -> Option<Listed> {
-    let text = |field: &str| model.get(field).and_then(Value::as_str);
-    let first = |paths: &[&str]| paths.iter().find_map(|path| model.pointer(path).and_then(Value::as_u64));
-    let id = text("id").or_else(|| text("name"))?;
-    Some(Listed {
-        name: text("name").filter(|name| *name != id).map(str::to_owned),
-        context_tokens: first(&["/context_length", "/context_window", "/max_model_len", "/max_context_length"]),
-        output_tokens: first(&["/top_provider/max_completion_tokens", "/max_completion_tokens"]),
-        ..Listed::of(id)
-    })
+/// This API has no place for stop sequences nor `top_k`, and refuses less than sixteen tokens.
+fn capabilities(model: &str) -> Capabilities {
+    let known = models::capabilities(model);
+    Capabilities {
+        stop_sequences: Takes::never(),
+        top_k: Takes::never(),
+        max_tokens: Range { least: 16, ..known.max_tokens },
+        ..known
+    }
 }
 
 fn is_about_summaries(refused: &Refused) -> bool {
@@ -109,28 +108,13 @@ fn is_about_summaries(refused: &Refused) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
-    fn a_list_is_read_in_every_wording() {
-        for (said, expected) in [
-            (json!({"id": "gpt-5", "object": "model", "owned_by": "system"}), Some(Listed::of("gpt-5"))),
-            (
-                json!({"id": "openai/gpt-5", "name": "OpenAI: GPT-5", "context_length": 400_000,
-                    "top_provider": {"max_completion_tokens": 128_000}}),
-                Some(Listed {
-                    name: Some("OpenAI: GPT-5".into()),
-                    context_tokens: Some(400_000),
-                    output_tokens: Some(128_000),
-                    ..Listed::of("openai/gpt-5")
-                }),
-            ),
-            (json!({"name": "local"}), Some(Listed::of("local"))),
-            (json!({"object": "model"}), None),
-        ] {
-            assert_eq!(listed(&said), expected, "{said}");
+    fn stop_sequences_and_top_k_have_no_place_and_few_tokens_are_refused() {
+        for model in ["gpt-4o", "gpt-5.2", "unheard-of"] {
+            let Capabilities { stop_sequences, top_k, max_tokens, .. } = capabilities(model);
+            assert_eq!((stop_sequences, top_k, max_tokens.least), (Takes::never(), Takes::never(), 16), "{model}");
         }
     }
 }

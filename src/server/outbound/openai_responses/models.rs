@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::Thinking;
 use crate::domain::provider::Reasoning;
+use crate::domain::{Capabilities, Thinking};
 
 /// The efforts from nothing to much, as `reasoning.effort` calls them.
 const EFFORTS: [&str; 5] = ["none", "minimal", "low", "medium", "high"];
@@ -145,43 +145,48 @@ fn generation(model: &str) -> Option<&'static Generation> {
     GENERATIONS.iter().find(fits)
 }
 
-/// Whether the model reasons, as far as its name tells.
-pub fn reasoning(model: &str) -> Reasoning {
-    generation(model).map_or(Reasoning::Optional, |row| row.reasoning)
+/// What a model takes in either of OpenAI's APIs, as far as its name tells. Stop sequences are chat completions' alone,
+/// and follow the sampling parameters there.
+pub fn capabilities(model: &str) -> Capabilities {
+    let Some(row) = generation(model) else {
+        return Capabilities::default();
+    };
+    let levels: Vec<Thinking> =
+        Thinking::LEVELS.into_iter().filter(|level| row.efforts.contains(&word_of(*level))).collect();
+    let known = Capabilities::default().thinking(row.reasoning, &levels);
+    match row.sampling {
+        Sampling::Taken => known,
+        Sampling::Refused => known.without_sampling(false),
+        Sampling::WhenOff => known.without_sampling(true),
+    }
 }
 
-/// Whether sampling parameters are refused with this much reasoning.
-pub fn refuses_sampling(model: &str, thinking: Thinking) -> bool {
-    match generation(model).map(|row| row.sampling) {
-        None | Some(Sampling::Taken) => false,
-        Some(Sampling::Refused) => true,
-        Some(Sampling::WhenOff) => thinking != Thinking::Off,
-    }
+/// The word of the effort that a model is asked for: of what it takes, the first that is enough. `None` where it takes
+/// no such word, and for names that no generation is known of.
+pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
+    let efforts = generation(model)?.efforts;
+    let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
+    let wanted = rank(word_of(thinking.level()));
+    efforts.iter().find(|word| rank(word) >= wanted).or(efforts.last()).copied()
 }
 
 /// The `reasoning` object of a request; `None` when nothing is asked. `with_summary` is whether this endpoint gives
 /// summaries at all.
 pub fn reasoning_of(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
-    let row = generation(model)?;
     let mut asked = Map::new();
-    let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
-    let wanted = rank(effort(thinking));
-    if let Some(word) = row.efforts.iter().find(|word| rank(word) >= wanted).or(row.efforts.last()) {
+    if let Some(word) = effort(model, thinking) {
         asked.insert("effort".into(), json!(word));
     }
-    if with_summary && row.summarises && thinking != Thinking::Off {
+    if with_summary && generation(model)?.summarises && thinking != Thinking::Off {
         asked.insert("summary".into(), json!("auto"));
     }
     (!asked.is_empty()).then_some(Value::Object(asked))
 }
 
-/// Effort as a word; a budget becomes the level that it is about.
-fn effort(thinking: Thinking) -> &'static str {
-    match thinking {
+fn word_of(level: Thinking) -> &'static str {
+    match level {
         Thinking::Off => "none",
-        Thinking::Low | Thinking::Budget(0..=2048) => "low",
-        Thinking::Medium | Thinking::Budget(2049..=8192) => "medium",
-        Thinking::High | Thinking::Budget(_) => "high",
+        level => level.as_str(),
     }
 }
 
@@ -223,19 +228,26 @@ mod tests {
 
     #[test]
     fn names_tell_whether_a_model_reasons_and_what_it_refuses() {
-        for (model, expected, refuses_on, refuses_off) in [
-            ("gpt-4o", Reasoning::Never, false, false),
-            ("gpt-5.1-chat-latest", Reasoning::Never, false, false),
-            ("o3", Reasoning::Always, true, true),
-            ("gpt-5-2025-08-07", Reasoning::Always, true, true),
-            ("gpt-5.1", Reasoning::Optional, true, false),
-            ("gpt-5.1-codex", Reasoning::Always, true, true),
-            ("gpt-oss:20b", Reasoning::Always, false, false),
-            ("unheard-of", Reasoning::Optional, false, false),
+        use Thinking::{High, Low, Medium, Off};
+        for (model, expected, levels, (when_off, when_on)) in [
+            ("gpt-4o", Reasoning::Never, &[][..], (true, true)),
+            ("gpt-5.1-chat-latest", Reasoning::Never, &[], (true, true)),
+            ("o3", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("o3-deep-research", Reasoning::Always, &[Medium], (false, false)),
+            ("o1-preview", Reasoning::Always, &[], (false, false)),
+            ("gpt-5-2025-08-07", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-5-pro", Reasoning::Always, &[High], (false, false)),
+            ("gpt-5.2-pro", Reasoning::Always, &[Medium, High], (false, false)),
+            ("gpt-5.1", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.6-sol", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.1-codex", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-oss:20b", Reasoning::Always, &[Low, Medium, High], (true, true)),
+            ("unheard-of", Reasoning::Optional, &[], (true, true)),
         ] {
-            assert_eq!(reasoning(model), expected, "{model}");
-            let refuses = |thinking| refuses_sampling(model, thinking);
-            assert_eq!((refuses(Thinking::High), refuses(Thinking::Off)), (refuses_on, refuses_off), "{model}");
+            let known = capabilities(model);
+            assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
+            let takes = |thinks| [known.temperature.now(thinks).is_some(), known.top_p.now(thinks).is_some()];
+            assert_eq!((takes(false), takes(true)), ([when_off; 2], [when_on; 2]), "{model}");
         }
     }
 }

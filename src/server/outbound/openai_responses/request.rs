@@ -16,11 +16,8 @@ use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
 /// The result of a call that nobody answered: without one the request would be refused (providers.md 6.6).
 const UNANSWERED: &str = "Cancelled: this tool call has no result.";
-/// Less than this is refused.
-const FEWEST_OUTPUT_TOKENS: u32 = 16;
-
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
-/// `with_summary` is whether summaries of the reasoning are asked for. Stop sequences and `top_k` have no place here.
+/// `with_summary` is whether summaries of the reasoning are asked for.
 pub fn body(request: &ChatRequest, with_summary: bool) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -32,20 +29,18 @@ pub fn body(request: &ChatRequest, with_summary: bool) -> Bytes {
     set("stream", json!(true));
     // Nothing stays at the provider: what the reasoning was comes back sealed, and goes out again with the next request.
     set("store", json!(false));
-    if models::reasoning(&request.model) != Reasoning::Never {
+    if request.capabilities.reasoning != Reasoning::Never {
         set("include", json!(["reasoning.encrypted_content"]));
     }
     let params = &request.params;
     if let Some(tokens) = params.max_tokens {
-        set("max_output_tokens", json!(tokens.max(FEWEST_OUTPUT_TOKENS)));
+        set("max_output_tokens", json!(tokens));
     }
-    if !models::refuses_sampling(&request.model, request.thinking) {
-        if let Some(temperature) = params.temperature {
-            set("temperature", json!(temperature));
-        }
-        if let Some(top_p) = params.top_p {
-            set("top_p", json!(top_p));
-        }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
     }
     if !request.tools.is_empty() {
         // Strict is the default here, and refuses most schemas.

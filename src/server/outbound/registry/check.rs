@@ -5,10 +5,10 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::domain::block::{Author, Block, BlockState, Content};
-use crate::domain::{FailureKind, Params, Role, Thinking, TurnId, limits};
+use crate::domain::{Capabilities, FailureKind, Params, Role, Thinking, TurnId, limits};
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::provider::{ChatRequest, HistoryTurn, Provider, Refused};
+use crate::server::outbound::provider::{ChatRequest, HistoryTurn, Listed, Provider, Refused};
 use crate::server::outbound::registry::models;
 use crate::server::platform::base_url::host_of;
 use crate::server::platform::clock::{Clock, SystemClock};
@@ -55,7 +55,7 @@ impl State {
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub check: Check,
-    pub listed: Option<Vec<String>>,
+    pub listed: Option<Vec<Listed>>,
 }
 
 impl Check {
@@ -104,7 +104,7 @@ pub async fn try_out(provider: &Arc<dyn Provider>, endpoint: &Endpoint, client: 
         return answer;
     }
     if let Some(model) = endpoint.models.first().or(endpoint.default_model.as_ref()) {
-        let request = greeting(model);
+        let request = greeting(model, provider.capabilities(model));
         let sending = provider.send(model, provider.build(&request));
         if let Ok(Ok(_)) = tokio::time::timeout(limits::MODEL_LIST, sending).await {
             let sentence = format!("Working · {model} answers; there is no list of models");
@@ -169,7 +169,7 @@ fn other_addresses(endpoint: &Endpoint) -> Vec<String> {
 }
 
 /// The smallest thing to ask.
-fn greeting(model: &str) -> ChatRequest {
+fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
     let block = Block {
         id: ids::mint(),
         seq: 0,
@@ -185,6 +185,7 @@ fn greeting(model: &str) -> ChatRequest {
     let turn = HistoryTurn { turn_id: ids::mint::<TurnId>(), role: Role::User, blocks: vec![block], raw: Vec::new() };
     ChatRequest {
         model: model.to_owned(),
+        capabilities,
         system: None,
         history: vec![turn],
         params: Params { max_tokens: Some(1), ..Params::default() },

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::provider::Provider;
+use crate::server::outbound::provider::{Listed, Provider};
 use crate::server::outbound::registry::check::{Answer, Check};
 use crate::server::outbound::registry::models;
 use crate::server::platform::endpoint::Endpoint;
@@ -17,8 +17,8 @@ pub struct Entry {
     pub provider: Arc<dyn Provider>,
     /// What it was made of; nothing for a stand-in.
     pub endpoint: Option<Arc<Endpoint>>,
-    /// In the order of the menu, hidden ones among them.
-    pub models: Vec<String>,
+    /// In the order of the menu, hidden ones among them, with what the provider's list says of them.
+    pub models: Vec<Listed>,
     pub default_model: Option<String>,
     /// The configuration lists the models, so the provider is not asked.
     pub is_listed: bool,
@@ -37,7 +37,11 @@ impl Entry {
             .or_else(|| endpoint.models.first().cloned())
             .or_else(|| provider.preferred_model().map(str::to_owned));
         Self {
-            models: models::in_menu_order(endpoint.models.clone(), default_model.as_deref()),
+            models: models::in_menu_order(
+                models::unlisted(&*provider, endpoint.models.iter().map(String::as_str)),
+                default_model.as_deref(),
+                &*provider,
+            ),
             default_model,
             is_listed: !endpoint.models.is_empty(),
             provider,
@@ -62,7 +66,7 @@ impl Entry {
             if self.default_model.is_none() && was.default_model.is_none() {
                 self.default_model = old.default_model.clone();
             }
-            self.models = models::in_menu_order(old.models.clone(), self.default_model.as_deref());
+            self.models = models::in_menu_order(old.models.clone(), self.default_model.as_deref(), &*self.provider);
         }
     }
 
@@ -73,7 +77,8 @@ impl Entry {
     /// What a chat gets when only the provider is chosen.
     pub fn first_choice(&self) -> Option<&String> {
         let is_shown = |model: &&String| !self.is_hidden(model);
-        self.default_model.as_ref().filter(is_shown).or_else(|| self.models.iter().find(is_shown))
+        let listed = || self.models.iter().map(|listed| &listed.id).find(is_shown);
+        self.default_model.as_ref().filter(is_shown).or_else(listed)
     }
 }
 
@@ -107,6 +112,6 @@ pub fn note(entries: &mut [Entry], asked: &Arc<dyn Provider>, answer: Answer) {
         if entry.default_model.is_none() {
             entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
         }
-        entry.models = models::in_menu_order(listed, entry.default_model.as_deref());
+        entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), &*entry.provider);
     }
 }

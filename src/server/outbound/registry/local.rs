@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use crate::domain::limits;
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::provider::Listed;
 use crate::server::outbound::registry::models;
 use crate::server::platform::endpoint::{Api, Endpoint};
 
@@ -52,7 +53,7 @@ pub fn is_same_server(one: &str, other: &str) -> bool {
 }
 
 /// The models of a server that listens, answers in time and has any; newest first where the server says so.
-pub async fn look(candidate: &Endpoint, client: &HttpClient) -> Option<Vec<String>> {
+pub async fn look(candidate: &Endpoint, client: &HttpClient) -> Option<Vec<Listed>> {
     let url = reqwest::Url::parse(&candidate.base_url).ok()?;
     let address = SocketAddr::new(url.host_str()?.parse().ok()?, url.port_or_known_default()?);
     // Most of these ports are closed: that is known without waiting as long as a provider may be waited for.

@@ -1,6 +1,6 @@
 //! Lists of models as providers give them: what of it can chat, what is first, how it is called.
 
-use crate::server::outbound::provider::Listed;
+use crate::server::outbound::provider::{Listed, Provider};
 
 /// Parts of names of models that do something else than chat. Lists do not say it.
 const NO_CHAT: [&str; 18] = [
@@ -27,27 +27,32 @@ const NO_CHAT: [&str; 18] = [
 const LONGEST: usize = 1_000;
 
 /// The models that can chat.
-pub fn that_chat(listed: Vec<Listed>) -> Vec<String> {
+pub fn that_chat(listed: Vec<Listed>) -> Vec<Listed> {
     let chats = |model: &Listed| {
         let name = model.id.to_ascii_lowercase();
         !NO_CHAT.iter().any(|part| name.contains(part))
     };
-    listed.into_iter().filter(chats).map(|model| model.id).take(LONGEST).collect()
+    listed.into_iter().filter(chats).take(LONGEST).collect()
 }
 
 /// The model to take of a list when nothing else is said.
-pub fn default_of(preferred: Option<&str>, listed: &[String]) -> Option<String> {
-    let preferred = preferred.filter(|name| listed.iter().any(|listed| listed == name));
-    preferred.map(str::to_owned).or_else(|| listed.first().cloned())
+pub fn default_of(preferred: Option<&str>, listed: &[Listed]) -> Option<String> {
+    let preferred = preferred.filter(|name| listed.iter().any(|listed| listed.id == *name));
+    preferred.or_else(|| listed.first().map(|listed| listed.id.as_str())).map(str::to_owned)
+}
+
+/// Models that no list of the provider names: what is known of them is what their names tell.
+pub fn unlisted<'a>(provider: &dyn Provider, names: impl Iterator<Item = &'a str>) -> Vec<Listed> {
+    names.map(|name| Listed::of(name, provider.capabilities(name))).collect()
 }
 
 /// The default first, the others by name.
-pub fn in_menu_order(mut listed: Vec<String>, default: Option<&str>) -> Vec<String> {
-    listed.sort_by_key(|name| name.to_ascii_lowercase());
-    listed.dedup();
+pub fn in_menu_order(mut listed: Vec<Listed>, default: Option<&str>, provider: &dyn Provider) -> Vec<Listed> {
+    listed.sort_by_key(|model| model.id.to_ascii_lowercase());
+    listed.dedup_by(|one, other| one.id == other.id);
     if let Some(default) = default {
-        listed.retain(|name| name != default);
-        listed.insert(0, default.to_owned());
+        let known = listed.iter().position(|model| model.id == default).map(|at| listed.remove(at));
+        listed.insert(0, known.unwrap_or_else(|| Listed::of(default, provider.capabilities(default))));
     }
     listed
 }

@@ -66,7 +66,8 @@ fn a_server_that_is_configured_is_not_looked_for_again() {
 #[test]
 fn lists_lose_what_cannot_chat_and_files_are_called_by_their_name() {
     let listed = ["gpt-4o", "text-embedding-3-small", "whisper-1", "tts-1", "gpt-5-mini", "nomic-embed-text"];
-    let chat = models::that_chat(listed.map(Listed::of).to_vec());
+    let listed = listed.map(|id| Listed::of(id, Capabilities::default())).to_vec();
+    let chat: Vec<String> = models::that_chat(listed).into_iter().map(|model| model.id).collect();
     assert_eq!(chat, ["gpt-4o", "gpt-5-mini"]);
     assert_eq!(models::display_name("/models/Qwen3-1.7B-Q4_K_M.gguf"), "Qwen3-1.7B-Q4_K_M");
     assert_eq!(models::display_name("openai/gpt-oss-120b"), "openai/gpt-oss-120b");

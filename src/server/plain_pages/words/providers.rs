@@ -1,5 +1,6 @@
 //! The words of the page "Providers".
 
+pub use super::SAVED;
 use crate::domain::Invalid;
 
 pub const LEAD: &str = "Where models come from. Keys are stored sealed on this server and are never shown again.";
@@ -144,7 +145,6 @@ pub fn sentence(error: &Invalid) -> String {
     format!("{first}{}.", reason.as_str().trim_end_matches('.'))
 }
 
-pub const SAVED: &str = "Saved.";
 pub const REMOVED: &str = "Removed.";
 pub const KEY_REMOVED: &str = "Saved. The key was removed.";
 pub const KEY_CLEARED: &str = "Saved. The address changed, so the key was cleared. Enter it again.";

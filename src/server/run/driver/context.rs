@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::{Halt, Run};
-use crate::domain::context::{ManifestEntry, Mode, PathTurn, manifest};
+use crate::domain::branch::Frozen;
+use crate::domain::context::{ManifestEntry, Mode, PathTurn, RequestManifest, manifest};
 use crate::domain::{Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw;
@@ -17,11 +18,12 @@ use crate::server::store::{StoreError, branches, turns};
 pub(super) struct Context {
     history: Vec<HistoryTurn>,
     manifest: Vec<ManifestEntry>,
+    frozen: Frozen,
 }
 
 impl Run<'_> {
-    /// The next request of this turn, and how each earlier turn went into it.
-    pub(super) async fn request(&mut self) -> Result<(ChatRequest, Vec<ManifestEntry>), Halt> {
+    /// The next request of this turn, and what went into it.
+    pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
         if self.context.is_none() {
             let context = self.read_context().await.map_err(|error| {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
@@ -31,6 +33,7 @@ impl Run<'_> {
         }
         let context = self.context.as_ref();
         let mut history = context.map(|context| context.history.clone()).unwrap_or_default();
+        let frozen = context.map(|context| context.frozen.clone()).unwrap_or_default();
         if !self.steps_raw.is_empty() {
             history.push(HistoryTurn {
                 turn_id: self.job.turn.id,
@@ -41,20 +44,26 @@ impl Run<'_> {
         }
         let request = ChatRequest {
             model: self.job.lock.model.clone(),
-            system: Some(self.job.chat.system_prompt.clone()).filter(|prompt| !prompt.is_empty()),
+            system: Some(frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
             history,
-            params: self.job.params.clone(),
-            thinking: self.job.thinking,
-            is_thinking_mode: self.job.is_thinking_mode,
-            tools: self.provider.tools(),
+            params: self.job.settled.params.clone(),
+            thinking: self.job.settled.thinking,
+            is_thinking_mode: self.job.settled.is_thinking_mode,
+            capabilities: self.job.capabilities.clone(),
+            tools: frozen.tools.unwrap_or_else(|| self.provider.tools()),
         };
-        Ok((request, context.map(|context| context.manifest.clone()).unwrap_or_default()))
+        let manifest = RequestManifest {
+            turns: context.map(|context| context.manifest.clone()).unwrap_or_default(),
+            not_sent: self.job.settled.not_sent.clone(),
+        };
+        Ok((request, manifest))
     }
 
     async fn read_context(&self) -> Result<Context, StoreError> {
         let db = self.supervisor.db();
+        let frozen = branches::frozen(db, self.job.turn.branch_id).await?.unwrap_or_default();
         let Some(leaf) = self.job.turn.prev_turn_id else {
-            return Ok(Context::default());
+            return Ok(Context { frozen, ..Context::default() });
         };
         let (path, _) = turns::path(db, self.job.owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
         let locks: HashMap<_, Lock> = branches::list(db, self.job.owner, self.job.chat.id)
@@ -88,7 +97,7 @@ impl Run<'_> {
             .filter(|(_, entry)| entry.mode != Mode::Omitted)
             .map(|(turn, entry)| sent(turn, entry.mode, &mut raws))
             .collect();
-        Ok(Context { history, manifest })
+        Ok(Context { history, manifest, frozen })
     }
 }
 

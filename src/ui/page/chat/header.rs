@@ -50,9 +50,13 @@ pub fn ChatHeader(
             <SidebarButton/>
             <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
             {move || chip()}
-            <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare needs-script">
-                <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::RENAME}</button>
-                <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::DELETE}</button>
+            <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare">
+                <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
+                    <Icon name="tool"/>
+                    {words::CHAT_SETTINGS}
+                </a>
+                <button type="button" class="menu-row needs-script" on:click=rename><Icon name="edit"/>{words::RENAME}</button>
+                <button type="button" class="menu-row danger needs-script" on:click=delete><Icon name="trash"/>{words::DELETE}</button>
             </Menu>
         </header>
     }

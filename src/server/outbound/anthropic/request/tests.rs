@@ -46,6 +46,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         params: Params::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
+        capabilities: models::capabilities(model),
         tools: Vec::new(),
     }
 }
@@ -111,7 +112,7 @@ fn a_plain_request_has_exactly_these_bytes() {
     plain.thinking = Thinking::Off;
     plain.params.temperature = Some(0.5);
     plain.params.max_tokens = Some(9);
-    plain.params.stop_sequences = vec!["\n".into(), "END".into()];
+    plain.params.stop_sequences = vec!["END".into()];
     plain.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let expected = concat!(
         r#"{"model":"claude-sonnet-4-0","max_tokens":9,"system":"Be kind.","#,
@@ -124,9 +125,8 @@ fn a_plain_request_has_exactly_these_bytes() {
 }
 
 #[test]
-fn a_newer_model_is_asked_to_show_its_thinking_and_gets_no_sampling() {
-    let mut asked = request("claude-opus-4-7", vec![user("Hi")]);
-    asked.params.temperature = Some(0.5);
+fn a_newer_model_is_asked_to_show_its_thinking() {
+    let asked = request("claude-opus-4-7", vec![user("Hi")]);
     let expected = concat!(
         r#"{"model":"claude-opus-4-7","max_tokens":128000,"#,
         r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stream":true,"#,

@@ -41,6 +41,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         params: Params::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
+        capabilities: models::capabilities(model),
         tools: Vec::new(),
     }
 }
@@ -85,7 +86,7 @@ fn a_request_has_exactly_these_bytes() {
         temperature: Some(0.5),
         top_p: Some(0.9),
         top_k: Some(40),
-        max_tokens: Some(100_000),
+        max_tokens: Some(40_000),
         stop_sequences: vec!["x".into()],
         thinking: None,
     };
@@ -93,7 +94,7 @@ fn a_request_has_exactly_these_bytes() {
     asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters }];
     let expected = concat!(
         r#"{"contents":[{"role":"user","parts":[{"text":"Hi \"you\""}]}],"systemInstruction":{"parts":[{"text":"Be kind."}]},"#,
-        r#""generationConfig":{"maxOutputTokens":65536,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["x"],"#,
+        r#""generationConfig":{"maxOutputTokens":40000,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["x"],"#,
         r#""thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}},"#,
         r#""tools":[{"functionDeclarations":[{"name":"f","description":"d","#,
         r#""parametersJsonSchema":{"type":"object","properties":{},"additionalProperties":false}}]}]}"#

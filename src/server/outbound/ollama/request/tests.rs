@@ -41,6 +41,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         params: Params::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
+        capabilities: thinking::capabilities(model),
         tools: Vec::new(),
     }
 }

@@ -7,7 +7,8 @@ use uuid::Uuid;
 use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Author, BlockState, Params, TurnId};
+use crate::domain::{Author, BlockState, Capabilities, Params, TurnId};
+use crate::server::outbound::openai_chat::models;
 
 fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
     let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
@@ -42,12 +43,15 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         params: Params::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
+        capabilities: Capabilities::default(),
         tools: Vec::new(),
     }
 }
 
 fn body_of(dialect: &str, request: &ChatRequest) -> Value {
-    serde_json::from_slice(&body(Dialect::named(dialect).unwrap(), request)).unwrap()
+    let dialect = Dialect::named(dialect).unwrap();
+    let request = ChatRequest { capabilities: models::capabilities(dialect, &request.model), ..request.clone() };
+    serde_json::from_slice(&body(dialect, &request)).unwrap()
 }
 
 fn messages_of(dialect: &str, history: Vec<HistoryTurn>) -> Value {
@@ -109,14 +113,14 @@ fn a_plain_request_has_exactly_these_bytes() {
 }
 
 #[test]
-fn reasoning_models_get_no_sampling_and_their_own_role() {
+fn reasoning_models_get_instructions_in_a_role_of_their_own() {
     let mut asked = request("o3", vec![user("Hi")]);
     asked.system = Some("Be kind.".into());
-    asked.params.temperature = Some(0.5);
-    asked.params.stop_sequences = vec!["x".into()];
-    let sent = body_of("openai", &asked);
-    assert_eq!((sent.get("temperature"), sent.get("stop")), (None, None));
-    assert_eq!(sent["messages"][0]["role"], "developer");
+    for (model, role) in [("o3", "developer"), ("gpt-5.2", "developer"), ("gpt-4o", "system"), ("unheard-of", "system")]
+    {
+        asked.model = model.into();
+        assert_eq!(body_of("openai", &asked)["messages"][0]["role"], role, "{model}");
+    }
     asked.model = "o1-mini".into();
     assert_eq!(body_of("openai", &asked)["messages"], json!([{"role": "user", "content": "Be kind.\n\nHi"}]));
 }
@@ -193,13 +197,18 @@ fn a_turn_without_text_leaves_no_message_and_its_neighbours_join() {
 }
 
 #[test]
-fn tools_and_only_the_parameters_a_dialect_takes_are_sent() {
+fn tools_and_parameters_are_sent_under_the_keys_of_the_dialect() {
     let mut asked = request("m", vec![user("Hi")]);
-    asked.params.top_k = Some(5);
+    asked.params = Params { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..Params::default() };
+    asked.params.stop_sequences = vec!["x".into()];
     asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
-    assert_eq!(body_of("vllm", &asked)["top_k"], 5);
+    let vllm = body_of("vllm", &asked);
+    assert_eq!(
+        [&vllm["top_k"], &vllm["top_p"], &vllm["max_tokens"], &vllm["stop"]],
+        [&json!(5), &json!(0.5), &json!(9), &json!(["x"])]
+    );
     let mistral = body_of("mistral", &asked);
-    assert_eq!((mistral.get("top_k"), mistral.get("stream_options")), (None, None));
+    assert_eq!(mistral.get("stream_options"), None);
     assert_eq!(mistral["tools"][0]["function"]["name"], "f");
 }
 

@@ -42,6 +42,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         params: Params::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
+        capabilities: models::capabilities(model),
         tools: Vec::new(),
     }
 }
@@ -104,14 +105,13 @@ fn result_block(id: u128, call: u128, result: Value) -> Block {
 fn a_request_has_exactly_these_bytes() {
     let mut asked = request("gpt-4o", vec![said(Role::User, "Hi \"you\"")]);
     asked.system = Some("Be kind.".into());
-    asked.params =
-        Params { temperature: Some(0.5), top_p: Some(0.25), top_k: Some(4), max_tokens: Some(9), ..Params::default() };
+    asked.params = Params { temperature: Some(0.5), top_p: Some(0.25), max_tokens: Some(16), ..Params::default() };
     let expected = concat!(
         r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
     );
     assert_eq!(body(&asked, true), expected);
-    asked.model = "gpt-5-mini".into();
+    asked = request("gpt-5-mini", asked.history);
     asked.system = Some(" ".into());
     asked.params.max_tokens = Some(900);
     asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];

@@ -1,0 +1,50 @@
+// Another model answers on a branch of its own, and what was said before stays.
+import { begin, expectStatus, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a chat goes on with another model in a new branch, one click away", async ({ page, model }) => {
+  await begin(page, "First");
+  (await model.next()).answer("From the first.");
+  await expectStatus(latestReply(page), "complete");
+  const branch = page.locator("[data-branch-id]");
+  const first = await branch.getAttribute("data-branch-id");
+
+  const form = page.getByRole("form", { name: "Message" });
+  await form.getByRole("button", { name: /locked/ }).click();
+  await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
+  await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
+  await expect(messageBox(page)).toBeFocused();
+  // The choice is part of the draft.
+  await messageBox(page).fill("Second");
+  await messageBox(page).blur();
+  await page.reload();
+  await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
+  await expect(messageBox(page)).toHaveValue("Second");
+
+  await messageBox(page).press("Enter");
+  await expect(replies(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
+  await expect(branch).not.toHaveAttribute("data-branch-id", first!);
+  await expect(textOf(replies(page).first())).toHaveText("From the first.");
+  await page.reload();
+  await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
+  await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
+});
+
+test("another model can be taken back before anything is sent", async ({ page, model }) => {
+  await begin(page, "First");
+  (await model.next()).answer("One.");
+  await expectStatus(latestReply(page), "complete");
+  const form = page.getByRole("form", { name: "Message" });
+  await form.getByRole("button", { name: /locked/ }).click();
+  await form.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/tour");
+  await form.getByRole("button", { name: /new branch/ }).first().click();
+  await form.getByRole("button", { name: /^Stay with/ }).click();
+  await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
+  await send(page, "Second");
+  (await model.next()).answer("Two.");
+  await expect(replies(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.getByText(/switched to/)).toHaveCount(0);
+});

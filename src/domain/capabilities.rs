@@ -1,0 +1,159 @@
+//! What a model takes: how it can be asked to think, which parameters it knows and in which bounds, how much it reads
+//! and says. An adapter knows it by the model's name, and better once the provider's list of models has said more.
+//! Not for deciding what goes out: that is [`crate::settle`].
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::exchange::Thinking;
+use crate::provider::Reasoning;
+
+/// The values that are taken, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Range<T> {
+    pub least: T,
+    /// Absent where no upper bound is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<T>,
+}
+
+impl<T> Range<T> {
+    pub const fn new(least: T, most: T) -> Self {
+        Self { least, most: Some(most) }
+    }
+
+    pub const fn at_least(least: T) -> Self {
+        Self { least, most: None }
+    }
+}
+
+impl<T: PartialOrd> Range<T> {
+    pub fn contains(&self, value: &T) -> bool {
+        *value >= self.least && self.most.as_ref().is_none_or(|most| value <= most)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Range<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.most {
+            Some(most) => write!(f, "between {} and {most}", self.least),
+            None => write!(f, "at least {}", self.least),
+        }
+    }
+}
+
+/// A parameter's bounds by whether the model thinks. Absent means: not taken then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Takes<T> {
+    pub plain: Option<T>,
+    pub thinking: Option<T>,
+}
+
+impl<T: Copy> Takes<T> {
+    pub const fn always(bounds: T) -> Self {
+        Self { plain: Some(bounds), thinking: Some(bounds) }
+    }
+
+    /// Only while the model does not think.
+    pub const fn plain(bounds: T) -> Self {
+        Self { plain: Some(bounds), thinking: None }
+    }
+
+    pub const fn never() -> Self {
+        Self { plain: None, thinking: None }
+    }
+
+    /// The same at the same times, with other bounds.
+    pub fn map<U>(self, change: impl Fn(T) -> U) -> Takes<U> {
+        Takes { plain: self.plain.map(&change), thinking: self.thinking.map(&change) }
+    }
+
+    pub fn now(&self, thinks: bool) -> Option<T> {
+        if thinks { self.thinking } else { self.plain }
+    }
+}
+
+/// What a model takes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Capabilities {
+    pub reasoning: Reasoning,
+    /// The levels that make a difference, from the least; `Off` only where thinking can be switched off. Empty where
+    /// nothing can be asked, or nobody knows how.
+    pub thinking_levels: Vec<Thinking>,
+    /// The budgets of reasoning that are taken, in tokens; `max_tokens` counts them too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_budget: Option<Range<u32>>,
+    /// Levels are asked for as budgets too, so they need as much room in `max_tokens`.
+    pub levels_are_budgets: bool,
+    pub temperature: Takes<Range<f64>>,
+    pub top_p: Takes<Range<f64>>,
+    /// Takes one of `temperature` and `top_p`, not both.
+    pub temperature_or_top_p: bool,
+    pub top_k: Takes<Range<u32>>,
+    pub max_tokens: Range<u32>,
+    /// How many.
+    pub stop_sequences: Takes<u32>,
+    pub blank_stop_sequences: bool,
+    /// How many tokens of context it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+}
+
+/// What may be said to a model of which nothing is known: the usual, and nothing that a server could refuse.
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self {
+            reasoning: Reasoning::Optional,
+            thinking_levels: Vec::new(),
+            thinking_budget: None,
+            levels_are_budgets: false,
+            temperature: Takes::always(Range::new(0.0, 2.0)),
+            top_p: Takes::always(Range::new(0.0, 1.0)),
+            temperature_or_top_p: false,
+            top_k: Takes::never(),
+            max_tokens: Range::at_least(1),
+            stop_sequences: Takes::always(4),
+            blank_stop_sequences: true,
+            context_tokens: None,
+            images: None,
+            tools: None,
+        }
+    }
+}
+
+impl Capabilities {
+    /// Its reasoning, and the levels that it can be asked for.
+    pub fn thinking(self, reasoning: Reasoning, levels: &[Thinking]) -> Self {
+        Self { reasoning, thinking_levels: levels.to_vec(), ..self }
+    }
+
+    /// It turned out to have no reasoning, whatever its name said.
+    pub fn without_thinking(self) -> Self {
+        Self { thinking_budget: None, levels_are_budgets: false, ..self.thinking(Reasoning::Never, &[]) }
+    }
+
+    /// No sampling parameters and no stop sequences, ever or only while it thinks.
+    pub fn without_sampling(self, only_while_thinking: bool) -> Self {
+        fn cut<T: Copy>(takes: Takes<T>, only_while_thinking: bool) -> Takes<T> {
+            Takes { plain: takes.plain.filter(|_| only_while_thinking), thinking: None }
+        }
+        Self {
+            temperature: cut(self.temperature, only_while_thinking),
+            top_p: cut(self.top_p, only_while_thinking),
+            top_k: cut(self.top_k, only_while_thinking),
+            stop_sequences: cut(self.stop_sequences, only_while_thinking),
+            ..self
+        }
+    }
+
+    /// With the most that a reply may have, where a list says so.
+    pub fn with_most_tokens(self, most: Option<u64>) -> Self {
+        let most = most.and_then(|most| u32::try_from(most).ok()).filter(|most| *most > 0);
+        Self { max_tokens: Range { most: most.or(self.max_tokens.most), ..self.max_tokens }, ..self }
+    }
+}

@@ -1,0 +1,93 @@
+//! Branches over HTTP (contract.md 3).
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::json::Json;
+use super::path_id::PathId;
+use super::problem::Problem;
+use crate::domain::branch::ContextPolicy;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Branch, BranchId, ChatId, TurnId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::service::branches::{BranchChange, NewBranch};
+
+/// A branch to make; what a `branch_locked` problem has under `fork` is one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewBranchBody {
+    name: Option<String>,
+    from_turn_id: Option<TurnId>,
+    provider: Option<String>,
+    model: Option<String>,
+    policy: Option<ContextPolicy>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BranchPatch {
+    name: Option<String>,
+    policy: Option<ContextPolicy>,
+}
+
+/// A branch with what it says in every request.
+#[derive(Debug, Serialize)]
+pub struct BranchBody {
+    #[serde(flatten)]
+    branch: Branch,
+    system_prompt: String,
+    /// Null where the provider's own are sent.
+    tools: Option<Vec<ToolSpec>>,
+}
+
+/// `GET /api/chats/{id}/branches`, oldest first.
+pub async fn list(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+) -> Result<Json<Vec<Branch>>, Problem> {
+    Ok(Json(app.service().branches(viewer.0, chat).await?))
+}
+
+/// `POST /api/chats/{id}/branches`: a branch without turns; a message that names it goes on from there.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    body: Option<Json<NewBranchBody>>,
+) -> Result<Response, Problem> {
+    let Json(new) = body.unwrap_or(Json(NewBranchBody::default()));
+    let new = NewBranch {
+        name: new.name,
+        from_turn_id: new.from_turn_id,
+        provider: new.provider,
+        model: new.model,
+        policy: new.policy,
+    };
+    let branch = app.service().create_branch(viewer.0, chat, new).await?;
+    Ok((StatusCode::CREATED, Json(branch)).into_response())
+}
+
+/// `GET /api/branches/{id}`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<BranchId>,
+) -> Result<Json<BranchBody>, Problem> {
+    let (branch, frozen) = app.service().branch(viewer.0, id).await?;
+    Ok(Json(BranchBody { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
+}
+
+/// `PATCH /api/branches/{id}`: its name and its policy; the lock stays (domain.md I3).
+pub async fn change(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<BranchId>,
+    Json(patch): Json<BranchPatch>,
+) -> Result<Json<Branch>, Problem> {
+    let change = BranchChange { name: patch.name, policy: patch.policy };
+    Ok(Json(app.service().change_branch(viewer.0, id, change).await?))
+}

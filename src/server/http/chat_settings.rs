@@ -1,0 +1,115 @@
+//! The page of a chat's settings: shown, and saved by its form.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use super::path_id::PathId;
+use super::plain_page::{Asked, Fields, see_other};
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::{ChatId, Invalid, UserId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong};
+use crate::server::plain_pages::{Page, Said, Section, words};
+use crate::server::service::ServiceError;
+use crate::server::service::branches::BranchChange;
+use crate::server::service::chats::ChatChange;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowQuery {
+    /// Set after a deed.
+    saved: Option<String>,
+}
+
+/// `GET /c/{id}/settings`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Query(query): Query<ShowQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let said = query.saved.map(|_| Said::Done(words::SAVED.into()));
+    answer(&app, viewer.0, id, asked, None, said).await
+}
+
+/// `POST /c/{id}/settings`: all of it or nothing; what was typed stays on the page with what is wrong beside it.
+pub async fn save(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    asked: Asked,
+    fields: Fields,
+) -> Result<Response, Problem> {
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    let form = ChatForm {
+        system_prompt: text("system_prompt"),
+        thinking: text("thinking"),
+        budget: text("budget"),
+        temperature: text("temperature"),
+        top_p: text("top_p"),
+        top_k: text("top_k"),
+        max_tokens: text("max_tokens"),
+        stop_sequences: fields.lines("stop_sequences"),
+        policy: text("policy"),
+    };
+    let refused = |wrong| async {
+        let said = Some(Said::Refused(words::NOT_SAVED.into()));
+        answer(&app, viewer.0, id, asked, Some((form.clone(), wrong)), said).await
+    };
+    let params = match form.params() {
+        Ok(params) => params,
+        Err(wrong) => return refused(wrong).await,
+    };
+    let change = ChatChange { title: None, system_prompt: Some(form.system_prompt.clone()), params: Some(params) };
+    match app.service().change_chat(viewer.0, id, change).await {
+        Ok(_) => {}
+        Err(ServiceError::Invalid(Invalid { field, reason })) => {
+            return refused(Wrong::from([(field.trim_start_matches("params.").to_owned(), reason)])).await;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let branch = app.service().path(viewer.0, id, None, 1).await?.branch;
+    if let (Some(branch), Some(policy)) = (branch, form.policy())
+        && branch.policy != policy
+    {
+        let change = BranchChange { name: None, policy: Some(policy) };
+        app.service().change_branch(viewer.0, branch.id, change).await?;
+    }
+    Ok(see_other(&format!("/c/{id}/settings?saved=1")))
+}
+
+async fn answer(
+    app: &App,
+    viewer: UserId,
+    id: ChatId,
+    asked: Asked,
+    typed: Option<(ChatForm, Wrong)>,
+    said: Option<Said>,
+) -> Result<Response, Problem> {
+    let service = app.service();
+    let path = service.path(viewer, id, None, 1).await?;
+    let branch = match path.branch {
+        Some(branch) => Some(service.branch(viewer, branch.id).await?),
+        None => None,
+    };
+    let model = branch.as_ref().map(|(branch, _)| service.model(&branch.lock));
+    let status = if typed.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (form, wrong) =
+        typed.unwrap_or_else(|| (ChatForm::of(&path.chat, branch.as_ref().map(|(branch, _)| branch)), Wrong::new()));
+    let view = ChatSettingsView {
+        chat: &path.chat,
+        branch: branch
+            .as_ref()
+            .zip(model.as_ref())
+            .map(|((branch, frozen), (name, capabilities))| (branch, frozen, name.as_str(), capabilities)),
+        form: &form,
+        wrong: &wrong,
+    };
+    let page = Page { section: Section::Chat, title: words::CHAT_SETTINGS.into(), said, body: view.draw() };
+    Ok(asked.answer(app, status, page))
+}

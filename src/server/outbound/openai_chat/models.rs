@@ -1,0 +1,110 @@
+//! What a model behind a dialect takes, as far as its name tells (providers.md 4.1, 5): whether it reasons, how much can
+//! be asked of it, which parameters it refuses. Where a table cannot know, nothing is claimed.
+
+use crate::domain::capabilities::{Range, Takes};
+use crate::domain::provider::Reasoning;
+use crate::domain::{Capabilities, Thinking};
+use crate::server::outbound::openai_chat::dialect::Dialect;
+use crate::server::outbound::openai_chat::thinking::ThinkingSwitch;
+use crate::server::outbound::openai_responses::models as openai;
+
+use Thinking::{High, Low, Medium, Off};
+
+/// The levels where thinking is only on or off.
+const ON_OR_OFF: &[Thinking] = &[Off, Medium];
+const LOW_TO_HIGH: &[Thinking] = &[Low, Medium, High];
+
+/// What a model of this dialect takes.
+pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
+    let model = model.to_ascii_lowercase();
+    let base = match dialect.thinking {
+        ThinkingSwitch::OpenAi => openai::capabilities(&model),
+        _ => {
+            let (reasoning, levels) = thinking(dialect, &model);
+            Capabilities::default().thinking(reasoning, levels)
+        }
+    };
+    let most_stops = |_| dialect.most_stops;
+    let known = Capabilities {
+        temperature: base.temperature.map(|range| Range { most: Some(dialect.most_temperature), ..range }),
+        top_k: if dialect.takes_top_k { Takes::always(Range::at_least(1)) } else { Takes::never() },
+        stop_sequences: base.stop_sequences.map(most_stops),
+        thinking_budget: takes_budget(dialect).then_some(Range::at_least(1)),
+        ..base
+    };
+    match dialect.thinking {
+        // It takes them without a word and does nothing with them.
+        ThinkingSwitch::DeepSeek => {
+            Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(true) }
+        }
+        ThinkingSwitch::Xai if known.reasoning == Reasoning::Always => {
+            Capabilities { stop_sequences: Takes::never(), ..known }
+        }
+        _ => known,
+    }
+}
+
+fn takes_budget(dialect: &Dialect) -> bool {
+    matches!(dialect.thinking, ThinkingSwitch::OpenRouter | ThinkingSwitch::Qwen)
+}
+
+fn thinking(dialect: &Dialect, model: &str) -> (Reasoning, &'static [Thinking]) {
+    let has = |part: &str| model.contains(part);
+    let always = |levels: &'static [Thinking]| (Reasoning::Always, levels);
+    let optional = |levels: &'static [Thinking]| (Reasoning::Optional, levels);
+    const NEVER: (Reasoning, &[Thinking]) = (Reasoning::Never, &[]);
+    match dialect.thinking {
+        // OpenAI's models have a table of their own.
+        ThinkingSwitch::Nothing | ThinkingSwitch::OpenAi => optional(&[]),
+        ThinkingSwitch::OllamaEffort if has("gpt-oss") || has("deepseek-r1") => always(LOW_TO_HIGH),
+        ThinkingSwitch::OllamaEffort if is_local_reasoner(model) => optional(&Thinking::LEVELS),
+        ThinkingSwitch::OllamaEffort => optional(&[]),
+        ThinkingSwitch::TemplateOff | ThinkingSwitch::Template => optional(ON_OR_OFF),
+        ThinkingSwitch::OpenRouter => optional(&Thinking::LEVELS),
+        ThinkingSwitch::DeepSeek if model == "deepseek-chat" => NEVER,
+        ThinkingSwitch::DeepSeek if model == "deepseek-reasoner" => always(&[]),
+        ThinkingSwitch::DeepSeek => optional(&[Off, Low, High]),
+        ThinkingSwitch::Groq if has("gpt-oss") => always(LOW_TO_HIGH),
+        ThinkingSwitch::Groq if has("deepseek-r1") => always(&[]),
+        ThinkingSwitch::Groq if has("qwen3") => optional(ON_OR_OFF),
+        ThinkingSwitch::Groq if has("llama") || has("gemma") => NEVER,
+        ThinkingSwitch::Groq => optional(&[]),
+        ThinkingSwitch::Mistral if has("magistral") => always(&[]),
+        ThinkingSwitch::Mistral if has("codestral") || has("ministral") || has("nemo") => NEVER,
+        ThinkingSwitch::Mistral if model.starts_with("mistral-small") || model.starts_with("mistral-medium") => {
+            optional(&[Off, High])
+        }
+        ThinkingSwitch::Mistral => optional(&[]),
+        ThinkingSwitch::Xai if has("grok-3-mini") => always(&[Low, High]),
+        ThinkingSwitch::Xai if has("non-reasoning") => NEVER,
+        ThinkingSwitch::Xai if has("grok-4") => always(&[]),
+        ThinkingSwitch::Xai => optional(&[]),
+        ThinkingSwitch::Zai => optional(ON_OR_OFF),
+        ThinkingSwitch::Qwen if has("qwq") || has("-thinking") => always(&[Medium]),
+        ThinkingSwitch::Qwen => optional(ON_OR_OFF),
+    }
+}
+
+/// Open models that take a thinking switch, by their names in lower case. Servers refuse it for the others ("does not
+/// support thinking").
+pub fn is_local_reasoner(model: &str) -> bool {
+    const FAMILIES: [&str; 13] = [
+        "gpt-oss",
+        "qwen3",
+        "qwq",
+        "deepseek-r1",
+        "deepseek-v3.1",
+        "deepseek-v4",
+        "magistral",
+        "glm-4",
+        "granite-4",
+        "phi4-reasoning",
+        "cogito",
+        "exaone-deep",
+        "tour",
+    ];
+    model == "reasoning" || FAMILIES.iter().any(|family| model.contains(family))
+}
+
+#[cfg(test)]
+mod tests;

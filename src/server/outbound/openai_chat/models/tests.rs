@@ -1,0 +1,84 @@
+//! The rows of providers.md 4.1 and 5: what each dialect's models take.
+
+use super::*;
+
+fn of(dialect: &str, model: &str) -> Capabilities {
+    capabilities(Dialect::named(dialect).unwrap(), model)
+}
+
+#[test]
+fn every_dialect_knows_whether_and_how_its_models_think() {
+    const ALL: &[Thinking] = &Thinking::LEVELS;
+    const NONE: &[Thinking] = &[];
+    use Reasoning::{Always, Never, Optional};
+    for (dialect, model, reasoning, levels) in [
+        ("openai", "gpt-4o-mini", Never, NONE),
+        ("openai", "gpt-4.1", Never, NONE),
+        ("openai", "gpt-5-chat-latest", Never, NONE),
+        ("openai", "o1", Always, LOW_TO_HIGH),
+        ("openai", "o1-mini", Always, NONE),
+        ("openai", "o4-mini-2025-04-16", Always, LOW_TO_HIGH),
+        ("openai", "gpt-5-2025-08-07", Always, LOW_TO_HIGH),
+        ("openai", "gpt-5.1", Optional, ALL),
+        ("openai", "gpt-5.6", Optional, ALL),
+        ("openai", "gpt-5.1-codex", Always, LOW_TO_HIGH),
+        ("openai", "unheard-of", Optional, NONE),
+        ("ollama", "gpt-oss:120b", Always, LOW_TO_HIGH),
+        ("ollama", "qwen3:8b", Optional, ALL),
+        ("ollama", "llama3.2", Optional, NONE),
+        ("llamacpp", "whatever", Optional, ON_OR_OFF),
+        ("vllm", "whatever", Optional, ON_OR_OFF),
+        ("openrouter", "any/model", Optional, ALL),
+        ("deepseek", "deepseek-chat", Never, NONE),
+        ("deepseek", "deepseek-reasoner", Always, NONE),
+        ("deepseek", "deepseek-v4-flash", Optional, &[Off, Low, High]),
+        ("groq", "openai/gpt-oss-120b", Always, LOW_TO_HIGH),
+        ("groq", "qwen/qwen3-32b", Optional, ON_OR_OFF),
+        ("groq", "deepseek-r1-distill-llama-70b", Always, NONE),
+        ("groq", "llama-3.3-70b", Never, NONE),
+        ("mistral", "magistral-medium-latest", Always, NONE),
+        ("mistral", "mistral-small-latest", Optional, &[Off, High]),
+        ("mistral", "codestral-latest", Never, NONE),
+        ("xai", "grok-3-mini", Always, &[Low, High]),
+        ("xai", "grok-4", Always, NONE),
+        ("xai", "grok-4-fast-non-reasoning", Never, NONE),
+        ("zai", "glm-4.7", Optional, ON_OR_OFF),
+        ("qwen", "qwen3-max", Optional, ON_OR_OFF),
+        ("qwen", "qwen3-235b-a22b-thinking-2507", Always, &[Medium]),
+        ("moonshot", "kimi-k2", Optional, NONE),
+        ("lmstudio", "anything", Optional, NONE),
+        ("generic", "anything", Optional, NONE),
+    ] {
+        let known = of(dialect, model);
+        assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (reasoning, levels), "{dialect} {model}");
+    }
+}
+
+#[test]
+fn every_dialect_takes_its_own_parameters() {
+    const TWO: f64 = 2.0;
+    for (dialect, model, temperature, top_k, stops, has_budget) in [
+        ("openai", "gpt-4o", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
+        ("openai", "o3", (None, None), false, (None, None), false),
+        ("openai", "gpt-5-nano", (None, None), false, (None, None), false),
+        ("openai", "gpt-5.2", (Some(TWO), None), false, (Some(4), None), false),
+        ("ollama", "qwen3:8b", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
+        ("llamacpp", "any", (Some(TWO), Some(TWO)), true, (Some(16), Some(16)), false),
+        ("vllm", "any", (Some(TWO), Some(TWO)), true, (Some(16), Some(16)), false),
+        ("openrouter", "any/model", (Some(TWO), Some(TWO)), true, (Some(4), Some(4)), true),
+        ("deepseek", "deepseek-v4-flash", (Some(TWO), None), false, (Some(16), Some(16)), false),
+        ("groq", "llama-3.3-70b", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
+        ("mistral", "mistral-large", (Some(1.5), Some(1.5)), false, (Some(4), Some(4)), false),
+        ("xai", "grok-4", (Some(TWO), Some(TWO)), false, (None, None), false),
+        ("xai", "grok-2", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
+        ("qwen", "qwen3-max", (Some(TWO), Some(TWO)), true, (Some(4), Some(4)), true),
+        ("generic", "anything", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
+    ] {
+        let known = of(dialect, model);
+        let most = |range: Option<Range<f64>>| range.and_then(|range| range.most);
+        assert_eq!((most(known.temperature.plain), most(known.temperature.thinking)), temperature, "{dialect} {model}");
+        assert_eq!(known.top_k.plain.is_some(), top_k, "{dialect} {model}");
+        assert_eq!((known.stop_sequences.plain, known.stop_sequences.thinking), stops, "{dialect} {model}");
+        assert_eq!(known.thinking_budget.is_some(), has_budget, "{dialect} {model}");
+    }
+}

@@ -1,0 +1,286 @@
+//! The settings of one chat: its prompt, what is asked of its models, and how the branch that is read sends earlier
+//! reasoning back.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use leptos::prelude::*;
+
+use super::field::{Choice, Kind, TextField};
+use super::words;
+use crate::domain::branch::{ContextPolicy, Frozen};
+use crate::domain::capabilities::{Capabilities, Takes};
+use crate::domain::{Branch, Chat, Invalid, Params, Thinking};
+use crate::ui::erased::view;
+use crate::ui::words as app_words;
+
+/// What the form holds, as it was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatForm {
+    pub system_prompt: String,
+    /// A level's word, `budget`, or nothing for the usual.
+    pub thinking: String,
+    pub budget: String,
+    pub temperature: String,
+    pub top_p: String,
+    pub top_k: String,
+    pub max_tokens: String,
+    /// One a line.
+    pub stop_sequences: String,
+    /// A policy's word; nothing where there is no branch.
+    pub policy: String,
+}
+
+/// What is wrong, by field of the form.
+pub type Wrong = BTreeMap<String, String>;
+
+impl ChatForm {
+    /// What is stored.
+    pub fn of(chat: &Chat, branch: Option<&Branch>) -> Self {
+        let params = &chat.settings.params;
+        let text = |value: Option<String>| value.unwrap_or_default();
+        Self {
+            system_prompt: chat.system_prompt.clone(),
+            thinking: params.thinking.map(|thinking| thinking.as_str().to_owned()).unwrap_or_default(),
+            budget: match params.thinking {
+                Some(Thinking::Budget(tokens)) => tokens.to_string(),
+                _ => String::new(),
+            },
+            temperature: text(params.temperature.map(|value| value.to_string())),
+            top_p: text(params.top_p.map(|value| value.to_string())),
+            top_k: text(params.top_k.map(|value| value.to_string())),
+            max_tokens: text(params.max_tokens.map(|value| value.to_string())),
+            stop_sequences: params.stop_sequences.join("\n"),
+            policy: branch.map(|branch| policy_word(branch.policy).to_owned()).unwrap_or_default(),
+        }
+    }
+
+    /// The parameters that it asks for.
+    ///
+    /// # Errors
+    /// Everything that is wrong, field by field.
+    pub fn params(&self) -> Result<Params, Wrong> {
+        let mut wrong = Wrong::new();
+        let thinking = match self.thinking.as_str() {
+            "" => None,
+            "budget" => number(&mut wrong, "budget", &self.budget).map(Thinking::Budget).or_else(|| {
+                wrong.entry("budget".into()).or_insert_with(|| words::BUDGET_MISSING.into());
+                None
+            }),
+            level => Thinking::parse_level(level),
+        };
+        let params = Params {
+            temperature: number(&mut wrong, "temperature", &self.temperature),
+            top_p: number(&mut wrong, "top_p", &self.top_p),
+            top_k: number(&mut wrong, "top_k", &self.top_k),
+            max_tokens: number(&mut wrong, "max_tokens", &self.max_tokens),
+            stop_sequences: self.stop_sequences.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+            thinking,
+        };
+        if let Err(Invalid { field, reason }) = params.validate() {
+            let field = field.trim_start_matches("params.");
+            let field = if field == "thinking" { "budget" } else { field };
+            wrong.entry(field.to_owned()).or_insert(reason);
+        }
+        if wrong.is_empty() { Ok(params) } else { Err(wrong) }
+    }
+
+    pub fn policy(&self) -> Option<ContextPolicy> {
+        POLICIES.into_iter().find(|(policy, _)| policy_word(*policy) == self.policy).map(|(policy, _)| policy)
+    }
+}
+
+const POLICIES: [(ContextPolicy, &str); 3] = [
+    (ContextPolicy::Exact, words::POLICY_EXACT),
+    (ContextPolicy::SignaturesOnly, words::POLICY_SIGNATURES),
+    (ContextPolicy::OmitCompleted, words::POLICY_OMIT),
+];
+
+fn policy_word(policy: ContextPolicy) -> &'static str {
+    match policy {
+        ContextPolicy::Exact => "exact",
+        ContextPolicy::SignaturesOnly => "signatures_only",
+        ContextPolicy::OmitCompleted => "omit_completed",
+    }
+}
+
+fn number<T: std::str::FromStr>(wrong: &mut Wrong, field: &str, text: &str) -> Option<T> {
+    // People write decimals with a comma where that is the custom.
+    let text = text.trim().replace(',', ".");
+    if text.is_empty() {
+        return None;
+    }
+    let number = text.parse().ok();
+    if number.is_none() {
+        wrong.insert(field.to_owned(), words::NOT_A_NUMBER.into());
+    }
+    number
+}
+
+/// What the page shows beside the form.
+pub struct ChatSettingsView<'a> {
+    pub chat: &'a Chat,
+    /// The branch that the chat shows, with what it keeps and the name and abilities of its model.
+    pub branch: Option<(&'a Branch, &'a Frozen, &'a str, &'a Capabilities)>,
+    pub form: &'a ChatForm,
+    pub wrong: &'a Wrong,
+}
+
+impl ChatSettingsView<'_> {
+    pub fn draw(&self) -> AnyView {
+        let action = format!("/c/{}/settings", self.chat.id);
+        let lines = |name, label, hint, value: &str, rows| {
+            let (error, kind) = (self.error(name), Kind::Lines(rows));
+            TextField { label, name, form: FORM, value, hint: Some(hint), error, kind, ..TextField::default() }.draw()
+        };
+        let form = self.form;
+        view! {
+            <p><a href=format!("/c/{}", self.chat.id)>{words::BACK_TO_CHAT}</a></p>
+            <form class="form" method="post" action=action>
+                {lines("system_prompt", words::SYSTEM_PROMPT, words::SYSTEM_PROMPT_HINT, &form.system_prompt, 6)}
+                {self.kept_prompt()}
+                <h2>{words::PARAMETERS}</h2>
+                <p class="hint">{self.about_model()}</p>
+                {self.thinking()}
+                {self.number("temperature", words::TEMPERATURE, &form.temperature, |model| bounds(model.temperature))}
+                {self.number("top_p", words::TOP_P, &form.top_p, |model| bounds(model.top_p))}
+                {self.number("top_k", words::TOP_K, &form.top_k, |model| bounds(model.top_k))}
+                {self.number("max_tokens", words::MAX_TOKENS, &form.max_tokens, |model| model.max_tokens.to_string())}
+                {lines("stop_sequences", words::STOPS, words::STOPS_HINT, &form.stop_sequences, 3)}
+                {self.policy()}
+                <button type="submit" class="button primary">{words::SAVE}</button>
+            </form>
+        }
+    }
+
+    fn error(&self, field: &str) -> Option<&str> {
+        self.wrong.get(field).map(String::as_str)
+    }
+
+    /// The prompt that the branch began with, where the chat has another one by now.
+    fn kept_prompt(&self) -> AnyView {
+        let kept = self.branch.filter(|(branch, frozen, ..)| {
+            branch.head_turn_id.is_some() && frozen.system_prompt != self.chat.system_prompt
+        });
+        let Some((branch, frozen, ..)) = kept else { return ().into_any() };
+        let prompt = if frozen.system_prompt.is_empty() { words::NO_PROMPT } else { &frozen.system_prompt };
+        view! {
+            <details class="kept">
+                <summary>{words::keeps_prompt(&branch.name)}</summary>
+                <pre dir="auto">{prompt.to_owned()}</pre>
+            </details>
+        }
+    }
+
+    fn about_model(&self) -> String {
+        match self.branch {
+            Some((_, _, model, _)) => words::about_parameters(model),
+            None => words::PARAMETERS_HINT.into(),
+        }
+    }
+
+    fn thinking(&self) -> AnyView {
+        let mut options = vec![("", words::THINKING_USUAL)];
+        options.extend(Thinking::LEVELS.map(|level| (level.as_str(), app_words::thinking_level(level))));
+        options.push(("budget", words::THINKING_BUDGET));
+        let choice = Choice {
+            label: app_words::THINKING,
+            name: "thinking",
+            form: FORM,
+            options: &options,
+            chosen: &self.form.thinking,
+            hint: None,
+            error: self.error("thinking"),
+        };
+        let budget = self.number("budget", words::BUDGET, &self.form.budget, |model| {
+            model.thinking_budget.map_or_else(|| words::NOT_TAKEN.to_owned(), |budget| budget.to_string())
+        });
+        view! { {choice.draw()} {budget} }.into_any()
+    }
+
+    fn number(&self, name: &str, label: &str, value: &str, hint: impl Fn(&Capabilities) -> String) -> AnyView {
+        let hint = self.branch.map(|(_, _, _, model)| hint(model));
+        let (hint, error, kind) = (hint.as_deref(), self.error(name), Kind::Code);
+        TextField { label, name, form: FORM, value, hint, error, kind, ..TextField::default() }.draw()
+    }
+
+    fn policy(&self) -> AnyView {
+        let Some((branch, ..)) = self.branch else { return ().into_any() };
+        // The last one is for repair: it is shown where a repair chose it.
+        let options: Vec<(&str, &str)> = POLICIES
+            .into_iter()
+            .filter(|(policy, _)| *policy != ContextPolicy::OmitCompleted || *policy == branch.policy)
+            .map(|(policy, words)| (policy_word(policy), words))
+            .collect();
+        let choice = Choice {
+            label: words::POLICY,
+            name: "policy",
+            form: FORM,
+            options: &options,
+            chosen: &self.form.policy,
+            hint: Some(words::POLICY_HINT),
+            error: self.error("policy"),
+        };
+        view! { <h2>{words::of_branch(&branch.name)}</h2> {choice.draw()} }.into_any()
+    }
+}
+
+const FORM: &str = "chat";
+
+fn bounds<T: Display + PartialEq + Copy>(takes: Takes<T>) -> String {
+    match (takes.plain, takes.thinking) {
+        (Some(plain), Some(thinking)) if plain == thinking => plain.to_string(),
+        (Some(plain), Some(thinking)) => format!("{plain}; {}", words::while_thinking(&thinking.to_string())),
+        (Some(plain), None) => format!("{plain}; {}", words::NOT_WHILE_THINKING),
+        (None, Some(thinking)) => words::while_thinking(&thinking.to_string()),
+        (None, None) => words::NOT_TAKEN.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::chat::ChatSettings;
+    use crate::domain::sample;
+
+    #[test]
+    fn what_is_stored_comes_back_from_the_form() {
+        let params = Params {
+            temperature: Some(0.7),
+            top_p: Some(1.0),
+            top_k: Some(40),
+            max_tokens: Some(2_000),
+            stop_sequences: vec!["END".into(), " two words ".into()],
+            thinking: Some(Thinking::Budget(4_096)),
+        };
+        let chat = Chat {
+            id: sample::uuid(1).into(),
+            owner_id: sample::uuid(2).into(),
+            title: String::new(),
+            system_prompt: "Be brief.".into(),
+            settings: ChatSettings { params: params.clone(), titled_by_user: false },
+            default_branch_id: None,
+            last_viewed_turn_id: None,
+            rev: 0,
+            created_at: sample::time(0),
+            updated_at: sample::time(0),
+        };
+        assert_eq!(ChatForm::of(&chat, None).params(), Ok(params));
+        assert_eq!(ChatForm::default().params(), Ok(Params::default()));
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_at_once() {
+        let form = ChatForm {
+            temperature: "warm".into(),
+            top_k: "-1".into(),
+            max_tokens: "1,5".into(),
+            thinking: "budget".into(),
+            ..ChatForm::default()
+        };
+        let wrong = form.params().unwrap_err();
+        assert_eq!(wrong.keys().collect::<Vec<_>>(), ["budget", "max_tokens", "temperature", "top_k"]);
+        let wrong = ChatForm { temperature: "2,5".into(), ..ChatForm::default() }.params().unwrap_err();
+        assert_eq!(wrong["temperature"], "must be between 0 and 2");
+    }
+}

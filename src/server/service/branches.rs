@@ -1,0 +1,116 @@
+//! Branches as a person deals with them: list, make, change.
+
+use super::placement::{Leaving, Wanted};
+use super::{Service, ServiceError};
+use crate::domain::branch::{ContextPolicy, Frozen};
+use crate::domain::capabilities::Capabilities;
+use crate::domain::chat::check_title;
+use crate::domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId};
+use crate::server::outbound::registry::models::display_name;
+use crate::server::store::{branches, chats, turns};
+
+/// A branch to make before its first turn.
+#[derive(Debug, Clone, Default)]
+pub struct NewBranch {
+    /// `None` names it after how it came about.
+    pub name: Option<String>,
+    /// The turn that it leaves; `None` is where the chat was last read.
+    pub from_turn_id: Option<TurnId>,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub policy: Option<ContextPolicy>,
+}
+
+/// What may change about a branch. Its lock may not (domain.md I3).
+#[derive(Debug, Clone, Default)]
+pub struct BranchChange {
+    pub name: Option<String>,
+    pub policy: Option<ContextPolicy>,
+}
+
+impl Service {
+    pub async fn branches(&self, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, ServiceError> {
+        chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        Ok(branches::list(self.db(), owner, chat).await?)
+    }
+
+    /// A branch with what it says in every request.
+    pub async fn branch(&self, owner: UserId, id: BranchId) -> Result<(Branch, Frozen), ServiceError> {
+        let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let frozen = branches::frozen(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
+        Ok((branch, frozen))
+    }
+
+    /// A model's name for people and what it takes, as far as they are known.
+    pub fn model(&self, lock: &Lock) -> (String, Capabilities) {
+        (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
+    }
+
+    /// A branch that leaves a turn, without a turn of its own yet: the next message names it.
+    pub async fn create_branch(&self, owner: UserId, chat: ChatId, new: NewBranch) -> Result<Branch, ServiceError> {
+        let name = new.name.as_deref().map(check_name).transpose()?;
+        let mut tx = self.db().begin().await?;
+        let chat = chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        let from = match new.from_turn_id {
+            Some(id) => {
+                let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat.id);
+                Some(turn.ok_or_else(|| Invalid::new("from_turn_id", "no such turn in this chat"))?)
+            }
+            None => match turns::leaf_of_chat(self.db(), owner, chat.id).await? {
+                Some(leaf) => turns::find(self.db(), owner, leaf).await?,
+                None => None,
+            },
+        };
+        // What is left behind is a reply; a message without one is answered again by its own verb.
+        let from = match from {
+            Some(turn) if turn.role == Role::User => match turn.prev_turn_id {
+                Some(reply) => turns::find(self.db(), owner, reply).await?,
+                None => None,
+            },
+            from => from,
+        };
+        let source = match (&from, chat.default_branch_id) {
+            (Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
+            (None, Some(id)) => branches::find(self.db(), owner, id).await?,
+            (None, None) => None,
+        };
+        let source = source.ok_or(ServiceError::NotFound)?;
+        let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
+        let lock = self.lock_from(&source, &wanted)?;
+        let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
+        let from = from.map(|turn| turn.id);
+        let mut branch =
+            self.fork(&mut tx, owner, &chat, Leaving { source: &source, from, origin, lock, name }).await?;
+        if let Some(policy) = new.policy {
+            branches::set_policy(&mut tx, branch.id, policy).await?;
+            branch.policy = policy;
+        }
+        tx.commit().await?;
+        Ok(branch)
+    }
+
+    pub async fn change_branch(
+        &self,
+        owner: UserId,
+        id: BranchId,
+        change: BranchChange,
+    ) -> Result<Branch, ServiceError> {
+        let name = change.name.as_deref().map(check_name).transpose()?;
+        let mut tx = self.db().begin().await?;
+        branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if let Some(name) = name {
+            branches::rename(&mut tx, id, &name).await?;
+        }
+        if let Some(policy) = change.policy {
+            branches::set_policy(&mut tx, id, policy).await?;
+        }
+        tx.commit().await?;
+        branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+}
+
+/// A name that a person wrote: what a title may be, but not empty.
+fn check_name(name: &str) -> Result<String, Invalid> {
+    let name = check_title(name).map_err(|invalid| Invalid { field: "name".into(), ..invalid })?;
+    if name.is_empty() { Err(Invalid::new("name", "must not be empty")) } else { Ok(name) }
+}
