@@ -9,5 +9,11 @@ mod branches;
 mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/providers.rs"]
+mod providers;
 #[path = "server/replies.rs"]
 mod replies;
+
+#[path = "support/fakeprov.rs"]
+#[expect(dead_code, reason = "only its whole answers are used here")]
+mod fakeprov;

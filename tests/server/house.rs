@@ -37,17 +37,24 @@ impl House {
 
     /// The same data directory after the process has gone.
     pub async fn open(dir: tempfile::TempDir, provider: Scripted) -> Self {
+        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
+        Self::of_registry(dir, registry, "a key for tests").await
+    }
+
+    /// A data directory, answered by these providers and by those that are stored in it.
+    pub async fn of_registry(dir: tempfile::TempDir, registry: Registry, sealing_key: &str) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
         db.migrate(None, clock.now()).await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
-        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
         let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
-        let sealer = Sealer::new(Keyring::of_secret(&"a key for tests".into()));
-        Self { dir, db, service: Service::new(supervisor, owner, sealer), owner }
+        let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
+        let service = Service::new(supervisor, owner, sealer);
+        service.load_providers(owner).await.unwrap();
+        Self { dir, db, service, owner }
     }
 
     /// Sends a message into a new chat.

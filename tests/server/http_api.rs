@@ -22,14 +22,18 @@ use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::{Config, Flags};
 
-struct Api {
+pub struct Api {
     router: Router,
-    house: House,
+    pub house: House,
 }
 
 impl Api {
-    async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let house = House::new(Scripted::new("scripted", answers)).await;
+    pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::of_house(House::new(Scripted::new("scripted", answers)).await)
+    }
+
+    /// The routes over a house that is built already.
+    pub fn of_house(house: House) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), token.clone());
@@ -41,11 +45,11 @@ impl Api {
         Self { router, house }
     }
 
-    async fn send(&self, request: Request<Body>) -> Response<Body> {
+    pub async fn send(&self, request: Request<Body>) -> Response<Body> {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
         let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:3000");
         if body.is_some() {
             request = request.header("content-type", "application/json");
@@ -57,14 +61,14 @@ impl Api {
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
     }
 
-    async fn chat(&self) -> String {
+    pub async fn chat(&self) -> String {
         let (status, chat) = self.call("POST", "/api/chats", Some(json!({}))).await;
         assert_eq!(status, StatusCode::CREATED);
         chat["id"].as_str().unwrap().to_owned()
     }
 
     /// The whole event stream of a turn, to its end.
-    async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
+    pub async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
         let mut request = Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
         for (name, value) in headers {
             request = request.header(*name, *value);
