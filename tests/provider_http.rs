@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use tokio::io::AsyncWriteExt;
 use turnleaf::domain::branch::Lock;
 use turnleaf::domain::{Failure, FailureKind, Params, Thinking};
 use turnleaf::server::outbound::Registry;
@@ -320,8 +321,14 @@ async fn a_test_says_what_exactly_is_wrong() {
         assert_eq!(registry.known()[0].check.as_ref(), Some(&check));
     }
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let plain = FakeProvider::start(vec![answer(200, "{}")]).await;
-    let plain = plain.base_url().replace("http:", "https:");
+    // Speaks at once, and not TLS.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let plain = format!("https://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        }
+    });
     for (address, part) in [
         (format!("http://{closed}/v1"), "nothing listens there"),
         ("http://nowhere.invalid/v1".to_owned(), "there is no server of this name"),

@@ -70,8 +70,9 @@ fn facts(provider: &ProviderView) -> AnyView {
         (true, Some(end)) => format!("{} · {} {end}", words::KEY_SET, words::ENDS_IN),
     };
     let headers = (!provider.headers.is_empty()).then(|| fact(words::HEADERS, provider.headers.join(", ")));
-    let set_by = provider.set_by.clone().map(|by| {
-        view! { <p class="said warn"><Icon name="lock"/><span>{words::set_by(&by)}</span></p> }
+    let set_by = provider.locked.then(|| {
+        let what = provider.set_by.as_deref().map_or_else(|| words::FOUND.to_owned(), words::set_by);
+        view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p> }
     });
     let network = if provider.local_network { words::LOCAL_YES } else { words::LOCAL_NO };
     view! {

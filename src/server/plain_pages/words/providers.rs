@@ -97,6 +97,8 @@ pub fn ago(seconds: i64) -> String {
     format!("{count} {unit}{s} ago")
 }
 
+pub const FOUND: &str = "Found on this machine by itself. Add it below to change how it is used.";
+
 pub fn set_by(by: &str) -> String {
     format!("Set by {by}. It can only be changed there.")
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::secrets::ends_in;
 use crate::domain::Lock;
-use crate::server::outbound::registry::{Check, Known, Origin};
+use crate::server::outbound::registry::{Check, Known};
 use crate::server::platform::sealing::Unopened;
 use crate::server::store::providers::StoredProvider;
 
@@ -31,7 +31,7 @@ pub struct ProviderView {
     pub local_network: bool,
     /// Whether it can only be changed where it is set.
     pub locked: bool,
-    /// Where that is.
+    /// Where that is; nothing for one that was found on this machine.
     pub set_by: Option<String>,
     pub status: StatusView,
 }
@@ -88,7 +88,6 @@ impl From<Check> for StatusView {
 /// An endpoint that no row holds: set from outside, or found on this machine.
 pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
     let endpoint = &known.endpoint;
-    let found = (known.origin == Origin::FoundLocally).then(|| "the look for servers on this machine".to_owned());
     ProviderView {
         id: endpoint.id.clone(),
         name: endpoint.name.clone(),
@@ -106,7 +105,7 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         is_enabled: true,
         local_network: endpoint.local_network,
         locked: true,
-        set_by: endpoint.set_by.clone().or(found),
+        set_by: endpoint.set_by.clone(),
         status: StatusView::of_known(Some(known)),
     }
 }
