@@ -338,8 +338,9 @@ async fn the_list_is_asked_for_page_by_page() {
     let listed = tokio::time::timeout(PATIENCE, asking).await.unwrap().unwrap();
     let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
     assert_eq!(ids, ["claude-opus-4-7", "claude-3-haiku-20240307"]);
-    assert_eq!((listed[0].context_tokens, listed[0].output_tokens), (Some(1_000_000), Some(128_000)));
-    assert_eq!((listed[0].name.as_deref(), listed[0].reasoning), (Some("Claude Opus 4.7"), Some(Reasoning::Optional)));
+    let known = &listed[0].capabilities;
+    assert_eq!((known.context_tokens, known.max_tokens.most), (Some(1_000_000), Some(128_000)));
+    assert_eq!((listed[0].name.as_deref(), known.reasoning), (Some("Claude Opus 4.7"), Reasoning::Optional));
     let paths: Vec<String> = server.requests().into_iter().map(|request| request.path).collect();
     assert_eq!(paths, ["/v1/models?limit=1000", "/v1/models?limit=1000&after_id=claude-opus-4-7"]);
 }

@@ -8,6 +8,8 @@ use bytes::Bytes;
 use futures::StreamExt;
 use tokio::io::AsyncWriteExt;
 use turnleaf::domain::branch::Lock;
+use turnleaf::domain::provider::Reasoning;
+use turnleaf::domain::settle::settle;
 use turnleaf::domain::{Failure, FailureKind, Params, Thinking};
 use turnleaf::server::outbound::Registry;
 use turnleaf::server::outbound::demo::Demo;
@@ -252,6 +254,55 @@ async fn a_refresh_asks_for_models_and_finds_local_servers() {
     let names: Vec<String> = registry.models().into_iter().map(|model| model.lock.model).take(3).collect();
     assert_eq!(names, ["b", "a", "llama"]);
     assert_eq!(configured.requests()[0].path, "/v1/models");
+}
+
+#[tokio::test]
+async fn what_a_list_says_of_a_model_is_shown_and_settles_what_goes_out() {
+    let said = serde_json::json!({"data": [
+        {"id": "a/reasoner", "name": "A: Reasoner", "context_length": 64_000,
+            "top_provider": {"max_completion_tokens": 8_000}, "supported_parameters": ["max_tokens", "reasoning"]},
+        {"id": "a/plain", "supported_parameters": ["max_tokens", "temperature"]},
+    ]});
+    let list = vec![Verb::Status(200), Verb::Bytes(said.to_string().into_bytes()), Verb::Fin];
+    let server = FakeProvider::start(vec![list]).await;
+    let mut mine = endpoint("mine", server.base_url());
+    mine.dialect = "openrouter".into();
+    mine.default_model = Some("not/listed".into());
+    let registry = Registry::new(vec![mine], None, Vec::new(), Demo::new(0.0));
+    let lock = |model: &str| Lock::new("mine", model);
+    assert_eq!(registry.capabilities(&lock("a/plain")).reasoning, Reasoning::Optional, "by its name");
+    registry.refresh().await;
+    let models = registry.models();
+    let shown = |model: &str| models.iter().find(|shown| shown.lock.model == model).unwrap();
+    let (reasoner, plain) = (shown("a/reasoner"), shown("a/plain"));
+    assert_eq!((reasoner.name.as_str(), plain.name.as_str()), ("A: Reasoner", "a/plain"));
+    assert_eq!((reasoner.context_tokens, reasoner.output_tokens), (Some(64_000), Some(8_000)));
+    assert_eq!((reasoner.reasoning, plain.reasoning), (Reasoning::Optional, Reasoning::Never));
+    assert_eq!((reasoner.thinking_levels.len(), plain.thinking_levels.len()), (4, 0));
+    assert!(shown("not/listed").is_default);
+
+    let asked = Params { temperature: Some(0.5), thinking: Some(Thinking::High), ..Params::default() };
+    let sent = |model: &str| {
+        let capabilities = registry.capabilities(&lock(model));
+        let settled = settle(&asked, &Params::default(), &capabilities).unwrap();
+        let request = ChatRequest {
+            model: model.into(),
+            system: None,
+            history: Vec::new(),
+            params: settled.params,
+            thinking: settled.thinking,
+            is_thinking_mode: settled.is_thinking_mode,
+            capabilities,
+            tools: Vec::new(),
+        };
+        let body = registry.find("mine").unwrap().build(&request);
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        [body["temperature"].clone(), body["reasoning"].clone()]
+    };
+    let (null, high) = (serde_json::Value::Null, serde_json::json!({"effort": "high"}));
+    assert_eq!(sent("a/reasoner"), [null.clone(), high.clone()]);
+    assert_eq!(sent("a/plain"), [0.5.into(), null]);
+    assert_eq!(sent("of/another"), [0.5.into(), high]);
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@ mod branches;
 mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/parameters.rs"]
+mod parameters;
 #[path = "server/providers.rs"]
 mod providers;
 #[path = "server/replies.rs"]

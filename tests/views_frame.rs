@@ -284,6 +284,31 @@ async fn the_composer_is_a_form_that_works_without_script() {
 }
 
 #[tokio::test]
+async fn the_menu_of_thinking_has_what_the_model_takes_with_the_nearest_chosen() {
+    use turnleaf::domain::Thinking::{High, Low, Medium, Off};
+    for (levels, draft, shown) in [
+        (&[Off, Low, Medium, High][..], None, Some((4, "medium"))),
+        (&[Off, Medium], Some(High), Some((2, "medium"))),
+        (&[Low, High], Some(Off), Some((2, "low"))),
+        (&[Low, High], None, Some((2, "high"))),
+        (&[Off], None, None),
+        (&[], Some(High), None),
+    ] {
+        let models = vec![Model { thinking_levels: levels.to_vec(), ..model("demo", "tour", true) }];
+        let draft = DraftView { thinking: draft, ..DraftView::default() };
+        let page = ChatPage { models, draft, ..empty_page() };
+        let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+        let menu = html.split(r#"<select name="thinking""#).nth(1).map(|rest| rest.split("</select>").next().unwrap());
+        let options: Option<Vec<&str>> = menu.map(|menu| menu.split("<option ").skip(1).collect());
+        let chosen = options.as_ref().and_then(|options| options.iter().find(|option| option.contains(" selected")));
+        assert_eq!(options.as_ref().map(Vec::len), shown.map(|(count, _)| count), "{levels:?} {html}");
+        if let Some((_, level)) = shown {
+            assert!(chosen.unwrap().contains(&format!("value=\"{level}\"")), "{levels:?} {chosen:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_draft_is_in_the_box_as_it_was_written() {
     let page = ChatPage { draft: DraftView { text: "\nif a < b && c".into(), ..DraftView::default() }, ..empty_page() };
     let html = drawn(move || view! { <Home page=page.clone()/> }).await;

@@ -5,7 +5,9 @@ use crate::api::error::ApiError;
 use crate::api::view::{
     BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
 };
-use crate::domain::{BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Turn, TurnId, UserId, limits};
+use crate::domain::{
+    BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Thinking, Turn, TurnId, UserId, limits,
+};
 use crate::server::markup::block_markup;
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
@@ -84,6 +86,7 @@ impl Pages {
         });
         page.turns = draw(views.collect()).await?;
         page.has_more_before = path.has_more_before;
+        page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
         page.chat = Some(path.chat);
         page.branch = path.branch;
         Ok(page)
@@ -115,6 +118,13 @@ impl Pages {
     }
 
     pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {
+        let defaults = match message.chat_id {
+            Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
+            None => Params::default(),
+        };
+        // The menu shows a budget of the chat as the level that it is about: left there, the budget holds.
+        let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
+        let thinking = message.thinking.filter(|_| !is_default);
         let request = StartTurn {
             chat_id: message.chat_id,
             content: vec![MessageBlock::Text { text: message.text }],
@@ -125,7 +135,7 @@ impl Pages {
                 model: message.model,
                 may_branch: message.may_branch,
             },
-            params: Params { thinking: message.thinking, ..Params::default() },
+            params: Params { thinking, ..Params::default() },
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
         };
         let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;

@@ -29,7 +29,11 @@ pub struct Api {
 
 impl Api {
     pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::of_house(House::new(Scripted::new("scripted", answers)).await)
+        Self::of(Scripted::new("scripted", answers)).await
+    }
+
+    pub async fn of(provider: Scripted) -> Self {
+        Self::of_house(House::new(provider).await)
     }
 
     /// The routes over a house that is built already.

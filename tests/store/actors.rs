@@ -75,7 +75,7 @@ pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Ex
         user_turn_id: Some(user_turn),
         kind: ExchangeKind::Send,
         is_thinking_mode: true,
-        not_sent: Vec::new(),
+        not_sent: vec![NotSent { param: "top_k".into(), reason: "this model does not take it".into() }],
         params: Params { temperature: Some(0.25), thinking: Some(Thinking::Budget(9)), ..Params::default() },
         client_request_id: request.map(str::to_owned),
         created_at: now(),

@@ -12,7 +12,7 @@ use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
 use crate::domain::provider::Model;
-use crate::domain::{Invalid, Lock};
+use crate::domain::{Capabilities, Invalid, Lock};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
@@ -135,18 +135,28 @@ pub async fn test(
     Ok(Json(app.service().test_provider(viewer.0, &id).await?.into()))
 }
 
+/// A model with what it takes.
+#[derive(Debug, Serialize)]
+pub struct ModelBody {
+    #[serde(flatten)]
+    model: Model,
+    capabilities: Capabilities,
+}
+
 /// `GET /api/models`: what can be chosen.
 pub async fn models(
     State(app): State<App>,
     _viewer: Viewer,
     Query(query): Query<ModelsQuery>,
-) -> Result<Json<Vec<Model>>, Problem> {
+) -> Result<Json<Vec<ModelBody>>, Problem> {
     let registry = app.service().supervisor().registry();
-    match query.all {
-        None | Some(0) => Ok(Json(registry.models())),
-        Some(1) => Ok(Json(registry.models_with_hidden())),
-        Some(_) => Err(Invalid::new("all", "must be 0 or 1").into()),
-    }
+    let models = match query.all {
+        None | Some(0) => registry.models(),
+        Some(1) => registry.models_with_hidden(),
+        Some(_) => return Err(Invalid::new("all", "must be 0 or 1").into()),
+    };
+    let body = |model: Model| ModelBody { capabilities: registry.capabilities(&model.lock), model };
+    Ok(Json(models.into_iter().map(body).collect()))
 }
 
 /// `PUT /api/models/default`: what new chats get when nothing is chosen.

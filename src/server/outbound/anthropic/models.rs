@@ -121,7 +121,7 @@ pub fn capabilities(model: &str) -> Capabilities {
         ..Capabilities::default().thinking(reasoning, levels)
     };
     if thinking != ThinkingSwitch::Unknown {
-        return known;
+        return Capabilities { images: Some(true), tools: Some(true), ..known };
     }
     // Nobody asks it to think, and whether it does so by itself is not known: it is spoken to as if it did not.
     Capabilities {

@@ -185,6 +185,8 @@ pub static DIALECTS: &[Dialect] = &[
         hosts: &["api.moonshot.ai", "api.moonshot.cn"],
         reasoning_out: ReasoningOut::Field("reasoning_content"),
         reasoning_required_with_tools: true,
+        thinking: ThinkingSwitch::Moonshot,
+        most_temperature: 1.0,
         ..GENERIC
     },
     Dialect {

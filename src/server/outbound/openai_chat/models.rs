@@ -37,6 +37,10 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
         ThinkingSwitch::DeepSeek => {
             Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(true) }
         }
+        // Theirs are fixed, and any other value is refused.
+        ThinkingSwitch::Moonshot if model.contains("kimi-k2.") || model.contains("kimi-k3") => {
+            Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(false) }
+        }
         ThinkingSwitch::Xai if known.reasoning == Reasoning::Always => {
             Capabilities { stop_sequences: Takes::never(), ..known }
         }
@@ -80,6 +84,10 @@ fn thinking(dialect: &Dialect, model: &str) -> (Reasoning, &'static [Thinking]) 
         ThinkingSwitch::Xai if has("grok-4") => always(&[]),
         ThinkingSwitch::Xai => optional(&[]),
         ThinkingSwitch::Zai => optional(ON_OR_OFF),
+        ThinkingSwitch::Moonshot if has("kimi-k2.5") || has("kimi-k2.6") => optional(ON_OR_OFF),
+        ThinkingSwitch::Moonshot if has("kimi-k2.") || has("kimi-k3") || has("-thinking") => always(&[]),
+        ThinkingSwitch::Moonshot if has("moonshot-v1") => NEVER,
+        ThinkingSwitch::Moonshot => optional(&[]),
         ThinkingSwitch::Qwen if has("qwq") || has("-thinking") => always(&[Medium]),
         ThinkingSwitch::Qwen => optional(ON_OR_OFF),
     }

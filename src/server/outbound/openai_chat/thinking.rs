@@ -28,6 +28,7 @@ pub enum ThinkingSwitch {
     Mistral,
     Xai,
     Zai,
+    Moonshot,
     Qwen,
 }
 
@@ -86,6 +87,9 @@ pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatReque
         }
         ThinkingSwitch::Groq | ThinkingSwitch::Xai => {
             set("reasoning_effort", json!(effort(thinking)));
+        }
+        ThinkingSwitch::Moonshot => {
+            set("thinking", json!({"type": if is_on { "enabled" } else { "disabled" }}));
         }
         ThinkingSwitch::Zai => {
             let kind = if is_on { "enabled" } else { "disabled" };

@@ -45,7 +45,12 @@ fn every_dialect_knows_whether_and_how_its_models_think() {
         ("zai", "glm-4.7", Optional, ON_OR_OFF),
         ("qwen", "qwen3-max", Optional, ON_OR_OFF),
         ("qwen", "qwen3-235b-a22b-thinking-2507", Always, &[Medium]),
-        ("moonshot", "kimi-k2", Optional, NONE),
+        ("moonshot", "kimi-k2-0905-preview", Optional, NONE),
+        ("moonshot", "kimi-k2-thinking", Always, NONE),
+        ("moonshot", "kimi-k2.6", Optional, ON_OR_OFF),
+        ("moonshot", "kimi-k2.7-code", Always, NONE),
+        ("moonshot", "kimi-k3", Always, NONE),
+        ("moonshot", "moonshot-v1-32k", Never, NONE),
         ("lmstudio", "anything", Optional, NONE),
         ("generic", "anything", Optional, NONE),
     ] {
@@ -71,6 +76,8 @@ fn every_dialect_takes_its_own_parameters() {
         ("mistral", "mistral-large", (Some(1.5), Some(1.5)), false, (Some(4), Some(4)), false),
         ("xai", "grok-4", (Some(TWO), Some(TWO)), false, (None, None), false),
         ("xai", "grok-2", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
+        ("moonshot", "moonshot-v1-32k", (Some(1.0), Some(1.0)), false, (Some(4), Some(4)), false),
+        ("moonshot", "kimi-k2.6", (None, None), false, (Some(4), Some(4)), false),
         ("qwen", "qwen3-max", (Some(TWO), Some(TWO)), true, (Some(4), Some(4)), true),
         ("generic", "anything", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
     ] {

@@ -77,7 +77,9 @@ fn every_model_gets_only_words_it_takes() {
         ("qwen", "qwen3-max", Off, json!({"enable_thinking": false})),
         ("qwen", "qwen3-max", Budget(500), json!({"enable_thinking": true, "thinking_budget": 500})),
         ("qwen", "qwq-plus", Off, json!({})),
-        ("moonshot", "kimi-k2", High, json!({})),
+        ("moonshot", "kimi-k2.5", Low, json!({"thinking": {"type": "enabled"}})),
+        ("moonshot", "kimi-k2.5", Off, json!({"thinking": {"type": "disabled"}})),
+        ("moonshot", "kimi-k3", High, json!({})),
         ("generic", "anything", High, json!({})),
     ] {
         assert_eq!(switch(dialect, model, thinking), expected, "{dialect} {model} {thinking:?}");
