@@ -134,7 +134,7 @@ impl Form {
         };
         let no_headers = changed
             .filter(|provider| !provider.headers.is_empty())
-            .map(|_| tick("no_headers", "1", words::NO_HEADERS, None, false));
+            .map(|_| tick(form, "no_headers", "1", words::NO_HEADERS, None, false));
         view! {
             {nowhere}
             {text(words::NAME, "name", &values.name, None, Kind::Text, true)}
@@ -142,7 +142,7 @@ impl Form {
             {text(words::ADDRESS, "base_url", &values.base_url, Some(address_hint), Kind::Code, true)}
             {text(words::KEY, "key", "", Some(key_hint), Kind::Secret, false)}
             {keys_at}
-            {tick("local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
+            {tick(form, "local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
             {network_error}
             <details class="fold" open=unfolded>
                 <summary>{words::ADVANCED}<Icon name="chevron-down"/></summary>
