@@ -10,6 +10,7 @@ use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::setting::Source;
 use turnleaf::server::platform::config::{Config, Flags, binding, masked};
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf::server::platform::price::Price;
 
 /// A directory for the files of one test, which stands in for the home directory too.
 struct Place(tempfile::TempDir);
@@ -133,6 +134,39 @@ fn host_and_port_are_read_one_by_one() {
 }
 
 #[test]
+fn prices_are_read_and_checked() {
+    let config = load_file(
+        "[[prices]]\nprovider = 'lab'\nmodel = 'm'\ninput = 1\noutput = 2.5\n\n\
+         [[prices]]\nprovider = 'lab'\nmodel = 'n'\ninput = 0\noutput = 0\ncache_read = 0.1\ncache_write = 2.0\n",
+    )
+    .unwrap();
+    let price = |model: &str, input, output, cache_read, cache_write| Price {
+        provider: "lab".into(),
+        model: model.into(),
+        input,
+        output,
+        cache_read,
+        cache_write,
+    };
+    assert_eq!(config.prices, [price("m", 1.0, 2.5, None, None), price("n", 0.0, 0.0, Some(0.1), Some(2.0))]);
+    assert_eq!(masked::show(&config)["prices"][0]["output"], 2.5);
+    let m = "[[prices]]\nprovider = 'lab'\nmodel = 'm'\n";
+    for (text, named) in [
+        (format!("{m}input = 1\n"), "output"),
+        (format!("{m}input = -1\noutput = 1\n"), "input of the price of `m`"),
+        (format!("{m}input = 1\noutput = nan\n"), "output of the price of `m`"),
+        (format!("{m}input = 1\noutput = inf\n"), "output of the price of `m`"),
+        (format!("{m}input = 1\noutput = 1\ncache_read = 1e9\n"), "cache_read of the price of `m`"),
+        (format!("{m}input = 1\noutput = 1\n{m}input = 1\noutput = 1\n"), "given twice"),
+        (format!("{m}input = 1\noutput = 1\ncurrency = 'EUR'\n"), "currency"),
+        ("[[prices]]\nprovider = ''\nmodel = 'm'\ninput = 1\noutput = 1\n".to_owned(), "names its provider"),
+    ] {
+        let error = load_file(&text).unwrap_err();
+        assert!(error.contains(named), "{text}: {error}");
+    }
+}
+
+#[test]
 fn a_key_of_the_file_that_does_not_exist_is_named_with_its_line() {
     for (text, named, line) in [
         ("listen = '127.0.0.1:1'\nlisten_on = 'x'\n", "listen_on", "line 2"),
@@ -233,9 +267,34 @@ fn the_usual_variables_configure_providers() {
     }
     let keyless = load(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]).unwrap();
     assert!(endpoint(&keyless, "openai").api_key.is_none());
-    for bad in ["ftp://a/v1", "http://user:pw@a/v1", "a b", "http://a/v1?key=1", "/v1", "http://a/v1#x"] {
-        let error = load(&[("OPENAI_BASE_URL", bad)]).unwrap_err();
-        assert!(error.contains("OPENAI_BASE_URL") && !error.contains("pw"), "{error}");
+    for bad in [
+        "ftp://a/v1",
+        "http://user:pw@a/v1",
+        "http://user@a/v1",
+        "http://:pw@a/v1",
+        "http://a\\@b/v1",
+        "http://a%40b@c/v1",
+        "a b",
+        "http://a b/v1",
+        "http://a/v 1",
+        "http://a/v\n1",
+        "http://a\t/v1",
+        "http://a/v1?key=1",
+        "http://a/v1?",
+        "/v1",
+        "//a/v1",
+        "http:/a/v1",
+        "http:///v1",
+        "http://[::1/v1",
+        "http://a:99999/v1",
+        "http://a:x/v1",
+        "http://a/v1#x",
+        "http://a/v1#",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+    ] {
+        let error = load(&[("OPENAI_BASE_URL", bad)]).map(|config| config.providers.endpoints).expect_err(bad);
+        assert!(error.contains("OPENAI_BASE_URL") && !error.contains(":pw"), "{error}");
     }
 }
 

@@ -108,7 +108,7 @@ fn told(items: &[Item]) -> Told {
             Item::ToolArguments { index, text } => told.calls[usize::try_from(*index).unwrap()].2.push_str(text),
             Item::Opaque(map) if map["type"] == "x:citation" => told.citations += 1,
             Item::Opaque(map) => told.others.push(map["type"].as_str().unwrap().to_owned()),
-            Item::Model(_) | Item::Usage(_) | Item::Stop(_) | Item::Failed(_) | Item::Redacted(_) => {}
+            Item::Model(_) | Item::Usage(_) | Item::Cost(_) | Item::Stop(_) | Item::Failed(_) | Item::Redacted(_) => {}
         }
     }
     told

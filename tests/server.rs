@@ -1,10 +1,17 @@
-//! The server over a real database and a scripted provider: replies from the first byte to the ending, and the HTTP API
-//! over its real router.
+//! The server over a real database and a scripted provider: replies from the first byte to the ending, the HTTP API
+//! over its real router, and providers that send what they should not.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "server/bad_bytes.rs"]
+mod bad_bytes;
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "server/chat_settings.rs"]
+mod chat_settings;
+#[path = "support/fakeprov.rs"]
+#[expect(dead_code, reason = "connections that break are for provider_http")]
+mod fakeprov;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]
@@ -15,6 +22,10 @@ mod parameters;
 mod providers;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/usage.rs"]
+mod usage;
+#[path = "server/wire.rs"]
+mod wire;
 
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "only its whole answers are used here")]

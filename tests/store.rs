@@ -16,6 +16,8 @@ mod failures;
 mod fsck;
 #[path = "store/migrations.rs"]
 mod migrations;
+#[path = "store/spending.rs"]
+mod spending;
 #[path = "store/statements.rs"]
 mod statements;
 #[path = "store/story.rs"]

@@ -130,6 +130,8 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at: noon(),
@@ -261,6 +263,39 @@ async fn the_title_of_the_document_names_the_chat_and_says_when_a_reply_runs() {
     assert!(html.contains("<title>Tom &amp; Jerry · Turnleaf</title>"), "{html}");
     let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
     assert!(html.contains("<title>● Cats · Turnleaf</title>"), "{html}");
+}
+
+#[tokio::test]
+async fn the_composer_says_how_full_the_context_is_and_warns_in_time() {
+    let locked = || Model { context_tokens: Some(200_000), ..model("example", "vendor/large", false) };
+    let page = |used: Option<u64>, models: Vec<Model>| {
+        let mut page = ChatPage { models, ..chat_page(TurnStatus::Complete, "Hello") };
+        page.turns[1].turn.context_tokens = used;
+        page
+    };
+    let nearly = "The conversation is nearly as long as this model can read.";
+    let full = "The conversation is longer than this model can read.";
+    for (used, says, has_bar) in [
+        (38_400, vec!["≈ 38k of 200k tokens"], false),
+        (119_999, vec!["≈ 120k of 200k tokens"], false),
+        (120_000, vec!["≈ 120k of 200k tokens", "value=\"60\""], true),
+        (180_000, vec!["≈ 180k of 200k tokens", nearly, "aria-valuetext=\"≈ 180k of 200k tokens\""], true),
+        (210_000, vec!["≈ 210k of 200k tokens", full, "value=\"100\""], true),
+    ] {
+        let page = page(Some(used), vec![locked()]);
+        let html = drawn(move || view! { <ChatScreen page=page.clone()/> }).await;
+        for part in &says {
+            assert!(html.contains(part), "{used}: {part} is missing in {html}");
+        }
+        assert_eq!(html.contains("<meter"), has_bar, "{used}");
+        assert_eq!(html.contains(nearly) || html.contains(full), says.len() > 2, "{used}");
+    }
+    // Where either number is unknown there is nothing.
+    let unknown = Model { context_tokens: None, ..locked() };
+    for page in [page(None, vec![locked()]), page(Some(1), vec![unknown]), page(Some(1), vec![])] {
+        let html = drawn(move || view! { <ChatScreen page=page.clone()/> }).await;
+        assert!(!html.contains("context-meter"), "{html}");
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use turnleaf::api::view::{BlockMarkup, TurnView};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
 use turnleaf::domain::turn::Attempt;
-use turnleaf::domain::{BlockState, Content, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
+use turnleaf::domain::{BlockState, Content, Cost, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
 use turnleaf::ui::state::ChatState;
 use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 
@@ -353,12 +353,24 @@ fn the_ends_of_the_versions_stay_reachable_and_lead_nowhere() {
 #[test]
 fn what_a_reply_took_is_below_it_and_what_is_unknown_is_not() {
     let mut turn = reply(2, [Content::text("Done.")]);
-    turn.usage = Usage { output_tokens: Some(1_204), input_tokens: Some(12), ..Usage::default() };
+    turn.usage = Usage { output_tokens: Some(340), input_tokens: Some(1_204), ..Usage::default() };
+    turn.cost = Some(Cost { micros: 4_012, is_estimated: true });
     turn.completed_at = Some(turn.created_at + chrono::TimeDelta::seconds(14));
     let html = draw_one(turn);
-    assert_says(&html, "demo-scripted 1 204 tokens 14 s");
+    assert_says(&html, "demo-scripted 1.2k in · 340 out ≈ $0.004 14 s");
+    let mut unpriced = reply(2, [Content::text("Done.")]);
+    unpriced.usage = Usage { input_tokens: Some(7), ..Usage::default() };
+    let html = draw_one(unpriced);
+    assert_says(&html, "7 in · — out —");
+    assert!(html.contains("title=\"Cost unknown\""), "{html}");
+    let mut said = reply(2, [Content::text("Done.")]);
+    said.usage = Usage { output_tokens: Some(7), ..Usage::default() };
+    said.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
+    assert_says(&draw_one(said), "— in · 7 out $1.50");
     let unknown = draw_one(reply(2, [Content::text("Done.")]));
-    assert_silent(&unknown, "token");
+    for part in [" in ·", " out", "$", "—"] {
+        assert_silent(&unknown, part);
+    }
 }
 
 #[test]

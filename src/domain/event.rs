@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
+use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BlockId, GenerationId};
 use crate::turn::{Attempt, TurnStatus};
@@ -55,6 +56,9 @@ pub enum Event {
     TurnEnd {
         status: TurnStatus,
         usage: Usage,
+        /// As [`Turn::cost`](crate::Turn).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
         /// When, by the server's clock.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<DateTime<Utc>>,

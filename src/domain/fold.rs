@@ -125,14 +125,15 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             }
             block.state = *state;
         }
-        Event::Usage { .. } => {}
+        Event::Usage { usage, .. } => turn.context_tokens = usage.context_tokens().or(turn.context_tokens),
         Event::Error(failure) => turn.error = Some(failure.clone()),
-        Event::TurnEnd { status, usage, at } => {
+        Event::TurnEnd { status, usage, cost, at } => {
             if !status.is_terminal() {
                 return Err("an end must end");
             }
             turn.status = *status;
             turn.usage = *usage;
+            turn.cost = *cost;
             turn.completed_at = *at;
             turn.attempt = None;
         }

@@ -118,6 +118,8 @@ pub fn turn(ord: i64, role: Role, status: TurnStatus) -> Turn {
         provider_used: assistant.as_ref().map(|lock| lock.provider.clone()),
         model_used: assistant.map(|lock| lock.model),
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at: time(ord * 60),

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, Content};
+use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::usage::Usage;
@@ -125,6 +126,13 @@ pub struct Turn {
     pub model_used: Option<String>,
     /// Sum over the turn's generations (domain.md I11).
     pub usage: Usage,
+    /// What all of the turn's generations cost together; null as long as it runs and where any of them is unknown.
+    #[serde(default)]
+    pub cost: Option<Cost>,
+    /// How much of the model's context its newest generation filled: not the sum, which counts the same prompt once a
+    /// step (domain.md I11).
+    #[serde(default)]
+    pub context_tokens: Option<u64>,
     pub error: Option<Failure>,
     /// The newest event that `blocks` covers; 0 when there is none.
     pub last_event_seq: u64,

@@ -5,18 +5,34 @@ use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
-/// What a generation, or a turn as the sum of its generations, used. `input_tokens` counts the whole prompt, cached
-/// parts included; `output_tokens` includes reasoning (providers.md 2.5).
+/// What a generation, or a turn as the sum of its generations, used. Every API counts differently (providers.md 2.5);
+/// its reader brings the counts into these meanings. Two of the five are sums, three are parts of them:
+///
+/// `input_tokens` ⊇ `cache_read_tokens`, `cache_write_tokens`; `output_tokens` ⊇ `reasoning_tokens`. Input and output
+/// together are the provider's own total, and how much of the model's context the call filled.
+///
+/// Of a reply that was cut off they are what the provider had counted by then.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
+    /// Everything the model read: the whole prompt, whether a cache had to do with it or not, and what the provider's own
+    /// tools put before the model on the way.
     pub input_tokens: Option<u64>,
+    /// Everything the model wrote: the answer, tool calls, and reasoning, shown or hidden.
     pub output_tokens: Option<u64>,
+    /// The part of the input that came out of the provider's cache, at a lower price.
     pub cache_read_tokens: Option<u64>,
+    /// The part of the input that was put into the provider's cache, where that has a price of its own.
     pub cache_write_tokens: Option<u64>,
+    /// The part of the output that was reasoning.
     pub reasoning_tokens: Option<u64>,
 }
 
 impl Usage {
+    /// How much of the model's context the call filled. `None` where the prompt was not counted.
+    pub fn context_tokens(&self) -> Option<u64> {
+        Some(self.input_tokens?.saturating_add(self.output_tokens.unwrap_or(0)))
+    }
+
     /// Whether the provider said anything at all.
     pub fn is_known(&self) -> bool {
         *self != Self::default()
@@ -94,6 +110,14 @@ mod tests {
     fn a_zero_that_was_said_is_known() {
         assert!(!Usage::default().is_known());
         assert!(output(Some(0)).is_known());
+    }
+
+    #[test]
+    fn a_context_is_what_was_read_and_written() {
+        let usage = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
+        assert_eq!(usage(Some(5), Some(2)).context_tokens(), Some(7));
+        assert_eq!(usage(Some(5), None).context_tokens(), Some(5));
+        assert_eq!(usage(None, Some(2)).context_tokens(), None);
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`], [`openai_responses`],
 //! [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to
 //! values) → the API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are
-//! providers without a network; [`replay`] is the same
-//! way back without a request.
+//! providers without a network; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
+//! whose provider did not ([`reported_cost`]).
 
 pub mod address;
 pub mod anthropic;
@@ -23,11 +23,13 @@ pub mod model_list;
 pub mod ollama;
 pub mod openai_chat;
 pub mod openai_responses;
+pub mod prices;
 pub mod provider;
 pub mod reader;
 pub mod redact;
 pub mod registry;
 pub mod replay;
+pub mod reported_cost;
 pub mod scripted;
 pub mod sse;
 

@@ -7,6 +7,7 @@ pub mod config;
 pub mod endpoint;
 pub mod ids;
 pub mod lock_file;
+pub mod price;
 pub mod sealing;
 pub mod shutdown;
 pub mod storage_dir;

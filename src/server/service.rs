@@ -12,6 +12,7 @@ pub mod paths;
 pub mod placement;
 pub mod providers;
 pub mod turns;
+pub mod usage;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.

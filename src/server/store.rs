@@ -21,6 +21,7 @@ pub mod exchanges;
 pub mod generations;
 pub mod providers;
 pub mod settings;
+pub mod spending;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
@@ -34,7 +35,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 15] = [
+    let files: [(&str, &[(&str, &str)]); 16] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -44,6 +45,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/raw", generations::raw::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("settings", settings::STATEMENTS),
+        ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),

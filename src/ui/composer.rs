@@ -1,6 +1,7 @@
 //! The composer: the form "Message". Without script it is a plain form; hydrated, it sends in place, keeps drafts and
 //! stops replies.
 
+pub mod context_meter;
 pub mod draft;
 pub mod keys;
 pub mod message_box;
@@ -15,6 +16,7 @@ use crate::api::view::{DraftView, Notice};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
+use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::draft::DraftKeeper;
 use crate::ui::composer::keys::Memory;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
@@ -56,6 +58,9 @@ pub fn Composer(
     /// Set by other parts of the page to stop that reply, as the button does.
     stop_asked: RwSignal<bool>,
     listeners: Listeners,
+    /// How many tokens of context the newest reply on this path filled.
+    #[prop(optional, into)]
+    context_used: Signal<Option<u64>>,
     /// Of these, those that the composer says.
     #[prop(optional)]
     notices: Vec<Notice>,
@@ -128,6 +133,7 @@ pub fn Composer(
                     <SendButton/>
                 </div>
             </form>
+            <ContextMeter used=context_used/>
             <form id=STOP_FORM method="post" action="/forms/stop" on:submit=stop>
                 {move || running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
             </form>

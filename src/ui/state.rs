@@ -77,6 +77,11 @@ impl ChatState {
         self.path.with(|path| path.iter().rev().find(|turn| turn.is_running()).map(TurnState::id))
     }
 
+    /// How many tokens of context the newest reply that said so filled.
+    pub fn context_used(self) -> Option<u64> {
+        self.path.with(|path| path.iter().rev().find_map(|turn| turn.with(|view| view.turn.context_tokens)))
+    }
+
     /// Shows this path. Turns that were shown before keep their place in the page and what is known of them.
     pub fn show(self, turns: Vec<TurnView>) {
         let old = self.path.get_untracked();

@@ -1,5 +1,6 @@
 //! What the page says, in English. Sentences are whole, so that another language can order them differently.
 
+pub mod spent;
 pub mod transcript;
 
 use crate::domain::provider::Model;

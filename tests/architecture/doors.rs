@@ -61,6 +61,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("console_error_panic_hook", &["root"]),
     ("etcetera", &["platform"]),
     ("futures", SERVER),
+    ("genai_prices", &["outbound"]),
     ("http", &["http", "platform"]),
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),

@@ -6,10 +6,13 @@ use std::time::Duration;
 use futures::StreamExt;
 use serde_json::{Value, json};
 use turnleaf::domain::{Event, Turn, TurnId, UserId};
+use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::endpoint::Endpoint;
 use turnleaf::server::platform::ids;
+use turnleaf::server::platform::price::Price;
 use turnleaf::server::platform::sealing::Keyring;
 use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
@@ -35,9 +38,24 @@ impl House {
         Self::open(dir, provider).await
     }
 
+    /// A fresh database, answered by these endpoints over real sockets.
+    pub async fn of_endpoints(endpoints: Vec<Endpoint>) -> Self {
+        let registry = Registry::new(endpoints, None, Vec::new(), Demo::new(0.0));
+        Self::with(tempfile::tempdir().unwrap(), registry).await
+    }
+
     /// The same data directory after the process has gone.
     pub async fn open(dir: tempfile::TempDir, provider: Scripted) -> Self {
-        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
+        Self::with_prices(dir, provider, Vec::new()).await
+    }
+
+    /// The same with what the configuration says of prices.
+    pub async fn with_prices(dir: tempfile::TempDir, provider: Scripted, prices: Vec<Price>) -> Self {
+        let models = vec!["model-a".into(), "model-b".into()];
+        Self::with(dir, Registry::of_providers(vec![(Arc::new(provider), models)]).with_prices(prices)).await
+    }
+
+    async fn with(dir: tempfile::TempDir, registry: Registry) -> Self {
         Self::of_registry(dir, registry, "a key for tests").await
     }
 

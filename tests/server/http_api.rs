@@ -33,11 +33,11 @@ impl Api {
     }
 
     pub async fn of(provider: Scripted) -> Self {
-        Self::of_house(House::new(provider).await)
+        Self::over(House::new(provider).await)
     }
 
-    /// The routes over a house that is built already.
-    pub fn of_house(house: House) -> Self {
+    /// The API of a server that is there already.
+    pub fn over(house: House) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), token.clone());

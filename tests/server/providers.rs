@@ -45,7 +45,7 @@ fn set_from_outside() -> Endpoint {
 
 async fn api() -> Api {
     let registry = Registry::new(vec![set_from_outside()], None, Vec::new(), Demo::new(0.0));
-    Api::of_house(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await)
+    Api::over(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await)
 }
 
 impl Api {
@@ -272,7 +272,7 @@ async fn a_stored_provider_comes_back_and_one_whose_key_cannot_be_opened_says_so
     db.close().await;
 
     let registry = || Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
-    let again = Api::of_house(House::of_registry(dir, registry(), "a key for tests").await);
+    let again = Api::over(House::of_registry(dir, registry(), "a key for tests").await);
     let (status, tested) = again.call("POST", "/api/providers/my-box/test", None).await;
     assert_eq!((status, &tested["state"]), (StatusCode::OK, &json!("working")));
     assert_eq!(server.requests().last().unwrap().headers.iter().filter(|(_, v)| v.contains(KEY)).count(), 1);
@@ -283,7 +283,7 @@ async fn a_stored_provider_comes_back_and_one_whose_key_cannot_be_opened_says_so
     let House { dir, db, .. } = again.house;
     db.close().await;
 
-    let lost = Api::of_house(House::of_registry(dir, registry(), "another key").await);
+    let lost = Api::over(House::of_registry(dir, registry(), "another key").await);
     let (_, provider) = lost.call("GET", "/api/providers", None).await;
     assert_eq!(provider[0]["status"]["state"], "key_unreadable");
     assert!(provider[0]["status"]["sentence"].as_str().unwrap().contains("TURNLEAF_SECRET_KEY"), "{provider}");

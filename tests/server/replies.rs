@@ -256,6 +256,29 @@ async fn silence_ends_the_turn() {
 }
 
 #[tokio::test]
+async fn what_a_server_sends_behind_the_last_word_or_a_failure_is_not_waited_for() {
+    const LONGER_THAN_ANYBODY_WAITS: usize = 3_000;
+    let pings = || {
+        let ping = [Step::Wait(Duration::from_millis(10)), Step::Bytes(": still here\n\n".into())];
+        std::iter::repeat_n(ping, LONGER_THAN_ANYBODY_WAITS).flatten()
+    };
+    let broken = [text("half"), Step::Bytes("data: {\"choices\":\n\n".into())];
+    let provider = provider([
+        Answer::Stream([text("whole")].into_iter().chain(finish("stop")).chain(pings()).collect()),
+        Answer::Stream(broken.into_iter().chain(pings()).collect()),
+    ]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    for (count, said, kind) in [(1, "whole", None), (2, "half", Some(FailureKind::ProviderProtocol))] {
+        let started = house.send("?").await.assistant_turn.id;
+        let turn = tokio::time::timeout(Duration::from_secs(10), house.ended(started)).await.unwrap();
+        assert_eq!((turn.content_text().as_str(), turn.error.map(|failure| failure.kind)), (said, kind));
+        tokio::time::timeout(Duration::from_secs(1), log.until_let_go(count)).await.unwrap();
+    }
+    house.check().await;
+}
+
+#[tokio::test]
 async fn tools_run_side_by_side_and_the_model_goes_on() {
     let call = |index: u64, id: &str| {
         let function = json!({ "name": "double", "arguments": format!("{{\"n\":{index}}}") });

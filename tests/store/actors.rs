@@ -99,6 +99,8 @@ pub fn turn(branch: &Branch, exchange: ExchangeId, prev: Option<&Turn>, ord: i64
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at,

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branch::Frozen;
-use turnleaf::server::store::{Db, StoreError, branches, dialect};
+use turnleaf::server::store::{Db, StoreError, branches, dialect, turns};
 use uuid::Uuid;
 
 /// (table, column, whether it may be null)
@@ -182,6 +182,46 @@ async fn branches_of_the_first_version_get_the_prompt_of_their_chat() {
         fresh.db.migrate(None, noon()).await.unwrap();
         let frozen = branches::frozen(&fresh.db, Uuid::from_u128(3).into()).await.unwrap().unwrap();
         assert_eq!(frozen, Frozen { system_prompt: "Be brief.".into(), tools: None });
+    }
+}
+
+#[tokio::test]
+async fn replies_from_before_costs_know_how_full_their_context_was_and_not_what_they_cost() {
+    for (fresh, dir, id) in [(Some(empty_sqlite().await), "sqlite", "X'"), (empty_postgres().await, "postgres", "'")] {
+        let Some(fresh) = fresh else { continue };
+        migrated_up_to(&fresh.db, dir, 2).await;
+        let id = |n: u8| format!("{id}{n:032x}'");
+        let at = "'2026-03-01T12:00:00+00:00'";
+        let [user, chat, branch, exchange, turn] = [1, 2, 3, 4, 5].map(id);
+        let body = if dir == "sqlite" { "X''" } else { "''" };
+        let generation = |n: u8, step: u8, tokens: &str| {
+            format!(
+                "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, \
+                 raw_kind, status, started_at, ended_at, input_tokens, output_tokens) VALUES ({}, {turn}, {step}, 'p', \
+                 'm', {body}, '[]', 'none', 'complete', {at}, {at}, {tokens});",
+                id(n)
+            )
+        };
+        let rows = format!(
+            "INSERT INTO users (id, name, created_at) VALUES ({user}, 'a', {at}); \
+             INSERT INTO chats (id, owner_id, title, system_prompt, settings, created_at, updated_at) \
+             VALUES ({chat}, {user}, '', '', '{{}}', {at}, {at}); \
+             INSERT INTO branches (id, chat_id, name, provider, model, origin, provider_state, created_at, \
+             system_prompt) VALUES ({branch}, {chat}, 'main', 'p', 'm', 'root', '{{}}', {at}, ''); \
+             INSERT INTO exchanges (id, owner_id, chat_id, branch_id, kind, is_thinking_mode, params, created_at) \
+             VALUES ({exchange}, {user}, {chat}, {branch}, 'send', {no}, '{{}}', {at}); \
+             INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, role, status, content_text, \
+             created_at, completed_at) VALUES ({turn}, {chat}, 1, 0, {branch}, {exchange}, 'assistant', 'complete', \
+             '', {at}, {at}); {first}{second}{third}",
+            no = if dir == "sqlite" { "0" } else { "FALSE" },
+            first = generation(6, 0, "100, 20"),
+            second = generation(7, 1, "130, 5"),
+            third = generation(8, 2, "NULL, 7"),
+        );
+        run(&fresh.db, String::leak(rows)).await;
+        fresh.db.migrate(None, noon()).await.unwrap();
+        let turn = turns::find(&fresh.db, Uuid::from_u128(1).into(), Uuid::from_u128(5).into()).await.unwrap().unwrap();
+        assert_eq!((turn.context_tokens, turn.cost), (Some(135), None));
     }
 }
 

@@ -284,12 +284,13 @@ async fn a_number_is_given_once(db: &Db, live: &Turn) {
 async fn it_ends_once(db: &Db, story: &mut Story) {
     let generation = generations::running(db, story.reply.id).await.unwrap()[0].id;
     let usage = Usage { input_tokens: Some(12), output_tokens: Some(34), ..Usage::default() };
+    let charge = Charge { micros: 4_012, basis: CostBasis::Listed, price_version: Some("list 1".into()) };
     let live = &mut story.reply;
     let text = live.blocks[3].id;
     let ending = [
         Event::BlockEnd { block_id: text, state: BlockState::Done, content: None },
         Event::Usage { generation_id: generation, usage },
-        Event::TurnEnd { status: TurnStatus::Complete, usage, at: None },
+        Event::TurnEnd { status: TurnStatus::Complete, usage, cost: Some(Cost::from(&charge)), at: None },
     ];
     let early = live.clone();
     let mut written = Vec::new();
@@ -305,6 +306,7 @@ async fn it_ends_once(db: &Db, story: &mut Story) {
         model_returned: Some("scripted-2".into()),
         stop_reason: Some("stop".into()),
         usage,
+        charge: Some(charge.clone()),
         error: None,
         first_token_at: Some(now()),
         ended_at: now(),
@@ -344,6 +346,9 @@ async fn it_ends_once(db: &Db, story: &mut Story) {
     let found = generations::find(db, story.owner, generation).await.unwrap().unwrap();
     assert_eq!(listed, std::slice::from_ref(&found));
     assert_eq!((found.usage, found.raw_complete, found.status), (usage, true, GenerationStatus::Complete));
+    assert_eq!((found.cost_micros, found.cost_basis), (Some(4_012), Some(CostBasis::Listed)));
+    assert_eq!(found.price_version.as_deref(), Some("list 1"));
+    assert_eq!((read.context_tokens, read.cost.unwrap().micros), (Some(46), 4_012));
     assert_eq!(found.stop_reason.as_deref(), Some("stop"));
     assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
 }
@@ -381,6 +386,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
         model_returned: None,
         stop_reason: None,
         usage: Usage::default(),
+        charge: None,
         error: None,
         first_token_at: None,
         ended_at: now(),

@@ -1,43 +1,15 @@
 //! What every decoder must keep on every recording: any split gives the same items, and any beginning ends as an
 //! interruption whose text is a beginning of the whole.
 
-use turnleaf::server::outbound::provider::{Decoder, Item, Outcome};
+use turnleaf::server::outbound::provider::{Decoder, Item};
 
 use crate::fixtures::Recording;
 
-/// A small generator with a fixed seed: failures can be had again.
-pub struct Dice(pub u64);
+#[path = "invariants.rs"]
+mod invariants;
 
-impl Dice {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).unwrap()
-    }
-
-    /// The body in pieces: many tiny ones, some large.
-    pub fn pieces<'a>(&mut self, body: &'a [u8]) -> Vec<&'a [u8]> {
-        let mut pieces = Vec::new();
-        let mut rest = body;
-        while !rest.is_empty() {
-            let longest = [3, 40, 400, 4000][self.below(4)];
-            let (piece, after) = rest.split_at((1 + self.below(longest)).min(rest.len()));
-            pieces.push(piece);
-            rest = after;
-        }
-        pieces
-    }
-}
-
-pub fn decode<'a>(mut decoder: Box<dyn Decoder>, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
-    let mut items = Vec::new();
-    for piece in pieces {
-        decoder.feed(piece, &mut items);
-    }
-    let outcome = decoder.finish(&mut items);
-    (items, outcome)
-}
+use invariants::joined;
+pub use invariants::{Dice, decode};
 
 fn text(items: &[Item]) -> String {
     items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
@@ -79,22 +51,4 @@ pub fn every_beginning_ends(recordings: &[Recording], decoder: impl Fn(&Recordin
             assert_eq!(early.complete, early.failure.is_none(), "{} cut at {cut}", recording.name);
         }
     }
-}
-
-/// Where one text ends and the next begins may depend on the split (providers.md P2).
-fn joined(items: Vec<Item>) -> Vec<Item> {
-    let mut all: Vec<Item> = Vec::new();
-    for item in items {
-        match (all.last_mut(), item) {
-            (Some(Item::Text(before)), Item::Text(more)) => before.push_str(&more),
-            (Some(Item::Thinking(before)), Item::Thinking(more)) => before.push_str(&more),
-            (Some(Item::ToolArguments { index, text }), Item::ToolArguments { index: same, text: more })
-                if *index == same =>
-            {
-                text.push_str(&more);
-            }
-            (_, item) => all.push(item),
-        }
-    }
-    all
 }

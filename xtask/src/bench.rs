@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: builds the binary that people run and the load generator, and lets one measure the other. What is
 //! measured, and how, is in `load`.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
@@ -19,7 +20,30 @@ pub fn run(figures: &[String]) -> Result<()> {
         build.args(["--release", "--package", "xtask", "--bin", "load", "--no-default-features", "--features", "load"]);
         finish(&mut build)
     })?;
-    let mut load = Command::new(workspace::target().join("release/load"));
+    step("compile the decoders", || {
+        let mut build = workspace::build("build");
+        build.args([
+            "--release",
+            "--package",
+            "xtask",
+            "--bin",
+            "decode",
+            "--no-default-features",
+            "--features",
+            "decode",
+        ]);
+        // As the server is built, of which most is there already.
+        finish(build.args(workspace::without_paths()))
+    })?;
+    let programs = workspace::target().join("release");
+    let mut load = Command::new(programs.join("load"));
     load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
+    load.arg("--decode").arg(programs.join("decode")).arg("--fixtures").arg(fixtures());
     step("measure", || finish(load.args(figures)))
+}
+
+/// The recorded responses, where the tests look for them too.
+fn fixtures() -> PathBuf {
+    let beside = workspace::root().join("../shared/fixtures");
+    std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
 }

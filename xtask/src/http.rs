@@ -1,10 +1,12 @@
-//! One GET over loopback, for asking a server that was just started whether it is well. Not a client for anything else.
+//! Small requests over loopback, for asking a server that was just started whether it is well and for talking to it as a
+//! script would. Not a client for anything else.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 /// What came back.
 pub struct Answer {
@@ -25,18 +27,41 @@ impl Answer {
     }
 }
 
+/// How long a server may be silent in the middle of an ordinary answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Asks for a path; the connection ends with the answer.
 ///
 /// # Errors
 /// Nobody listens, or what came back is not HTTP.
 pub fn get(address: SocketAddr, path: &str, accept_encoding: &str) -> Result<Answer> {
+    send(address, &format!("GET {path}"), &format!("Accept-Encoding: {accept_encoding}\r\n"), &[], PATIENCE)
+}
+
+/// Asks for a path whose answer may come in pieces with up to `patience` between them.
+///
+/// # Errors
+/// As [`get`], and silence that is longer than that.
+pub fn follow(address: SocketAddr, path: &str, patience: Duration) -> Result<Answer> {
+    send(address, &format!("GET {path}"), "", &[], patience)
+}
+
+/// Posts JSON.
+///
+/// # Errors
+/// As [`get`].
+pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<Answer> {
+    let body = body.to_string().into_bytes();
+    let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    send(address, &format!("POST {path}"), &head, &body, PATIENCE)
+}
+
+fn send(address: SocketAddr, what: &str, headers: &str, body: &[u8], patience: Duration) -> Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2))?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_read_timeout(Some(patience))?;
     // HTTP/1.0: the body ends where the connection ends, so nothing has to be taken apart.
-    write!(
-        stream,
-        "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nAccept-Encoding: {accept_encoding}\r\n\r\n"
-    )?;
+    write!(stream, "{what} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\n{headers}\r\n")?;
+    stream.write_all(body)?;
     let mut all = Vec::new();
     stream.read_to_end(&mut all)?;
     let end = all.windows(4).position(|w| w == b"\r\n\r\n").context("the answer has no head")?;

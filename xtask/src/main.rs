@@ -42,14 +42,14 @@ enum Command {
     },
     /// Run every check and every test, or the named parts of them.
     Test {
-        /// fmt, front, clippy, deny, unit, xtask, end2end
+        /// fmt, unit, clippy, deny, front, xtask, peers, end2end
         parts: Vec<String>,
     },
     /// What can be checked without running: format, lints of both sides, licences, architecture.
     Check,
     /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
     Dist,
-    /// Measure the figures G1, G2, G5 to G10, or the named ones.
+    /// Measure the figures G1, G2, G5 to G10 and D1 to D3, or the named ones.
     Bench { figures: Vec<String> },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,

@@ -1,11 +1,14 @@
-//! Debian's packages: installed where that is possible, named exactly where it is not.
+//! What commands need beside the toolchain: Debian's packages, installed where that is possible and named exactly where it
+//! is not; the node packages of a lock file; the Python packages of a list.
 
+use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
-use crate::step::{find_program, note, run, succeeds};
+use crate::step::{find_program, note, run, step, succeeds};
 
 /// Whether this process may install and may write below `/usr`.
 pub fn is_root() -> bool {
@@ -37,4 +40,51 @@ pub fn install(what_for: &str, packages: &[&str]) -> Result<()> {
         run(&mut install())?;
     }
     Ok(())
+}
+
+/// Installs the node packages that the lock file in `dir` names, in `dir` itself; quick when nothing has changed.
+///
+/// # Errors
+/// Node is missing, or npm's own.
+pub fn node(what_for: &str, dir: &Path) -> Result<()> {
+    for program in ["node", "npm"] {
+        if find_program(program).is_none() {
+            bail!("{program} is missing: {what_for} need Node.js 20 or newer");
+        }
+    }
+    let (lock, installed) = (dir.join("package-lock.json"), dir.join("node_modules/.lock"));
+    // `npm ci` begins by deleting what is there; that is for when the lock file has changed.
+    if fs::read(&lock).ok() == fs::read(&installed).ok() {
+        return Ok(());
+    }
+    step("install the node packages", || {
+        let mut install = Command::new("npm");
+        install.current_dir(dir).args(["ci", "--no-audit", "--no-fund"]);
+        run(install.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
+        fs::copy(&lock, &installed)?;
+        Ok(())
+    })
+}
+
+/// Makes `place` a Python environment with exactly the packages of the list `requirements`, which names every version;
+/// quick when nothing has changed.
+///
+/// # Errors
+/// Python is missing, or pip's own.
+pub fn python(requirements: &Path, place: &Path) -> Result<()> {
+    let installed = place.join("requirements.txt");
+    if fs::read(requirements).ok() == fs::read(&installed).ok() {
+        return Ok(());
+    }
+    if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
+        install("Python with venv", &["python3", "python3-venv"])?;
+    }
+    step("install the Python packages", || {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(place))?;
+        let mut pip = Command::new(place.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary"]);
+        run(pip.args([":all:", "--requirement"]).arg(requirements))?;
+        fs::copy(requirements, &installed).with_context(|| installed.display().to_string())?;
+        Ok(())
+    })
 }

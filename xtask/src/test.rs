@@ -2,7 +2,9 @@
 //! the next from being run, unless that one needs what the first should have made.
 
 pub mod browser;
+mod peers;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -18,13 +20,14 @@ struct Part {
     work: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { name: "fmt", work: check::format },
     Part { name: "unit", work: unit },
     Part { name: "clippy", work: clippy },
     Part { name: "deny", work: check::deny },
     Part { name: "front", work: front },
     Part { name: "xtask", work: commands },
+    Part { name: "peers", work: peers::run },
     Part { name: "end2end", work: end2end },
 ];
 
@@ -114,9 +117,18 @@ fn end2end() -> Result<()> {
     if !workspace::site().join("pkg/turnleaf.js").exists() {
         front()?;
     }
-    step("compile the server", || finish(workspace::build("test").arg("--no-run").args(PRODUCT)))?;
+    let binary = server()?;
     let browser = step("prepare the browser", browser::prepare)?;
-    step("run the browser tests", || browser.test(&server::debug_binary(), &workspace::site()))
+    step("run the browser tests", || browser.test(&binary, &workspace::site()))
+}
+
+/// The server that the Rust tests were built with.
+///
+/// # Errors
+/// The compiler's.
+fn server() -> Result<PathBuf> {
+    step("compile the server", || finish(workspace::build("test").arg("--no-run").args(PRODUCT)))?;
+    Ok(server::debug_binary())
 }
 
 #[cfg(test)]

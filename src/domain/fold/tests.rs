@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::block::{Author, ToolStatus};
 use crate::coalesce;
+use crate::cost::Cost;
 use crate::failure::{Failure, FailureKind};
 use crate::id::BlockId;
 use crate::sample;
@@ -111,7 +112,7 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
     use BlockState::{Done, Open};
     let status = |status| Event::TurnStatus { status, at: None };
     let update = |id, status| Event::BlockUpdate { block_id: sample::block_id(id), status, duration_ms: None };
-    let finish = |status| Event::TurnEnd { status, usage: Usage::default(), at: None };
+    let finish = |status| Event::TurnEnd { status, usage: Usage::default(), cost: None, at: None };
     let text = || start(0, 0, Open, Content::text(""));
     let table: Vec<(Vec<Event>, Event, &str)> = vec![
         (vec![], delta(9, "a"), "no such block"),
@@ -142,6 +143,28 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         expected.last_event_seq += 1;
         assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), Applied::Impossible(why), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
+    }
+}
+
+#[test]
+fn the_context_is_that_of_the_newest_generation_that_said_so_and_the_end_brings_the_cost() {
+    let generation = |n| GenerationId::from_uuid(sample::uuid(n));
+    let said = |n, input_tokens, output_tokens| Event::Usage {
+        generation_id: generation(n),
+        usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+    };
+    let cost = Some(Cost { micros: 4_012, is_estimated: true });
+    let table = [
+        (said(1, Some(100), Some(20)), Some(120), None),
+        (said(2, Some(130), Some(5)), Some(135), None),
+        (said(2, Some(130), Some(9)), Some(139), None),
+        (said(3, None, Some(7)), Some(139), None),
+        (Event::TurnEnd { status: TurnStatus::Cancelled, usage: Usage::default(), cost, at: None }, Some(139), cost),
+    ];
+    let mut turn = pending();
+    for (seq, (event, context, cost)) in (1..).zip(table) {
+        assert_eq!(apply(&mut turn, seq, &event), Applied::Yes);
+        assert_eq!((turn.context_tokens, turn.cost), (context, cost), "{seq}");
     }
 }
 
@@ -237,7 +260,7 @@ fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
                 seq += 1;
             }
         }
-        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), at: None });
+        events.push(Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), cost: None, at: None });
         events
     })
 }

@@ -102,7 +102,8 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let sealer =
         Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?);
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
-    let registry = Arc::new(Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE)));
+    let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
+    let registry = Arc::new(registry.with_prices(config.prices.clone()));
     let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value, Pace::default());
     let swept = supervisor.sweep().await?;
     if swept > 0 {

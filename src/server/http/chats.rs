@@ -14,6 +14,7 @@ use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::service::chats::{ChatChange, NewChat};
+use crate::server::service::usage::Sum;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,6 +63,8 @@ pub struct ChatBody {
     #[serde(flatten)]
     chat: Chat,
     branches: Vec<Branch>,
+    /// What the chat took so far.
+    usage: Sum,
 }
 
 /// `GET /api/chats`: the newest first.
@@ -103,7 +106,7 @@ pub async fn create(
         model: new.model,
     };
     let (chat, branch) = app.service().create_chat(viewer.0, new).await?;
-    Ok((StatusCode::CREATED, Json(ChatBody { chat, branches: vec![branch] })).into_response())
+    Ok((StatusCode::CREATED, Json(ChatBody { chat, branches: vec![branch], usage: Sum::default() })).into_response())
 }
 
 /// `GET /api/chats/{id}`.
@@ -113,7 +116,9 @@ pub async fn show(
     PathId(id): PathId<ChatId>,
 ) -> Result<Json<ChatBody>, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
-    Ok(Json(ChatBody { branches: app.service().branches(viewer.0, id).await?, chat }))
+    let branches = app.service().branches(viewer.0, id).await?;
+    let usage = app.service().usage_of_chat(viewer.0, id).await?;
+    Ok(Json(ChatBody { chat, branches, usage }))
 }
 
 /// `PATCH /api/chats/{id}`.

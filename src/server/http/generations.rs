@@ -30,7 +30,8 @@ pub async fn show(
     Ok(Json(app.service().generation(viewer.0, id).await?))
 }
 
-/// `GET /api/generations/{id}/raw`: the body as the provider sent it, byte for byte. Never as a document.
+/// `GET /api/generations/{id}/raw`: the body as the provider sent it, byte for byte but for our own keys. Never as a
+/// document.
 pub async fn raw(
     State(app): State<App>,
     viewer: Viewer,

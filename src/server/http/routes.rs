@@ -6,7 +6,9 @@ use axum::routing::{get, patch, post, put};
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
-use super::{branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns};
+use super::{
+    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns, usage,
+};
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
@@ -40,6 +42,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/providers/models", post(settings::models))
         .route("/forms/providers/test", post(settings::test))
         .route("/forms/providers/remove", post(settings::remove))
+        .route("/api/usage", get(usage::show))
+        .route("/usage", get(usage::page))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))

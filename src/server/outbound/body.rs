@@ -36,12 +36,14 @@ pub struct JsonBody<R> {
     shape: Shape,
     reader: R,
     failure: Option<Failure>,
+    /// The last word came: nothing can spoil the reply any more.
+    is_said: bool,
     events: u64,
 }
 
 impl<R: Reader> JsonBody<R> {
     pub fn new(reader: R, judge: Judge) -> Self {
-        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, events: 0 }
+        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_said: false, events: 0 }
     }
 
     /// What read the body.
@@ -50,7 +52,7 @@ impl<R: Reader> JsonBody<R> {
     }
 
     fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
-        if self.failure.is_none() {
+        if self.failure.is_none() && !self.is_said {
             self.reader.seam(out);
             self.failure = Some(failure.clone());
             out.push(Item::Failed(failure));
@@ -64,7 +66,8 @@ impl<R: Reader> JsonBody<R> {
         self.events += 1;
         let data = event.data.trim();
         if data == "[DONE]" {
-            return self.reader.done();
+            self.reader.done();
+            return self.note_last_word();
         }
         if data.is_empty() {
             return;
@@ -83,9 +86,14 @@ impl<R: Reader> JsonBody<R> {
             self.reader.usage_of(said.value);
             return self.fail(self.judge.document(said.value), out);
         }
-        if let Err(failure) = self.reader.take(said, &self.judge, out) {
-            self.fail(failure, out);
+        match self.reader.take(said, &self.judge, out) {
+            Ok(()) => self.note_last_word(),
+            Err(failure) => self.fail(failure, out),
         }
+    }
+
+    fn note_last_word(&mut self) {
+        self.is_said = R::HAS_LAST_WORD && self.reader.is_over();
     }
 
     fn document(&mut self, body: &[u8], out: &mut Vec<Item>) {
@@ -167,9 +175,13 @@ impl<R: Reader> Decoder for JsonBody<R> {
         }
         match &mut self.shape {
             Shape::Unknown(start) => {
+                // Behind a whole mark's length there were only blanks so far: they are not looked at again.
+                let seen = if start.len() < BOM.len() { 0 } else { start.len() };
                 start.extend_from_slice(bytes);
                 let start = std::mem::take(start);
-                self.shape = match first_byte(&start) {
+                let first = if seen == 0 { first_byte(&start) } else { first_that_says(&start[seen..]) };
+                self.shape = match first {
+                    None if start.len() > limits::PROVIDER_EVENT_BYTES => return self.too_large(out),
                     None => Shape::Unknown(start),
                     // The first letters of the fields of a stream, and its comments.
                     Some(b'd' | b'e' | b'i' | b'r' | b':') => {
@@ -244,6 +256,7 @@ impl<R: Reader> Decoder for JsonBody<R> {
                 self.failure = Some(self.missing_end(is_empty));
             }
         }
+        out.extend(self.reader.cost().map(Item::Cost));
         out.extend(self.reader.usage().map(Item::Usage));
         Outcome {
             complete: self.failure.is_none(),
@@ -257,11 +270,16 @@ impl<R: Reader> Decoder for JsonBody<R> {
     }
 }
 
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
 /// The first byte that says what kind of body this is, behind blanks and a byte order mark.
 fn first_byte(start: &[u8]) -> Option<u8> {
-    const BOM: &[u8] = "\u{feff}".as_bytes();
     if BOM.starts_with(start) {
         return None;
     }
-    start.strip_prefix(BOM).unwrap_or(start).iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    first_that_says(start.strip_prefix(BOM).unwrap_or(start))
+}
+
+fn first_that_says(bytes: &[u8]) -> Option<u8> {
+    bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }

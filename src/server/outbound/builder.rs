@@ -75,13 +75,13 @@ impl BlockBuilder {
     /// Takes one item. `at` is the monotonic time since the generation began, from which reasoning gets its duration;
     /// `None` where time means nothing (re-reading), and durations stay unknown.
     ///
-    /// `Stop` and `Failed` make no event: the caller ends the reply with `close` and the events that belong to the turn.
+    /// `Cost`, `Stop` and `Failed` make no event: the caller ends the reply with `close` and the events that belong to the turn.
     pub fn push(&mut self, item: Item, at: Option<Duration>, out: &mut Vec<Event>) {
         self.last_at = at.or(self.last_at);
         match item {
             Item::Model(model) => out.push(Event::ModelReturned { model }),
             Item::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
-            Item::Stop(_) | Item::Failed(_) => {}
+            Item::Cost(_) | Item::Stop(_) | Item::Failed(_) => {}
             Item::Text(text) => self.text(text, out),
             Item::Thinking(text) => self.thinking(&text, None, at, out),
             Item::Redacted(data) => self.thinking("", Some(data), at, out),

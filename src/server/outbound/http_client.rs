@@ -74,9 +74,7 @@ impl Target {
             headers: Vec::new(),
             extra_headers: endpoint.headers.clone().into(),
             local_network: endpoint.local_network,
-            secrets: Secrets::new(
-                endpoint.api_key.iter().chain(endpoint.headers.iter().map(|(_, value)| value)).cloned(),
-            ),
+            secrets: Secrets::new(endpoint.secrets().cloned()),
         }
     }
 }

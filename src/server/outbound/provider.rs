@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
+use crate::domain::{Block, Capabilities, Failure, FailureKind, Params, Role, Thinking, TurnId, Usage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {
@@ -122,6 +122,12 @@ impl Refused {
         let retries_by_itself = failure.kind.retries_by_itself();
         Self { failure, retries_by_itself, status: None, headers: Vec::new(), body: Bytes::new() }
     }
+
+    /// Whether nothing is charged for the attempt: the provider said no, or never heard of it. Of one that went silent
+    /// nobody knows.
+    pub fn is_free(&self) -> bool {
+        self.status.is_some() || self.failure.kind == FailureKind::ProviderUnreachable
+    }
 }
 
 /// What a tool gave.
@@ -173,6 +179,8 @@ pub enum Item {
     Opaque(Map<String, Value>),
     /// Replaces what was said before of the same response.
     Usage(Usage),
+    /// What the provider says that the response cost, in millionths of a US dollar. Replaces what was said before.
+    Cost(u64),
     /// The provider's own word for why it stopped.
     Stop(String),
     /// The response failed inside; nothing follows.

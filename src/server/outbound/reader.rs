@@ -15,6 +15,9 @@ const SAID_CHARS: usize = 300;
 pub trait Reader: Send {
     /// Whether a body that begins with `{` is one value a line, to be read as it comes.
     const IS_LINES: bool = false;
+    /// Whether the API has a last word, behind which nothing belongs to the reply but perhaps its usage. Where it has
+    /// none, what comes behind a stop reason may be the reply's still.
+    const HAS_LAST_WORD: bool = true;
 
     /// Whether a value is an error document in the place of a reply.
     fn is_error(&self, said: Piece<'_>) -> bool;
@@ -40,6 +43,10 @@ pub trait Reader: Send {
     fn has_reply(&self) -> bool;
     fn stop_reason(&self) -> Option<&str>;
     fn usage(&self) -> Option<Usage>;
+    /// What the provider says that it cost, in millionths of a US dollar; few do.
+    fn cost(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One value of a body.

@@ -22,6 +22,12 @@ impl Secrets {
         Self(secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHORTEST).collect())
     }
 
+    /// The secrets to look for in whole replies: only those that can be no ordinary word. Servers that want no key are
+    /// often given one such as `ollama`, and a reply may well speak of that.
+    pub fn of_replies(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+        Self::new(secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHAPED))
+    }
+
     /// The text without known secrets and without words that look like keys.
     pub fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -43,14 +49,26 @@ impl Secrets {
         clean
     }
 
-    /// The bytes without known secrets. They stay exact where there is none.
+    /// The bytes without known secrets. All else stays exact.
     pub fn redact_bytes(&self, bytes: bytes::Bytes) -> bytes::Bytes {
-        let holds = |secret: &SecretString| {
-            let secret = secret.expose_secret().as_bytes();
-            bytes.windows(secret.len()).any(|window| window == secret)
-        };
-        if self.0.iter().any(holds) { self.redact(&String::from_utf8_lossy(&bytes)).into() } else { bytes }
+        self.0.iter().fold(bytes, |bytes, secret| without(bytes, secret.expose_secret().as_bytes()))
     }
+}
+
+fn without(bytes: bytes::Bytes, secret: &[u8]) -> bytes::Bytes {
+    let find = |rest: &[u8]| rest.windows(secret.len()).position(|window| window == secret);
+    let mut clean = Vec::new();
+    let mut rest = &bytes[..];
+    while let Some(at) = find(rest) {
+        clean.extend_from_slice(&rest[..at]);
+        clean.extend_from_slice(REMOVED.as_bytes());
+        rest = &rest[at + secret.len()..];
+    }
+    if rest.len() == bytes.len() {
+        return bytes;
+    }
+    clean.extend_from_slice(rest);
+    clean.into()
 }
 
 #[cfg(test)]
@@ -75,10 +93,17 @@ mod tests {
     }
 
     #[test]
+    fn a_placeholder_for_a_key_is_not_taken_out_of_replies() {
+        let secrets = Secrets::of_replies([SecretString::from("ollama"), SecretString::from("hunter2hunter2")]);
+        assert_eq!(secrets.redact_bytes("ollama, hunter2hunter2".into()), "ollama, [removed]");
+    }
+
+    #[test]
     fn bytes_without_a_secret_stay_exact() {
         let secrets = Secrets::new([SecretString::from("hunter2hunter2")]);
         let exact = bytes::Bytes::from_static(b"\xff\xfe sk-0123456789abcdef");
         assert_eq!(secrets.redact_bytes(exact.clone()), exact);
-        assert_eq!(secrets.redact_bytes("no hunter2hunter2".into()), "no [removed]");
+        let said = bytes::Bytes::from_static(b"\xffno hunter2hunter2 or hunter2hunter2!\xfe");
+        assert_eq!(secrets.redact_bytes(said), &b"\xffno [removed] or [removed]!\xfe"[..]);
     }
 }

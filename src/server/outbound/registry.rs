@@ -2,17 +2,23 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bytes::Bytes;
 use futures::future::join_all;
+use secrecy::SecretString;
 
 use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
 use crate::domain::provider::Model;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::prices::Prices;
 use crate::server::outbound::provider::{Listed, Provider};
+use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::price::Price;
 
 pub mod check;
+mod contexts;
 mod entry;
 pub mod local;
 pub mod models;
@@ -31,6 +37,9 @@ pub struct Registry {
     /// Where `refresh` looks for local servers.
     candidates: Vec<Endpoint>,
     client: HttpClient,
+    prices: Arc<Prices>,
+    /// Every key since the start, also of endpoints that are gone: what they said may still be read.
+    keys: RwLock<Vec<SecretString>>,
 }
 
 impl Registry {
@@ -49,7 +58,20 @@ impl Registry {
             origin: Origin::Demo,
             check: None,
         });
-        Self { entries: RwLock::new(Arc::new(entries)), default: RwLock::new(default), candidates, client }
+        let keys = entries.iter().filter_map(|entry| entry.endpoint.as_ref()).flat_map(|endpoint| endpoint.secrets());
+        let keys = RwLock::new(keys.cloned().collect());
+        let (entries, default) = (RwLock::new(Arc::new(entries)), RwLock::new(default));
+        Self { entries, default, candidates, client, prices: Arc::default(), keys }
+    }
+
+    /// The same with what the configuration says of prices.
+    pub fn with_prices(self, configured: Vec<Price>) -> Self {
+        Self { prices: Arc::new(Prices::new(configured)), ..self }
+    }
+
+    /// What answers cost.
+    pub fn prices(&self) -> &Arc<Prices> {
+        &self.prices
     }
 
     /// Providers that are there already, each with its models; the first model of the first is the default. For tests
@@ -69,12 +91,15 @@ impl Registry {
             default: RwLock::default(),
             candidates: Vec::new(),
             client: HttpClient::default(),
+            prices: Arc::default(),
+            keys: RwLock::default(),
         }
     }
 
     /// Adds an endpoint of the settings, or puts it in the place of the one with its id. Replies that run keep the
     /// provider that they began with.
     pub fn put(&self, endpoint: Endpoint) {
+        self.keys.write().unwrap_or_else(PoisonError::into_inner).extend(endpoint.secrets().cloned());
         let mut entry = Entry::of(endpoint, &self.client, Origin::Stored);
         self.update(|entries| {
             let provider = entry.provider.clone();
@@ -215,6 +240,7 @@ impl Registry {
             let found: Vec<Entry> = found.into_iter().flatten().filter(is_new).collect();
             entries.extend(found);
         });
+        self.look_up_contexts().await;
     }
 
     /// The local servers that are not connected under another name already.
@@ -238,6 +264,7 @@ impl Registry {
         let answer = check::try_out(&entry.provider, endpoint, &self.client).await;
         let check = answer.check.clone();
         self.update(|entries| entry::note(entries, &entry.provider, answer));
+        self.look_up_contexts().await;
         Some(check)
     }
 
@@ -248,6 +275,13 @@ impl Registry {
         change(&mut changed);
         changed.sort_by_key(|entry| entry.origin);
         *entries = Arc::new(changed);
+    }
+
+    /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
+    /// stream. Everything but the keys stays exact.
+    pub fn without_keys(&self, bytes: Bytes) -> Bytes {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
+        Secrets::of_replies(keys).redact_bytes(bytes)
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

@@ -101,7 +101,8 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
     Read { blocks: turn.blocks, model: turn.model_used, usage }
 }
 
-fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
+/// A fresh decoder of an API, for a provider without a name and without secrets. `dialect` is for chat completions.
+pub fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
         Api::Anthropic => Box::new(MessagesDecoder::of(PROVIDER, Secrets::default())),
         Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
@@ -182,6 +183,8 @@ fn empty_turn() -> Turn {
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at: DateTime::UNIX_EPOCH,

@@ -9,6 +9,11 @@ pub fn check(text: &str) -> Result<String, &'static str> {
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
         return Err("must not hold spaces, control characters or backslashes");
     }
+    let authority = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+    if after_host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err()) && !authority.contains('@') {
+        return Err("has a port that is none");
+    }
     let url = Url::parse(text).map_err(|_| "is not a URL")?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("must start with http:// or https://");
@@ -85,6 +90,9 @@ mod tests {
             ("https://a.example\\@b", Err("must not hold spaces, control characters or backslashes")),
             ("https://a.example/\tv1", Err("must not hold spaces, control characters or backslashes")),
             ("", Err("is not a URL")),
+            ("https://a.example:", Err("has a port that is none")),
+            ("https://a.example:99999/v1", Err("has a port that is none")),
+            ("http://[::1]:x", Err("has a port that is none")),
         ] {
             assert_eq!(check(text), expected.map(str::to_owned), "{text}");
         }

@@ -9,6 +9,7 @@ pub mod listen;
 pub mod logging;
 pub mod masked;
 pub mod presets;
+pub mod prices;
 pub mod providers;
 pub mod security;
 pub mod setting;
@@ -24,6 +25,7 @@ use crate::server::platform::config::logging::Logging;
 use crate::server::platform::config::providers::Providers;
 use crate::server::platform::config::security::Security;
 use crate::server::platform::config::setting::Setting;
+use crate::server::platform::price::Price;
 
 /// What the command line sets. Everything absent is left to the environment, the file and the defaults.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +51,8 @@ pub struct Config {
     /// Whether the providers' raw bytes are kept.
     pub store_raw: Setting<bool>,
     pub providers: Providers,
+    /// What models cost, beside the list that comes with this version.
+    pub prices: Vec<Price>,
     pub security: Security,
     pub logging: Logging,
     /// A directory that holds the built site, instead of the one inside the binary. For development.
@@ -78,7 +82,7 @@ impl Config {
         flags: &Flags,
         environment: &Environment,
         path: Option<PathBuf>,
-        file: ConfigFile,
+        mut file: ConfigFile,
     ) -> Result<Self, ConfigError> {
         let data_dir = storage::data_dir(flags, environment, file.data_dir.clone())?;
         Ok(Self {
@@ -88,6 +92,7 @@ impl Config {
             security: Security::read(environment, &file)?,
             logging: Logging::read(environment, &file)?,
             site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),
+            prices: prices::read(std::mem::take(&mut file.prices))?,
             providers: Providers::read(environment, file)?,
             data_dir,
             file: path,

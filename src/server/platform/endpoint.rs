@@ -74,6 +74,13 @@ pub struct Endpoint {
     pub set_by: Option<String>,
 }
 
+impl Endpoint {
+    /// What is sent to it and shown to nobody.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        self.api_key.iter().chain(self.headers.iter().map(|(_, value)| value))
+    }
+}
+
 /// Whether a text can be a provider's id: 1 to 64 of a-z, 0-9, - and _, and not the demo's.
 pub fn is_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';

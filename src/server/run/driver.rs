@@ -13,12 +13,12 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use self::recorder::Recorder;
-use super::ending::{Ending, closing};
+use super::ending::{Ending, Spent, closing};
 use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
-use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
+use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
@@ -43,6 +43,8 @@ struct Run<'a> {
     provider: Arc<dyn Provider>,
     recorder: Recorder,
     usages: Usages,
+    /// What the generations that ended cost, in order.
+    charges: Vec<Option<Charge>>,
     context: Option<context::Context>,
     /// The bodies of this turn's generations that ended, in order.
     steps_raw: Vec<Bytes>,
@@ -67,6 +69,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         job,
         provider,
         usages: Usages::default(),
+        charges: Vec::new(),
         context: None,
         steps_raw: Vec::new(),
         generations: Vec::new(),
@@ -87,7 +90,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
 /// Ends a turn whose run cannot go on (or never began).
 pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
     let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
-    end(supervisor, recorder, &Ending::Failed(failure), Usages::default(), None).await;
+    end(supervisor, recorder, &Ending::Failed(failure), Spent::default(), None).await;
 }
 
 impl Run<'_> {
@@ -103,7 +106,8 @@ impl Run<'_> {
     }
 
     async fn end(self, ending: &Ending) {
-        end(self.supervisor, self.recorder, ending, self.usages, self.cut_off).await;
+        let spent = Spent { usage: self.usages.sum(), cost: Cost::of_turn(self.charges.iter().map(Option::as_ref)) };
+        end(self.supervisor, self.recorder, ending, spent, self.cut_off).await;
         // Out of the way of everybody who waits for the ending.
         for generation in self.generations {
             if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
@@ -124,12 +128,12 @@ async fn end(
     supervisor: &Supervisor,
     mut recorder: Recorder,
     ending: &Ending,
-    usages: Usages,
+    spent: Spent,
     cut_off: Option<GenerationEnd>,
 ) {
     recorder.gather();
     let now = supervisor.clock().now();
-    let events = closing(recorder.turn(), ending, usages.sum(), now, ids::mint);
+    let events = closing(recorder.turn(), ending, spent, now, ids::mint);
     recorder.extend(events);
     recorder
         .flush_ending(|turn| Batch { ending: Some(turn.clone()), generation_end: cut_off.clone(), ..Batch::default() })

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::domain::block::{ToolStatus, chat_seq};
-use crate::domain::{Author, Block, BlockId, BlockState, Content, Event, Failure, Turn, TurnStatus, Usage, tool};
+use crate::domain::{Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, Turn, TurnStatus, Usage, tool};
 
 /// Why a turn ends.
 #[derive(Debug, Clone)]
@@ -15,11 +15,18 @@ pub enum Ending {
     Failed(Failure),
 }
 
+/// What all generations of a turn took together.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spent {
+    pub usage: Usage,
+    pub cost: Option<Cost>,
+}
+
 /// The events that end `turn`, whatever state it is in. `mint` gives new block ids.
 pub fn closing(
     turn: &Turn,
     ending: &Ending,
-    usage: Usage,
+    spent: Spent,
     now: DateTime<Utc>,
     mint: impl Fn() -> BlockId,
 ) -> Vec<Event> {
@@ -81,7 +88,8 @@ pub fn closing(
             TurnStatus::Error
         }
     };
-    events.push(Event::TurnEnd { status, usage, at: Some(now) });
+    let Spent { usage, cost } = spent;
+    events.push(Event::TurnEnd { status, usage, cost, at: Some(now) });
     events
 }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::ending::{Ending, closing};
+use super::ending::{Ending, Spent, closing};
 use crate::domain::{BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus, raw};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
-use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events, turns};
+use crate::server::store::{Db, StoreError, generations, spending, turn_blocks, turn_events, turns};
 
 /// Ends all unfinished turns; gives their number. One transaction a turn, so that a crash in the middle only leaves
 /// fewer to do.
@@ -40,9 +40,9 @@ fn restarted() -> Ending {
 /// Ends one turn that nothing drives.
 pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
     let now = clock.now();
-    let usage = generations::turn_usage(db, turn.id).await?;
+    let (usage, cost) = spending::of_turn(db, turn.id).await?;
     let cut_off = generations::running(db, turn.id).await?;
-    let events = closing(&turn, ending, usage, now, ids::mint::<BlockId>);
+    let events = closing(&turn, ending, Spent { usage, cost }, now, ids::mint::<BlockId>);
     let first = turn.last_event_seq + 1;
     let lines: Vec<(u64, String)> = (first..)
         .zip(&events)
@@ -67,6 +67,7 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
             model_returned: generation.model_returned.clone(),
             stop_reason: None,
             usage: Usage::default(),
+            charge: None,
             error: turn.error.clone(),
             first_token_at: generation.first_token_at,
             ended_at: now,

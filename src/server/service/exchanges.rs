@@ -202,6 +202,8 @@ impl Service {
             provider_used: None,
             model_used: None,
             usage: Usage::default(),
+            cost: None,
+            context_tokens: None,
             error: None,
             last_event_seq: 0,
             created_at: now,

@@ -1,5 +1,7 @@
 //! What was sent to providers and what came back, for the person whose chat it is.
 
+use bytes::Bytes;
+
 use super::{Service, ServiceError};
 use crate::domain::{GenerationId, TurnId, UserId};
 use crate::server::store::generations::{self, raw};
@@ -16,8 +18,9 @@ impl Service {
         generations::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// The provider's bytes so far; 404 where none were kept.
-    pub async fn raw(&self, owner: UserId, id: GenerationId) -> Result<Vec<u8>, ServiceError> {
-        raw::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    /// The provider's bytes so far, without our keys where it repeats them; 404 where none were kept.
+    pub async fn raw(&self, owner: UserId, id: GenerationId) -> Result<Bytes, ServiceError> {
+        let bytes = raw::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok(self.supervisor().registry().without_keys(bytes.into()))
     }
 }

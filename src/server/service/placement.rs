@@ -49,7 +49,7 @@ impl Service {
             |provider| registry.default_model(provider),
             &registry.default_lock(),
         );
-        self.check_new_lock(lock)
+        self.check_new_lock(wanted, lock)
     }
 
     /// Finds the place of a user turn in an existing chat.
@@ -118,14 +118,16 @@ impl Service {
             |provider| registry.default_model(provider),
             &registry.default_lock(),
         );
-        self.check_new_lock(lock)
+        self.check_new_lock(wanted, lock)
     }
 
-    fn check_new_lock(&self, lock: Option<Lock>) -> Result<Lock, ServiceError> {
-        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
-        if self.supervisor().registry().find(&lock.provider).is_none() {
-            return Err(Invalid::new("provider", format!("no provider {:?} is configured", lock.provider)).into());
+    fn check_new_lock(&self, wanted: &Wanted, lock: Option<Lock>) -> Result<Lock, ServiceError> {
+        let registry = self.supervisor().registry();
+        let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
+            return Err(Invalid::new("provider", format!("no provider {unknown:?} is configured")).into());
         }
+        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
         if lock.model.trim().is_empty() || lock.model.chars().count() > limits::TITLE_CHARS {
             return Err(Invalid::new("model", format!("1 to {} characters", limits::TITLE_CHARS)).into());
         }

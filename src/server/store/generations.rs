@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::domain::{Failure, GenerationId, TurnId, Usage, UserId};
+use crate::domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{UsageRow, inconsistent, parse_word, place, word};
+use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
 
 pub mod raw;
 
@@ -18,7 +18,7 @@ macro_rules! generation_columns {
     () => {
         "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, g.request_manifest, g.raw_sha256, \
          g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
-         g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.error, g.first_token_at, \
+         g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, g.price_version, g.error, g.first_token_at, \
          g.started_at, g.ended_at"
     };
 }
@@ -32,16 +32,12 @@ macro_rules! of_owner {
 }
 
 sql! {
-    TURN_USAGE = "SELECT CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
-        CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, \
-        CAST(SUM(cache_read_tokens) AS BIGINT) AS cache_read_tokens, \
-        CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
-        CAST(SUM(reasoning_tokens) AS BIGINT) AS reasoning_tokens FROM generations WHERE turn_id = $1";
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, \
         raw_kind, raw_complete, status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', $10)";
     FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
         input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
-        reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13 \
+        reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
+        cost_basis = $15, price_version = $16 \
         WHERE id = $1 AND status = 'running'";
     LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
@@ -101,6 +97,8 @@ pub struct GenerationEnd {
     /// In the provider's word.
     pub stop_reason: Option<String>,
     pub usage: Usage,
+    /// `None` where it is unknown.
+    pub charge: Option<Charge>,
     pub error: Option<Failure>,
     pub first_token_at: Option<DateTime<Utc>>,
     pub ended_at: DateTime<Utc>,
@@ -124,8 +122,11 @@ pub struct Generation {
     pub status: GenerationStatus,
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// In millionths of the account's currency.
-    pub cost_micros: Option<i64>,
+    /// Millionths of a US dollar; null where it is unknown.
+    pub cost_micros: Option<u64>,
+    pub cost_basis: Option<CostBasis>,
+    /// The price list that the cost was computed with.
+    pub price_version: Option<String>,
     pub error: Option<Failure>,
     pub first_token_at: Option<DateTime<Utc>>,
     pub started_at: DateTime<Utc>,
@@ -150,6 +151,8 @@ struct GenerationRow {
     #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
+    cost_basis: Option<String>,
+    price_version: Option<String>,
     error: Option<Json<Failure>>,
     first_token_at: Option<DateTime<Utc>>,
     started_at: DateTime<Utc>,
@@ -174,7 +177,12 @@ impl GenerationRow {
             status: parse_word(self.status, TABLE, "status", self.id)?,
             stop_reason: self.stop_reason,
             usage: self.usage.into(),
-            cost_micros: self.cost_micros,
+            cost_micros: self.cost_micros.map(place),
+            cost_basis: match self.cost_basis {
+                Some(word) => Some(parse_word(word, TABLE, "cost_basis", self.id)?),
+                None => None,
+            },
+            price_version: self.price_version,
             error: self.error.map(|Json(error)| error),
             first_token_at: self.first_token_at,
             started_at: self.started_at,
@@ -233,6 +241,9 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
             .bind(end.error.as_ref().map(Json))
             .bind(end.first_token_at)
             .bind(end.ended_at)
+            .bind(end.charge.as_ref().map(|charge| bigint(charge.micros)))
+            .bind(end.charge.as_ref().map(|charge| word(charge.basis)))
+            .bind(end.charge.as_ref().and_then(|charge| charge.price_version.as_deref()))
             .execute(conn)
             .await?
             .rows_affected()
@@ -262,12 +273,6 @@ pub async fn request(db: &Db, owner: UserId, generation: GenerationId) -> Result
     Ok(on!(db, |pool| {
         sqlx::query_scalar(REQUEST).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
     }))
-}
-
-/// The sum of what a turn's generations used, as far as they said (domain.md I11).
-pub async fn turn_usage(db: &Db, turn: TurnId) -> Result<Usage, StoreError> {
-    let row: UsageRow = on!(db, |pool| sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?);
-    Ok(row.into())
 }
 
 /// The generations of a turn that are not over: what the sweep at the start has to end.

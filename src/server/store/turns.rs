@@ -19,14 +19,16 @@ pub use tree::{count_children, leaf_below, leaf_of_chat, siblings};
 sql! {
     INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
         provider_used, model_used, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
-        reasoning_tokens, content_text, error, last_event_seq, created_at, started_at, completed_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+        reasoning_tokens, cost_micros, is_cost_estimated, context_tokens, content_text, error, last_event_seq, \
+        created_at, started_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
     PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6) \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
     FINISH = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6), completed_at = $7, error = $8, content_text = $9, input_tokens = $10, \
-        output_tokens = $11, cache_read_tokens = $12, cache_write_tokens = $13, reasoning_tokens = $14 \
+        output_tokens = $11, cache_read_tokens = $12, cache_write_tokens = $13, reasoning_tokens = $14, \
+        cost_micros = $15, is_cost_estimated = $16, context_tokens = $17 \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
 }
 
@@ -66,6 +68,9 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
             .bind(cache_read)
             .bind(cache_write)
             .bind(reasoning)
+            .bind(turn.cost.map(|cost| bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| cost.is_estimated))
+            .bind(turn.context_tokens.map(bigint))
             .bind(text)
             .bind(turn.error.as_ref().map(Json))
             .bind(bigint(turn.last_event_seq))
@@ -100,7 +105,7 @@ pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreErr
     Ok(changed > 0)
 }
 
-/// Ends a turn as `turn` says: status, usage, error, text, newest event, times. Its blocks are stored by
+/// Ends a turn as `turn` says: status, usage, cost, error, text, newest event, times. Its blocks are stored by
 /// [`turn_blocks::upsert`] in the same transaction. False when it is over already: the first ending wins.
 ///
 /// # Errors
@@ -128,6 +133,9 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
             .bind(cache_read)
             .bind(cache_write)
             .bind(reasoning)
+            .bind(turn.cost.map(|cost| bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| cost.is_estimated))
+            .bind(turn.context_tokens.map(bigint))
             .execute(conn)
             .await?
             .rows_affected()

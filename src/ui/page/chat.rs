@@ -144,6 +144,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             running
             stop_asked
             listeners
+            context_used=Memo::new(move |_| state.context_used())
             notices=page.notices
         />
     }

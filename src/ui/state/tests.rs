@@ -225,7 +225,7 @@ fn folding_frames_ends_a_turn_like_the_domain_says() {
         let turn = TurnState::new(view(running(2)));
         let heard = turn.apply(vec![
             Frame::Other(Aside::Heartbeat { now: sample::time(1) }),
-            event(1, Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), at: None }),
+            event(1, Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), cost: None, at: None }),
         ]);
         assert_eq!(heard.server_time, Some(sample::time(0) + TimeDelta::seconds(1)));
         assert!(!turn.is_running());

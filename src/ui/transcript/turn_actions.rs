@@ -12,6 +12,7 @@ use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
+use crate::ui::words::spent;
 use crate::ui::words::transcript as said;
 
 /// The actions of a user's turn.
@@ -100,7 +101,7 @@ pub fn RetryForm(
     }
 }
 
-/// Model, tokens and time of a reply that is over, where they are known.
+/// Model, tokens, cost and time of a reply that is over, where they are known.
 #[component]
 fn ReplyMeta(turn: TurnState) -> impl IntoView {
     let meta = Memo::new(move |_| {
@@ -113,17 +114,24 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
                 (Some(start), Some(end)) => u64::try_from((end - start).num_milliseconds()).ok(),
                 _ => None,
             };
-            Some((turn.model_used.clone(), turn.usage, took, turn.created_at))
+            Some((turn.model_used.clone(), (turn.usage, turn.cost), took, turn.created_at))
         })
     });
     live(move || {
-        let (model, usage, took, at) = meta.get()?;
-        let tokens = usage.output_tokens.map(said::tokens);
+        let (model, (usage, cost), took, at) = meta.get()?;
+        let tokens = spent::in_and_out(&usage);
+        let cost = match cost {
+            Some(cost) => view! { <span class="meta-part">{spent::cost(cost)}</span> },
+            None => view! { <span class="meta-part" title=spent::COST_UNKNOWN>{spent::UNKNOWN}</span> },
+        };
         let all = usage.is_known().then(|| said::usage(&usage));
         Some(view! {
             <span class="meta">
                 {model.map(|model| view! { <bdi class="meta-model">{model}</bdi> })}
-                {tokens.map(|tokens| view! { <span class="meta-part" title=all>{tokens}</span> })}
+                {tokens.map(|tokens| view! {
+                    <span class="meta-part" title=all>{tokens}</span>
+                    {cost}
+                })}
                 {took.map(|ms| view! { <span class="meta-part">{said::took(ms)}</span> })}
                 <span class="meta-part"><TurnTime at/></span>
             </span>

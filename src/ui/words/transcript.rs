@@ -139,11 +139,6 @@ pub fn number(number: u64) -> String {
     spaced
 }
 
-/// "1 204 tokens": what the reply itself took.
-pub fn tokens(count: u64) -> String {
-    if count == 1 { "1 token".to_owned() } else { format!("{} tokens", number(count)) }
-}
-
 /// All that the provider said of a reply's tokens, in one line.
 pub fn usage(usage: &Usage) -> String {
     let part = |name: &str, count: Option<u64>| count.map(|count| format!("{name} {}", number(count)));

@@ -1,6 +1,7 @@
 //! The figures, in the order of the goals. Each starts servers of its own with data of its own.
 
 mod crowd;
+mod decode;
 mod kill;
 mod single;
 mod start;
@@ -14,8 +15,22 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G5 and G6 come from one run.
-const KNOWN: [&str; 8] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10"];
+/// What can be asked for; G5 and G6 come from one run, and D1 and D2.
+const KNOWN: [&str; 11] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3"];
+
+/// What is measured, and on what.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Programs {
+    /// The server that people run.
+    #[arg(long)]
+    binary: PathBuf,
+    /// The program that decodes recordings.
+    #[arg(long)]
+    decode: PathBuf,
+    /// The folder of the recordings.
+    #[arg(long)]
+    fixtures: PathBuf,
+}
 
 /// What every measurement needs.
 pub struct Bench {
@@ -50,14 +65,14 @@ impl Bench {
 ///
 /// # Errors
 /// A figure is unknown, or a server does not start. A missed goal is no error.
-pub async fn measure(binary: &Path, out: &Path, names: &[String]) -> Result<()> {
+pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
         bail!("there is no figure {unknown}; there are {}", KNOWN.join(", "));
     }
     let asked = |name: &str| names.is_empty() || names.iter().any(|asked| asked == name);
     let place = tempfile::Builder::new().prefix("turnleaf-bench").tempdir()?;
     let model_server = mock::start().await?;
-    let binary = binary.canonicalize()?;
+    let binary = programs.binary.canonicalize()?;
     let mut bench = Bench { binary, place, model_server, figures: Vec::new(), notes: Vec::new() };
     bench.note_load("before");
     if asked("G1") {
@@ -80,6 +95,12 @@ pub async fn measure(binary: &Path, out: &Path, names: &[String]) -> Result<()> 
     }
     if asked("G10") {
         kill::lost(&mut bench).await?;
+    }
+    if asked("D1") || asked("D2") {
+        decode::recordings(&mut bench, &programs.decode, &programs.fixtures)?;
+    }
+    if asked("D3") {
+        decode::ending(&mut bench).await?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)

@@ -30,12 +30,12 @@ struct Arguments {
 enum Command {
     /// Measures a binary.
     Measure {
-        #[arg(long)]
-        binary: PathBuf,
+        #[command(flatten)]
+        programs: figures::Programs,
         /// Where the result goes as JSON.
         #[arg(long)]
         out: PathBuf,
-        /// G1, G2, G5, G6, G7, G8, G9, G10; all when none is named.
+        /// G1, G2, G5 to G10, D1 to D3; all when none is named.
         figures: Vec<String>,
     },
     /// Parses a model server's stream and writes it again, as little as a relay that understands it can do.
@@ -48,7 +48,7 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let done: Result<()> = match Arguments::parse().command {
-        Command::Measure { binary, out, figures } => figures::measure(&binary, &out, &figures).await,
+        Command::Measure { programs, out, figures } => figures::measure(&programs, &out, &figures).await,
         Command::Relay { upstream } => relay::serve(upstream).await,
     };
     match done {

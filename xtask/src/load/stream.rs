@@ -32,6 +32,9 @@ pub struct Reply {
     pub first_after: u64,
     first_at: u64,
     last_at: u64,
+    last_sent: u64,
+    /// From the model server's last piece to the end of what was read, nanoseconds; 0 when none came.
+    pub ended_after: u64,
     pub pieces: u64,
     /// From the model server's writing to our reading, microseconds, of every piece.
     latencies: Vec<u32>,
@@ -117,10 +120,14 @@ async fn take(mut body: Incoming, start: u64, reply: &mut Reply) -> Result<()> {
                 reply.first_after = now.saturating_sub(start);
             }
             reply.pieces += 1;
+            reply.last_sent = stamp.sent;
             reply.latencies.push(u32::try_from(now.saturating_sub(stamp.sent) / 1000).unwrap_or(u32::MAX));
         });
         reply.last_at = now;
         reply.bytes.extend_from_slice(&bytes);
+    }
+    if reply.pieces > 0 {
+        reply.ended_after = stamp::now().saturating_sub(reply.last_sent);
     }
     Ok(())
 }

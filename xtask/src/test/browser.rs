@@ -1,14 +1,14 @@
 //! Chromium, the node packages and Playwright.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use anyhow::{Result, bail};
 
-use crate::packages::install;
+use crate::packages::{self, install};
 use crate::server::plain;
-use crate::step::{find_program, run, step};
+use crate::step::{find_program, run};
 use crate::workspace;
 
 /// What browser tests need beside the product.
@@ -21,24 +21,8 @@ pub struct Browser {
 /// # Errors
 /// Node or Chromium is missing and cannot be installed; the error says how to.
 pub fn prepare() -> Result<Browser> {
-    for program in ["node", "npm"] {
-        if find_program(program).is_none() {
-            bail!("{program} is missing: the browser tests need Node.js 20 or newer");
-        }
-    }
     let chromium = chromium()?;
-    let (lock, installed) =
-        (workspace::end2end().join("package-lock.json"), workspace::end2end().join("node_modules/.lock"));
-    // `npm ci` begins by deleting what is there; that is for when the lock file has changed.
-    if fs::read(&lock).ok() != fs::read(&installed).ok() {
-        step("install the node packages", || {
-            let mut install = Command::new("npm");
-            install.current_dir(workspace::end2end()).args(["ci", "--no-audit", "--no-fund"]);
-            run(install.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
-            fs::copy(&lock, &installed)?;
-            Ok(())
-        })?;
-    }
+    packages::node("the browser tests", &workspace::end2end())?;
     Ok(Browser { chromium })
 }
 

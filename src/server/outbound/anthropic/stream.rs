@@ -174,6 +174,10 @@ impl Reader for MessagesReader {
     fn usage(&self) -> Option<Usage> {
         self.counts.usage()
     }
+
+    fn cost(&self) -> Option<u64> {
+        self.counts.cost()
+    }
 }
 
 /// A string field that says something.

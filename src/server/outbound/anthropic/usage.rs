@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::domain::Usage;
+use crate::server::outbound::reported_cost;
 
 /// Whole numbers above this are not token counts, and JavaScript would not keep them.
 const LARGEST: u64 = 1 << 53;
@@ -17,6 +18,8 @@ pub struct Counts {
     cache_write: Option<u64>,
     output: Option<u64>,
     reasoning: Option<u64>,
+    /// What it cost in millionths of a US dollar, where a gateway says it.
+    cost: Option<u64>,
 }
 
 impl Counts {
@@ -29,6 +32,12 @@ impl Counts {
         put(&mut self.cache_write, count("/cache_creation_input_tokens"));
         put(&mut self.output, count("/output_tokens"));
         put(&mut self.reasoning, count("/output_tokens_details/thinking_tokens"));
+        put(&mut self.cost, reported_cost::of_usage(usage));
+    }
+
+    /// What a gateway says that the response cost, in millionths of a US dollar.
+    pub fn cost(&self) -> Option<u64> {
+        self.cost
     }
 
     /// The sum as the domain counts: `input_tokens` is the whole prompt, cached parts included. `None` when nothing was

@@ -38,6 +38,8 @@ fn built(items: Vec<Item>, state: BlockState) -> (Vec<Block>, BlockBuilder) {
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         created_at: DateTime::UNIX_EPOCH,

@@ -133,6 +133,9 @@ impl GeminiReader {
 }
 
 impl Reader for GeminiReader {
+    /// Several finish reasons can come, with text between them (providers.md 2.4).
+    const HAS_LAST_WORD: bool = false;
+
     fn is_error(&self, said: Piece<'_>) -> bool {
         said.value.get("error").is_some_and(|error| !error.is_null())
     }

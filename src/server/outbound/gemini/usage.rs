@@ -11,6 +11,8 @@ const LARGEST: u64 = 1 << 53;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     prompt: Option<u64>,
+    /// What its own tools put before the model, counted beside the prompt.
+    tool_use: Option<u64>,
     cached: Option<u64>,
     candidates: Option<u64>,
     thoughts: Option<u64>,
@@ -25,22 +27,23 @@ impl Counts {
         };
         *self = Self {
             prompt: newest(self.prompt, "promptTokenCount"),
+            tool_use: newest(self.tool_use, "toolUsePromptTokenCount"),
             cached: newest(self.cached, "cachedContentTokenCount"),
             candidates: newest(self.candidates, "candidatesTokenCount"),
             thoughts: newest(self.thoughts, "thoughtsTokenCount"),
         };
     }
 
-    /// The usage in Turnleaf's terms: thoughts are counted beside the candidates and are output too. `None` when
-    /// nothing was said.
+    /// The usage in Turnleaf's terms: thoughts are counted beside the candidates and are output too, what tools brought
+    /// beside the prompt and is input too. `None` when nothing was said.
     pub fn usage(&self) -> Option<Usage> {
-        let output = match (self.candidates, self.thoughts) {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (None, None) => None,
-            (candidates, thoughts) => Some(candidates.unwrap_or(0) + thoughts.unwrap_or(0)),
+            (one, other) => Some(one.unwrap_or(0) + other.unwrap_or(0)),
         };
         let usage = Usage {
-            input_tokens: self.prompt,
-            output_tokens: output,
+            input_tokens: sum(self.prompt, self.tool_use),
+            output_tokens: sum(self.candidates, self.thoughts),
             cache_read_tokens: self.cached,
             cache_write_tokens: None,
             reasoning_tokens: self.thoughts,
@@ -60,7 +63,8 @@ mod tests {
         let mut counts = Counts::default();
         assert_eq!(counts.usage(), None);
         for said in [
-            json!({"usageMetadata": {"promptTokenCount": 9, "thoughtsTokenCount": 5, "cachedContentTokenCount": 4}}),
+            json!({"usageMetadata": {"promptTokenCount": 9, "thoughtsTokenCount": 5, "cachedContentTokenCount": 4,
+                "toolUsePromptTokenCount": 100}}),
             json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 7}}),
             json!({"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}}),
             json!({"usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 1u64 << 60}}),
@@ -69,7 +73,7 @@ mod tests {
             counts.take(&said);
         }
         let expected = Usage {
-            input_tokens: Some(9),
+            input_tokens: Some(109),
             output_tokens: Some(9),
             cache_read_tokens: Some(4),
             cache_write_tokens: None,

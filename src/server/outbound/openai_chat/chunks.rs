@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use crate::domain::Usage;
 use crate::server::outbound::halves;
 use crate::server::outbound::openai_chat::calls::Calls;
 use crate::server::outbound::openai_chat::extras::Extras;
 use crate::server::outbound::openai_chat::message::{Said, SaidCall};
-use crate::server::outbound::openai_chat::usage;
+use crate::server::outbound::openai_chat::usage::Counts;
 use crate::server::outbound::provider::Item;
 
 /// The text that grows now.
@@ -34,7 +33,7 @@ pub struct Chunks {
     /// A signature that may still come in pieces.
     signature: String,
     extras: Extras,
-    usage: Option<Usage>,
+    counts: Counts,
     finish_reason: Option<String>,
     has_choices: bool,
 }
@@ -50,14 +49,14 @@ impl Chunks {
         self.finish_reason.as_deref()
     }
 
-    /// The usage that was reported last.
-    pub fn usage(&self) -> Option<Usage> {
-        self.usage
+    /// The usage and the cost that were reported last.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// Takes the usage of a chunk and nothing else.
     pub fn usage_of(&mut self, chunk: &Value) {
-        self.usage = usage::of_chunk(chunk).or(self.usage);
+        self.counts.take(chunk);
     }
 
     /// Takes one chunk. `is_mended` says that its texts may hold stand-ins of surrogate halves.

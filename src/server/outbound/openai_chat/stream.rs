@@ -98,7 +98,11 @@ impl Reader for ChatReader {
     }
 
     fn usage(&self) -> Option<Usage> {
-        self.chunks.usage()
+        self.chunks.counts().usage
+    }
+
+    fn cost(&self) -> Option<u64> {
+        self.chunks.counts().cost
     }
 }
 

@@ -3,14 +3,27 @@
 use serde_json::Value;
 
 use crate::domain::Usage;
+use crate::server::outbound::reported_cost;
 
 /// Whole numbers above this are not token counts, and JavaScript would not keep them.
 const LARGEST: u64 = 1 << 53;
 
-/// The usage that a chunk carries: beside the choices, under `x_groq`, or inside a choice.
-pub fn of_chunk(chunk: &Value) -> Option<Usage> {
-    let places = [chunk.get("usage"), chunk.pointer("/x_groq/usage"), chunk.pointer("/choices/0/usage")];
-    places.into_iter().flatten().filter(|usage| usage.is_object()).map(read).find(Usage::is_known)
+/// What a response said last of what it used and what that costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub usage: Option<Usage>,
+    /// In millionths of a US dollar.
+    pub cost: Option<u64>,
+}
+
+impl Counts {
+    /// Takes the usage that a chunk carries: beside the choices, under `x_groq`, or inside a choice.
+    pub fn take(&mut self, chunk: &Value) {
+        let places = [chunk.get("usage"), chunk.pointer("/x_groq/usage"), chunk.pointer("/choices/0/usage")];
+        let said = || places.into_iter().flatten().filter(|usage| usage.is_object());
+        self.usage = said().map(read).find(Usage::is_known).or(self.usage);
+        self.cost = said().find_map(reported_cost::of_usage).or(self.cost);
+    }
 }
 
 fn read(usage: &Value) -> Usage {
@@ -39,6 +52,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn of_chunk(chunk: &Value) -> Option<Usage> {
+        let mut counts = Counts::default();
+        counts.take(chunk);
+        counts.usage
+    }
 
     #[test]
     fn what_is_not_a_count_is_unknown_and_not_zero() {
@@ -69,6 +88,19 @@ mod tests {
             let read = of_chunk(&chunk).unwrap();
             assert_eq!((read.input_tokens, read.output_tokens, read.cache_read_tokens), (Some(3), Some(4), Some(2)));
         }
+    }
+
+    #[test]
+    fn what_was_said_last_counts_and_silence_takes_nothing_back() {
+        let mut counts = Counts::default();
+        for chunk in [
+            json!({"usage": {"prompt_tokens": 3, "completion_tokens": 1}}),
+            json!({"usage": {"prompt_tokens": 3, "completion_tokens": 4, "cost": 0.0005}}),
+            json!({"choices": []}),
+        ] {
+            counts.take(&chunk);
+        }
+        assert_eq!((counts.usage.unwrap().output_tokens, counts.cost), (Some(4), Some(500)));
     }
 
     #[test]

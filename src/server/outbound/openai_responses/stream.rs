@@ -11,6 +11,7 @@ use crate::server::outbound::openai_responses::usage;
 use crate::server::outbound::provider::Item;
 use crate::server::outbound::reader::{Judge, Piece, Reader};
 use crate::server::outbound::redact::Secrets;
+use crate::server::outbound::reported_cost;
 
 /// The state of one response body.
 pub type ResponsesDecoder = JsonBody<ResponsesReader>;
@@ -21,6 +22,8 @@ pub struct ResponsesReader {
     output: Output,
     model: String,
     usage: Option<Usage>,
+    /// What it cost, as the response says.
+    cost: Option<u64>,
     stop_reason: Option<String>,
     has_reply: bool,
     /// The terminal came.
@@ -49,9 +52,14 @@ impl ResponsesReader {
         self.output.into_said()
     }
 
+    fn counts(&mut self, response: &Value) {
+        self.usage = usage::of_response(response).or(self.usage);
+        self.cost = response.get("usage").and_then(reported_cost::of_usage).or(self.cost);
+    }
+
     /// Takes what a snapshot of the response says of itself.
     fn about(&mut self, response: &Value, out: &mut Vec<Item>) {
-        self.usage = usage::of_response(response).or(self.usage);
+        self.counts(response);
         if let Some(model) = response.get("model").and_then(Value::as_str)
             && !model.is_empty()
             && model != self.model
@@ -168,7 +176,9 @@ impl Reader for ResponsesReader {
     }
 
     fn usage_of(&mut self, value: &Value) {
-        self.usage = value.get("response").and_then(usage::of_response).or(self.usage);
+        if let Some(response) = value.get("response") {
+            self.counts(response);
+        }
     }
 
     fn seam(&mut self, out: &mut Vec<Item>) {
@@ -194,6 +204,10 @@ impl Reader for ResponsesReader {
 
     fn usage(&self) -> Option<Usage> {
         self.usage
+    }
+
+    fn cost(&self) -> Option<u64> {
+        self.cost
     }
 }
 

@@ -29,6 +29,20 @@ pub struct ConfigFile {
     pub find_local_servers: Option<bool>,
     #[serde(default)]
     pub providers: Vec<ProviderEntry>,
+    #[serde(default)]
+    pub prices: Vec<PriceEntry>,
+}
+
+/// One `[[prices]]` table: US dollars a million tokens.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceEntry {
+    pub provider: String,
+    pub model: String,
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
 }
 
 /// One `[[providers]]` table.

@@ -32,6 +32,20 @@ pub fn show(config: &Config) -> Value {
             })
         })
         .collect();
+    let prices: Vec<Value> = config
+        .prices
+        .iter()
+        .map(|price| {
+            json!({
+                "provider": price.provider,
+                "model": price.model,
+                "input": price.input,
+                "output": price.output,
+                "cache_read": price.cache_read,
+                "cache_write": price.cache_write,
+            })
+        })
+        .collect();
     let proxies: Vec<String> =
         security.trusted_proxies.value.iter().map(|range| format!("{}/{}", range.address, range.bits)).collect();
     json!({
@@ -53,6 +67,7 @@ pub fn show(config: &Config) -> Value {
         ),
         "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
         "providers": endpoints,
+        "prices": prices,
     })
 }
 

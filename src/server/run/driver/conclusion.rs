@@ -4,9 +4,10 @@ use bytes::Bytes;
 
 use super::generation::Progress;
 use super::{Halt, Run};
-use crate::domain::{BlockState, FailureKind, TurnStatus};
+use crate::domain::{BlockState, Charge, FailureKind, TurnStatus};
 use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::classify;
+use crate::server::outbound::prices::Sale;
 use crate::server::outbound::provider::Outcome;
 use crate::server::run::journal::Batch;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus};
@@ -33,7 +34,10 @@ impl Run<'_> {
         let mut events = Vec::new();
         progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
         self.recorder.extend(events);
-        let end = self.generation_end(&progress, halt.as_ref());
+        let sale = self.sale(&progress);
+        let charge = self.charge(sale).await;
+        self.charges.push(charge.clone());
+        let end = self.generation_end(&progress, halt.as_ref(), charge);
         if let Some(halt) = halt {
             self.cut_off = Some(end);
             return Err(halt);
@@ -64,7 +68,34 @@ impl Run<'_> {
         Halt::Failed(failure)
     }
 
-    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>) -> GenerationEnd {
+    fn sale(&self, progress: &Progress) -> Sale {
+        Sale {
+            provider: self.job.lock.provider.clone(),
+            base_url: self.provider.base_url().map(str::to_owned),
+            model_requested: self.job.lock.model.clone(),
+            model_returned: progress.model.clone(),
+            usage: progress.usage,
+            reported_micros: progress.reported_micros,
+            is_refused: progress.is_refused,
+            at: self.supervisor.clock().now(),
+        }
+    }
+
+    /// What a call cost, as far as anybody knows.
+    async fn charge(&self, sale: Sale) -> Option<Charge> {
+        let prices = self.supervisor.registry().prices().clone();
+        if !sale.needs_list() {
+            return prices.charge(&sale);
+        }
+        // The price list is read at its first use, which other replies need not wait for.
+        let pricing = tokio::task::spawn_blocking(move || prices.charge(&sale));
+        pricing.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the price of a call could not be computed");
+            None
+        })
+    }
+
+    fn generation_end(&self, progress: &Progress, halt: Option<&Halt>, charge: Option<Charge>) -> GenerationEnd {
         let error = match halt {
             Some(Halt::Failed(failure)) => Some(failure.clone()),
             _ => None,
@@ -79,6 +110,7 @@ impl Run<'_> {
             model_returned: progress.model.clone(),
             stop_reason: progress.stop_reason.clone(),
             usage: progress.usage,
+            charge,
             raw_complete: halt.is_none(),
             error,
             first_token_at: progress.first_token_at,

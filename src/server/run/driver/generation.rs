@@ -23,6 +23,10 @@ pub(super) struct Progress {
     pub(super) builder: BlockBuilder,
     pub(super) raw: Vec<u8>,
     pub(super) usage: Usage,
+    /// What the provider says that it cost, in millionths of a US dollar.
+    pub(super) reported_micros: Option<u64>,
+    /// The provider refused the request, or could not be reached.
+    pub(super) is_refused: bool,
     pub(super) model: Option<String>,
     pub(super) stop_reason: Option<String>,
     pub(super) first_token_at: Option<chrono::DateTime<chrono::Utc>>,
@@ -75,6 +79,8 @@ impl Run<'_> {
             builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())),
             raw: Vec::new(),
             usage: Usage::default(),
+            reported_micros: None,
+            is_refused: false,
             model: None,
             stop_reason: None,
             first_token_at: None,
@@ -98,6 +104,7 @@ impl Run<'_> {
             let wait = self.pause_before(number + 1, &refused.failure);
             let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
                 progress.raw.extend_from_slice(&refused.body);
+                progress.is_refused = refused.is_free();
                 return Err(refused.failure.into());
             };
             number += 1;
@@ -200,9 +207,15 @@ impl Run<'_> {
                 Some(Ok(bytes)) => bytes,
             };
             self.keep(&bytes, progress)?;
+            let was_over = decoder.is_over();
             decoder.feed(&bytes, &mut items);
-            // A server that keeps the connection after its last word is not waited for, but for a late usage.
-            bytes_by = Instant::now() + if decoder.is_over() { limits::LATE_USAGE } else { pace.idle_bytes };
+            // A server that keeps the connection after its last word is not waited for, but for a late usage; what else
+            // it sends then does not prolong the wait.
+            bytes_by = match decoder.is_over() {
+                false => Instant::now() + pace.idle_bytes,
+                true if was_over && items.is_empty() => bytes_by,
+                true => Instant::now() + limits::LATE_USAGE,
+            };
             if !items.is_empty() {
                 progress_by = Instant::now() + pace.idle_progress;
                 self.take(&mut items, progress)?;
@@ -233,6 +246,7 @@ impl Run<'_> {
                     progress.usage = *usage;
                     self.usages.put(progress.id, *usage);
                 }
+                Item::Cost(micros) => progress.reported_micros = Some(*micros),
                 Item::Stop(reason) => progress.stop_reason = Some(reason.clone()),
                 Item::Failed(_) => {}
                 Item::Text(text) | Item::Thinking(text) | Item::ToolArguments { text, .. } => {

@@ -160,8 +160,9 @@ fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
         }
     }
     let told = |turn: &Turn| (turn.status, turn.usage, turn.error.clone(), turn.provider_used.clone());
-    if told(&replayed) != told(turn) || replayed.model_used != turn.model_used {
-        let what = "its status, usage, error, provider or model is not what its journal gives";
+    let counted = |turn: &Turn| (turn.model_used.clone(), turn.cost, turn.context_tokens);
+    if told(&replayed) != told(turn) || counted(&replayed) != counted(turn) {
+        let what = "its status, usage, cost, error, provider or model is not what its journal gives";
         findings.push(finding("R7", "turns", turn.id, what));
     }
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::domain::{Block, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
+use crate::domain::{Block, Cost, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, inconsistent, place};
@@ -18,7 +18,7 @@ macro_rules! turn_columns {
     () => {
         "t.id, t.chat_id, t.ord, t.depth, t.branch_id, t.exchange_id, t.prev_turn_id, t.role, t.status, \
          t.provider_used, t.model_used, t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, \
-         t.reasoning_tokens, t.error, t.last_event_seq, t.created_at, t.started_at, t.completed_at"
+         t.reasoning_tokens, t.cost_micros, t.is_cost_estimated, t.context_tokens, t.error, t.last_event_seq, t.created_at, t.started_at, t.completed_at"
     };
 }
 
@@ -63,6 +63,9 @@ struct TurnRow {
     model_used: Option<String>,
     #[sqlx(flatten)]
     usage: UsageRow,
+    cost_micros: Option<i64>,
+    is_cost_estimated: Option<bool>,
+    context_tokens: Option<i64>,
     error: Option<Json<Failure>>,
     last_event_seq: i64,
     created_at: DateTime<Utc>,
@@ -88,6 +91,10 @@ impl TurnRow {
             provider_used: self.provider_used,
             model_used: self.model_used,
             usage: self.usage.into(),
+            cost: self
+                .cost_micros
+                .map(|micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) }),
+            context_tokens: self.context_tokens.map(place),
             error: self.error.map(|Json(error)| error),
             last_event_seq: place(self.last_event_seq),
             created_at: self.created_at,
@@ -164,6 +171,8 @@ pub(in crate::server::store) fn before_events(turn: &Turn) -> Turn {
         provider_used: None,
         model_used: None,
         usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
         error: None,
         last_event_seq: 0,
         blocks: Vec::new(),

@@ -59,7 +59,6 @@ fn a_growing_reasoning_block_is_called_by_its_title() {
 fn one_is_singular_and_thousands_stand_apart() {
     assert_eq!(tool_calls(1, 0), "1 tool call");
     assert_eq!(tool_calls(3, 1), "3 tool calls, 1 failed");
-    assert_eq!(tokens(1), "1 token");
-    assert_eq!(tokens(1_204), "1\u{202f}204 tokens");
+    assert_eq!(number(1_204), "1\u{202f}204");
     assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
 }

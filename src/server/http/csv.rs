@@ -1,0 +1,56 @@
+//! Tables as CSV (RFC 4180), for spreadsheets. A spreadsheet runs a cell that looks like a formula, so text that begins
+//! like one is written behind an apostrophe (security.md 2.2).
+
+/// Writes one line of cells. Text of people and models must come as [`text`].
+pub fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let mut line = cells.into_iter().map(quoted).collect::<Vec<_>>().join(",");
+    line.push_str("\r\n");
+    line
+}
+
+/// A cell of somebody else's text.
+pub fn text(text: &str) -> String {
+    const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+    // Some programs look behind the blanks.
+    let is_formula = text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA);
+    if is_formula { format!("'{text}") } else { text.to_owned() }
+}
+
+/// A cell of a number; empty where it is unknown.
+pub fn number(number: Option<u64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+fn quoted(cell: String) -> String {
+    if cell.contains([',', '"', '\r', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_begins_like_a_formula_is_none() {
+        for (said, written) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "'\r=1"),
+            ("  =1", "'  =1"),
+            ("\n=1", "'\n=1"),
+            ("gpt-5", "gpt-5"),
+            ("a=1", "a=1"),
+            ("", ""),
+        ] {
+            assert_eq!(text(said), written, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let cells = [text("=cmd|'/c calc'!A0,\"x\""), number(Some(0)), number(None), text("two\nlines")];
+        assert_eq!(line(cells), "\"'=cmd|'/c calc'!A0,\"\"x\"\"\",0,,\"two\nlines\"\r\n");
+    }
+}

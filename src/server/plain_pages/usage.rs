@@ -1,0 +1,225 @@
+//! The page of what was spent: a form for period and grouping, one table, small bars with their numbers as text.
+
+use chrono::{Datelike, Days, NaiveDate};
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use super::field::Choice;
+use super::frame::{Page, Said, Section};
+use super::words::usage as said;
+use crate::domain::Cost;
+use crate::server::service::usage::{Period, Sum};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::words as app_words;
+use crate::ui::words::spent;
+
+/// Rows that are drawn; all of them are in the CSV.
+const ROWS: usize = 500;
+
+/// What the rows are told apart by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    #[default]
+    Day,
+    Model,
+    Provider,
+    Chat,
+}
+
+impl By {
+    const ALL: [(Self, &'static str, &'static str); 4] = [
+        (Self::Day, "day", said::BY_DAY),
+        (Self::Model, "model", said::BY_MODEL),
+        (Self::Provider, "provider", said::BY_PROVIDER),
+        (Self::Chat, "chat", said::BY_CHAT),
+    ];
+
+    /// The word in addresses, and the one for people.
+    fn words(self) -> (&'static str, &'static str) {
+        Self::ALL.into_iter().find(|(by, ..)| *by == self).map_or(("", ""), |(_, word, name)| (word, name))
+    }
+}
+
+/// What the page shows.
+pub struct UsagePage {
+    pub period: Period,
+    pub today: NaiveDate,
+    pub by: By,
+    pub rows: Vec<Sum>,
+}
+
+impl UsagePage {
+    pub fn draw(self, said: Option<Said>) -> Page {
+        let body = view! {
+            {self.form()}
+            {self.table()}
+            {self.notes()}
+        };
+        Page { section: Section::Usage, title: super::words::USAGE.to_owned(), said, body: body.into_any() }
+    }
+
+    fn form(&self) -> AnyView {
+        let (chosen, _) = self.by.words();
+        let options = By::ALL.map(|(_, word, name)| (word, name));
+        let group = Choice {
+            label: said::GROUP,
+            name: "group",
+            form: "usage",
+            options: &options,
+            chosen,
+            hint: None,
+            error: None,
+        };
+        let presets = [
+            (said::LAST_7, self.today.checked_sub_days(Days::new(6))),
+            (said::LAST_30, self.today.checked_sub_days(Days::new(29))),
+            (said::THIS_MONTH, self.today.with_day(1)),
+            (said::THIS_YEAR, self.today.with_ordinal(1)),
+        ];
+        let presets = presets.into_iter().filter_map(|(name, from)| {
+            let address = format!("/usage?from={}&to={}&group={chosen}", from?, self.today);
+            Some(view! { <a class="button bare" href=address>{name}</a> })
+        });
+        let presets = presets.collect_view();
+        view! {
+            <form class="form usage-form" method="get" action="/usage">
+                {day("from", said::FROM, self.period.from())}
+                {day("to", said::TO, self.period.to())}
+                {group.draw()}
+                <div class="deeds"><button type="submit" class="button strong">{said::SHOW}</button>{presets}</div>
+            </form>
+        }
+        .into_any()
+    }
+
+    fn table(&self) -> AnyView {
+        if self.rows.is_empty() {
+            return view! { <p class="hint">{said::NOTHING}</p> }.into_any();
+        }
+        let mut rows: Vec<&Sum> = self.rows.iter().collect();
+        match self.by {
+            By::Day => rows.reverse(),
+            // The dearest first; where nobody knows a price, what has the most tokens.
+            _ => rows.sort_by_key(|sum| std::cmp::Reverse((sum.cost_micros, tokens(sum)))),
+        }
+        let measure: fn(&Sum) -> u64 =
+            if rows.iter().any(|sum| sum.cost_micros > Some(0)) { |sum| sum.cost_micros.unwrap_or(0) } else { tokens };
+        let most = rows.iter().map(|sum| measure(sum)).max().unwrap_or(0).max(1);
+        let hidden = rows.len().saturating_sub(ROWS);
+        let body = rows.into_iter().take(ROWS).map(|sum| {
+            let bar = measure(sum);
+            view! {
+                <tr>
+                    <th scope="row">{self.name(sum)}</th>
+                    {numbers(sum)}
+                    <td class="bar"><meter aria-hidden="true" max=most.to_string() value=bar.to_string()></meter></td>
+                </tr>
+            }
+        });
+        let body = body.collect_view();
+        let (_, by) = self.by.words();
+        let total = Sum::total(&self.rows);
+        let hidden = (hidden > 0).then(|| view! { <p class="hint">{said::more(hidden)}</p> });
+        view! {
+            <div class="usage-scroll" role="region" tabindex="0" aria-label=said::TABLE>
+                <table class="usage-table">
+                    <caption>{said::caption(self.period.from(), self.period.to())}</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">{by}</th>
+                            <th scope="col">{said::CALLS}</th>
+                            <th scope="col">{said::INPUT}</th>
+                            <th scope="col">{said::CACHED}</th>
+                            <th scope="col">{said::OUTPUT}</th>
+                            <th scope="col">{said::REASONING}</th>
+                            <th scope="col">{said::COST}</th>
+                            <td></td>
+                        </tr>
+                    </thead>
+                    <tbody>{body}</tbody>
+                    <tfoot><tr><th scope="row">{said::TOTAL}</th>{numbers(&total)}<td></td></tr></tfoot>
+                </table>
+            </div>
+            {hidden}
+        }
+        .into_any()
+    }
+
+    fn name(&self, sum: &Sum) -> AnyView {
+        match self.by {
+            By::Day => sum.day.clone().unwrap_or_default().into_any(),
+            By::Provider => view! { <bdi>{sum.provider.clone()}</bdi> }.into_any(),
+            By::Model => view! {
+                <bdi>{sum.model.clone()}</bdi>
+                " "
+                <bdi class="hint">{sum.provider.clone()}</bdi>
+            }
+            .into_any(),
+            By::Chat => match sum.chat_id {
+                Some(id) => {
+                    let title = sum.title.clone().filter(|title| !title.trim().is_empty());
+                    let title = title.unwrap_or_else(|| app_words::UNTITLED.to_owned());
+                    view! { <a href=format!("/c/{id}") dir="auto">{title}</a> }.into_any()
+                }
+                None => said::DELETED.into_any(),
+            },
+        }
+    }
+
+    fn notes(&self) -> AnyView {
+        let (by, _) = self.by.words();
+        let csv = format!("/api/usage?from={}&to={}&group={by}&format=csv", self.period.from(), self.period.to());
+        view! {
+            <div class="deeds no-print">
+                <a class="button" href=csv download=""><Icon name="chevron-down"/>{said::CSV}</a>
+            </div>
+            <p class="hint">{said::ESTIMATED}</p>
+            <p class="hint">{said::WHAT_COUNTS}</p>
+        }
+        .into_any()
+    }
+}
+
+fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
+    let id = format!("usage-{name}");
+    view! {
+        <div class="form-field">
+            <label for=id.clone()>{label}</label>
+            <input class="field" type="date" id=id name=name value=value.to_string()/>
+        </div>
+    }
+    .into_any()
+}
+
+/// The cells of what a row counts.
+fn numbers(sum: &Sum) -> AnyView {
+    let count = |count: Option<u64>| count.map_or_else(|| spent::UNKNOWN.to_owned(), app_words::transcript::number);
+    let cell = |text: String| view! { <td>{text}</td> };
+    let lacks = |unknown: u64| (unknown > 0 && unknown < sum.generations).then(|| said::lacks(unknown));
+    let with_lack = |text: String, unknown: u64| {
+        let lacks = lacks(unknown).map(|lacks| view! { <span class="hint">{lacks}</span> });
+        view! { <td>{text}{lacks}</td> }
+    };
+    let cost = sum.cost_micros.map_or_else(
+        || spent::UNKNOWN.to_owned(),
+        |micros| spent::cost(Cost { micros, is_estimated: sum.estimated_generations > 0 }),
+    );
+    view! {
+        {cell(app_words::transcript::number(sum.generations))}
+        {with_lack(count(sum.usage.input_tokens), sum.unknown_token_generations)}
+        {cell(count(sum.usage.cache_read_tokens))}
+        {cell(count(sum.usage.output_tokens))}
+        {cell(count(sum.usage.reasoning_tokens))}
+        {with_lack(cost, sum.unknown_cost_generations)}
+    }
+    .into_any()
+}
+
+fn tokens(sum: &Sum) -> u64 {
+    sum.usage.input_tokens.unwrap_or(0).saturating_add(sum.usage.output_tokens.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

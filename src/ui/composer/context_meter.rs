@@ -1,0 +1,53 @@
+//! How much of the model's context the conversation fills: a quiet line under the composer, with a bar once it is worth
+//! one, and a word of warning before it is too late. Nothing where either number is unknown.
+
+use leptos::prelude::*;
+
+use crate::ui::composer::state::ComposerState;
+use crate::ui::erased::{live, view};
+use crate::ui::words::spent as said;
+
+/// Of the context, in percent, from which there is a bar, a warning, and an explanation.
+const BAR: u64 = 60;
+const WARNING: u64 = 90;
+const FULL: u64 = 100;
+
+/// The line. `used` is what the newest reply on the path filled.
+#[component]
+pub fn ContextMeter(#[prop(into)] used: Signal<Option<u64>>) -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    let fill = Memo::new(move |_| {
+        let of = state.model()?.context_tokens.filter(|of| *of > 0)?;
+        Some((used.get()?, of))
+    });
+    live(move || {
+        let (used, of) = fill.get()?;
+        let percent = used.saturating_mul(100) / of;
+        let warning = match percent {
+            FULL.. => Some(said::CONTEXT_FULL),
+            WARNING.. => Some(said::CONTEXT_NEARLY_FULL),
+            _ => None,
+        };
+        let text = said::context(used, of);
+        let bar = (percent >= BAR).then(|| {
+            view! {
+                <meter
+                    aria-label=said::CONTEXT
+                    aria-valuetext=text.clone()
+                    max="100"
+                    high=WARNING.to_string()
+                    low=WARNING.to_string()
+                    optimum="0"
+                    value=percent.min(FULL).to_string()
+                ></meter>
+            }
+        });
+        Some(view! {
+            <p class="hint context-meter">
+                {bar}
+                <span>{text}</span>
+                {warning.map(|warning| view! { <span class="warning">{warning}</span> })}
+            </p>
+        })
+    })
+}

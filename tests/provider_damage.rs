@@ -1,0 +1,69 @@
+//! Recordings with damages, several hundred an API: whatever comes, the invariants hold. The fuzz targets in `fuzz/` look
+//! for what these do not hit.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use turnleaf::server::outbound::openai_chat::Dialect;
+use turnleaf::server::platform::endpoint::Api;
+
+#[path = "support/fixtures.rs"]
+mod fixtures;
+#[path = "support/invariants.rs"]
+mod invariants;
+
+use fixtures::{Recording, recordings};
+use invariants::{Dice, damaged, decoder_holds, framer_holds};
+
+/// Damaged bodies an API.
+const CASES: usize = 250;
+/// Long recordings say nothing that short ones do not, and take long.
+const LONGEST: usize = 12_000;
+
+fn survive(api: Api, folders: &[&str], ending: &str) {
+    let mut all: Vec<Recording> = Vec::new();
+    for folder in folders {
+        let Some(found) = recordings(folder, ending) else { return };
+        all.extend(found.into_iter().filter(|recording| recording.body.len() <= LONGEST));
+    }
+    assert!(!all.is_empty(), "no recording is short");
+    let mut dice = Dice(0x6461_6d61_6765_6421);
+    for case in 0..CASES {
+        let recording = &all[dice.below(all.len())];
+        let other = &all[dice.below(all.len())];
+        let provider = recording.about["provider"].as_str().and_then(Dialect::named);
+        let dialect = provider.map_or("openai", |row| row.name);
+        let body = damaged(&mut dice, &recording.body, &other.body);
+        let checked = std::panic::catch_unwind(|| {
+            framer_holds(&body);
+            decoder_holds(api, dialect, &body);
+        });
+        if checked.is_err() {
+            panic!("case {case}, {} with {}:\n{}", recording.name, other.name, String::from_utf8_lossy(&body));
+        }
+    }
+}
+
+#[test]
+fn damaged_chat_completions_hold_the_invariants() {
+    survive(Api::OpenaiChat, &["openai_chat", "openai_compat"], "sse");
+}
+
+#[test]
+fn damaged_responses_hold_the_invariants() {
+    survive(Api::OpenaiResponses, &["openai_responses"], "sse");
+}
+
+#[test]
+fn damaged_messages_hold_the_invariants() {
+    survive(Api::Anthropic, &["anthropic"], "sse");
+}
+
+#[test]
+fn damaged_gemini_streams_hold_the_invariants() {
+    survive(Api::Gemini, &["gemini"], "sse");
+}
+
+#[test]
+fn damaged_ollama_streams_hold_the_invariants() {
+    survive(Api::Ollama, &["ollama_native"], "ndjson");
+}

@@ -1,0 +1,354 @@
+//! Providers that send what they should not, over real sockets and through the HTTP API: one test a fault, on all five
+//! APIs, each with the ending that reliability.md A promises.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::limits;
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
+
+use crate::fakeprov::{FakeProvider, Verb};
+use crate::house::House;
+use crate::http_api::Api as Client;
+use crate::wire::{begun, end, ending, error, event, framed, opening, whole, words};
+
+const KEY: &str = "the-secret/key+of=this-test";
+/// Nothing here takes long unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A chat with one provider of a script, and the reply to one message in it.
+struct Heard {
+    api: Api,
+    client: Arc<Client>,
+    provider: FakeProvider,
+    chat: String,
+    turn: Value,
+    events: String,
+}
+
+fn endpoint(id: &str, api: Api, base_url: String) -> Endpoint {
+    Endpoint {
+        id: id.into(),
+        name: "Fake".into(),
+        api,
+        dialect: String::new(),
+        base_url,
+        api_key: Some(KEY.into()),
+        models: vec!["m-1".into()],
+        default_model: None,
+    }
+}
+
+/// Answers with this status, these headers and what follows.
+fn answer(status: u16, headers: &[(&'static str, &str)], then: impl IntoIterator<Item = Verb>) -> Vec<Verb> {
+    let headers = headers.iter().map(|(name, value)| Verb::Header(name, (*value).to_owned()));
+    [Verb::Status(status)].into_iter().chain(headers).chain(then).collect()
+}
+
+/// One server with a provider for each script, and a chat with each of them.
+async fn hear_all(scripts: impl IntoIterator<Item = (Api, Vec<Verb>)>) -> Vec<Heard> {
+    let (mut providers, mut endpoints) = (Vec::new(), Vec::new());
+    for (api, script) in scripts {
+        let provider = FakeProvider::start(vec![script]).await;
+        endpoints.push(endpoint(&format!("fake-{}", providers.len()), api, provider.base_url()));
+        providers.push((api, provider));
+    }
+    let client = Arc::new(Client::over(House::of_endpoints(endpoints).await));
+    let mut all = Vec::new();
+    for (at, (api, provider)) in providers.into_iter().enumerate() {
+        let (_, chat) = client.call("POST", "/api/chats", Some(json!({ "provider": format!("fake-{at}") }))).await;
+        let chat = chat["id"].as_str().unwrap().to_owned();
+        let path = format!("/api/chats/{chat}/turns");
+        let (status, started) = client.call("POST", &path, Some(json!({ "text": "hi" }))).await;
+        assert_eq!(status, StatusCode::CREATED, "{api:?} {started}");
+        let id = started["assistant_turn"]["id"].as_str().unwrap();
+        let (_, events) = tokio::time::timeout(PATIENCE, client.events(id, &[])).await.expect("the reply ends");
+        let (_, turn) = client.call("GET", &format!("/api/turns/{id}"), None).await;
+        all.push(Heard { api, client: client.clone(), provider, chat, turn, events });
+    }
+    client.house.check().await;
+    all
+}
+
+/// What became of a reply in every API.
+async fn hear_each(script: impl Fn(Api) -> Vec<Verb>) -> Vec<Heard> {
+    hear_all(Api::ALL.iter().map(|api| (*api, script(*api)))).await
+}
+
+/// A body under status 200, to its end.
+fn body_of(body: impl Into<Vec<u8>>) -> Vec<Verb> {
+    answer(200, &[], [Verb::Bytes(body.into()), Verb::Fin])
+}
+
+impl Heard {
+    /// `complete` or the code of the failure, and the words of the model.
+    fn outcome(&self) -> (&str, String) {
+        let ending = self.turn["error"]["kind"].as_str().or(self.turn["status"].as_str()).unwrap();
+        let blocks = self.turn["blocks"].as_array().unwrap().iter();
+        let words = blocks.filter(|block| block["type"] == "text" && block["is_error"] != true);
+        (ending, words.map(|block| block["text"].as_str().unwrap()).collect())
+    }
+
+    async fn get(&self, path: &str) -> Vec<u8> {
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let response = self.client.send(request).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()
+    }
+
+    /// The provider's bytes as they are served.
+    async fn raw(&self) -> Vec<u8> {
+        let path = format!("/api/turns/{}/generations", self.turn["id"].as_str().unwrap());
+        let generations: Value = serde_json::from_slice(&self.get(&path).await).unwrap();
+        self.get(&format!("/api/generations/{}/raw", generations[0]["id"].as_str().unwrap())).await
+    }
+}
+
+async fn expect(what: &str, body: impl Fn(Api) -> Vec<u8>, ending: &str, words: &str) {
+    for heard in hear_each(|api| body_of(body(api))).await {
+        let (api, body) = (heard.api, body(heard.api));
+        assert_eq!(heard.outcome(), (ending, words.to_owned()), "{what}, {api:?}");
+        assert_eq!(heard.provider.requests().len(), 1, "{what}, {api:?}");
+        if !body.is_empty() {
+            assert_eq!(heard.raw().await, body, "{what}, {api:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_smallest_reply_of_each_api_is_whole() {
+    expect("nothing wrong", |api| whole(api, "half"), "complete", "half").await;
+}
+
+#[tokio::test]
+async fn an_event_beyond_the_limit_ends_the_reply_and_keeps_what_came() {
+    let endless = |api| {
+        let mut body = begun(api, "half");
+        body.extend(if api == Api::Ollama { &b"{\"message\":{\"content\":\""[..] } else { b"data: {\"x\":\"" });
+        body.resize(body.len() + limits::PROVIDER_EVENT_BYTES, b'x');
+        body_of(body)
+    };
+    for heard in hear_each(endless).await {
+        assert_eq!(heard.outcome(), ("limit_event", "half".to_owned()), "{:?}", heard.api);
+    }
+    // Blanks say nothing of what the body is, so they are no different between the APIs.
+    let blanks = body_of(vec![b' '; limits::PROVIDER_EVENT_BYTES + 1]);
+    for heard in hear_all([(Api::OpenaiChat, blanks)]).await {
+        assert_eq!(heard.outcome(), ("limit_event", String::new()));
+    }
+}
+
+#[tokio::test]
+async fn invalid_utf8_is_replaced_in_its_place_and_kept_in_the_raw_bytes() {
+    let body = |api| [begun(api, "a"), event(api, &words(api, b"b\xff\xfec")), end(api)].concat();
+    expect("invalid UTF-8", body, "complete", "ab\u{fffd}\u{fffd}c").await;
+}
+
+#[tokio::test]
+async fn halves_of_a_character_meet_across_events_and_a_lone_one_is_replaced() {
+    let body = |text: &'static [u8], rest: &'static [u8]| {
+        move |api| [begun(api, "a"), event(api, &words(api, text)), event(api, &words(api, rest)), end(api)].concat()
+    };
+    expect("both halves", body(b"\\ud83d", b"\\ude00b"), "complete", "a😀b").await;
+    expect("the first alone", body(b"\\ud83d", b"b"), "complete", "a\u{fffd}b").await;
+    expect("the second alone", body(b"\\ude00", b"b"), "complete", "a\u{fffd}b").await;
+}
+
+#[tokio::test]
+async fn a_page_under_status_200_is_no_reply() {
+    let page = b"<!doctype html><html><body>Sign in to the network</body></html>";
+    expect("a page", |_| page.to_vec(), "provider_protocol", "").await;
+}
+
+#[tokio::test]
+async fn nothing_under_status_200_is_no_reply() {
+    expect("an empty body", |_| Vec::new(), "provider_truncated", "").await;
+    expect("blank lines", |_| b"\r\n\r\n \n".to_vec(), "provider_truncated", "").await;
+    expect("comments", |_| b": waiting\n\n: waiting\n\n".to_vec(), "provider_truncated", "").await;
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_and_other_line_ends_change_nothing() {
+    expect("a byte order mark", |api| [b"\xef\xbb\xbf", &whole(api, "a b")[..]].concat(), "complete", "a b").await;
+    let with =
+        |end: &'static str| move |api| String::from_utf8(whole(api, "a b")).unwrap().replace('\n', end).into_bytes();
+    expect("CRLF", with("\r\n"), "complete", "a b").await;
+    expect("CR", with("\r"), "complete", "a b").await;
+}
+
+#[tokio::test]
+async fn an_array_of_the_events_is_read_like_the_stream() {
+    let body = |api| {
+        let said = serde_json::from_slice(&words(api, b"as one document")).unwrap();
+        Value::Array([opening(api), vec![said], ending(api)].concat()).to_string().into_bytes()
+    };
+    expect("an array", body, "complete", "as one document").await;
+}
+
+#[tokio::test]
+async fn a_reply_packed_without_being_asked_is_refused() {
+    let packed = || [Verb::Bytes(b"\x1f\x8b\x08\x00\x01\x02".to_vec()), Verb::Fin];
+    // With the header that says so, and without it.
+    for headers in [&[("content-encoding", "gzip")][..], &[]] {
+        for heard in hear_each(|_| answer(200, headers, packed())).await {
+            assert_eq!(heard.outcome(), ("provider_protocol", String::new()), "{:?}", heard.api);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_given_up_and_its_connection_closed() {
+    for heard in hear_each(|api| answer(200, &[], [Verb::Bytes(begun(api, "half")), Verb::Stall])).await {
+        assert_eq!(heard.outcome(), ("provider_stalled", "half".to_owned()), "{:?}", heard.api);
+        tokio::time::timeout(PATIENCE, heard.provider.until_closed(1)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_ending_that_comes_twice_is_one() {
+    let body = |api| [begun(api, "once"), end(api), end(api), b"\n\n".to_vec()].concat();
+    expect("the ending twice", body, "complete", "once").await;
+    let body = |api| match api {
+        Api::Ollama => whole(api, "once"),
+        _ => [whole(api, "once"), b"data: [DONE]\n\ndata: [DONE]\n\n".to_vec()].concat(),
+    };
+    expect("[DONE] twice", body, "complete", "once").await;
+}
+
+#[tokio::test]
+async fn what_stands_behind_the_ending_is_no_part_of_the_reply() {
+    for garbage in [&b"\n\n<html>"[..], b"data: {\"broken\n\n", b"\n\ndata\n\n", b"\x00\xff\n\n", b"}\n"] {
+        for heard in hear_each(|api| body_of([whole(api, "said"), garbage.to_vec()].concat())).await {
+            // Gemini has no last word: what comes behind a finish reason may be the reply's still, so a broken event
+            // there may be broken words.
+            let ending = match (heard.api, garbage[0]) {
+                (Api::Gemini, b'd') => "provider_protocol",
+                _ => "complete",
+            };
+            let what = String::from_utf8_lossy(garbage);
+            assert_eq!(heard.outcome(), (ending, "said".to_owned()), "{what:?}, {:?}", heard.api);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_gets_no_key() {
+    let elsewhere = FakeProvider::start(vec![body_of(whole(Api::OpenaiChat, "stolen"))]).await;
+    let to = format!("{}/chat/completions", elsewhere.base_url());
+    for status in [301, 302, 303, 307, 308] {
+        for heard in hear_each(|_| answer(status, &[("location", &to)], [Verb::Bytes(Vec::new()), Verb::Fin])).await {
+            assert_eq!(heard.outcome(), ("provider_refused_request", String::new()), "{status}, {:?}", heard.api);
+        }
+    }
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_key_that_a_provider_repeats_is_shown_nowhere() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.subscriber());
+    let said = format!("Incorrect API key provided: {KEY}. You can find {KEY} in your account.");
+    let refused = |api| answer(401, &[], [Verb::Bytes(error(api, &said).to_string().into_bytes()), Verb::Fin]);
+    let inside = |api| body_of([begun(api, "half"), framed(api, &[error(api, &said)])].concat());
+    let strange = |_| body_of(format!("<p>{KEY}</p>"));
+    for (what, heard) in [
+        ("as the answer", hear_each(refused).await),
+        ("in the stream", hear_each(inside).await),
+        ("in a page", hear_each(strange).await),
+    ] {
+        for heard in heard {
+            let api = heard.api;
+            assert_ne!(heard.outcome().0, "complete", "{what}, {api:?}");
+            let turn = heard.turn.to_string();
+            assert!(turn.contains("[removed]"), "the provider's words are there: {what}, {api:?} {turn}");
+            let generations = format!("/api/turns/{}/generations", heard.turn["id"].as_str().unwrap());
+            for (place, text) in [
+                ("the turn", turn.into_bytes()),
+                ("the events", heard.events.clone().into_bytes()),
+                ("the page", heard.get(&format!("/c/{}", heard.chat)).await),
+                ("the generations", heard.get(&generations).await),
+                ("the raw bytes", heard.raw().await),
+            ] {
+                let shown = String::from_utf8_lossy(&text);
+                assert!(!text.is_empty() && !holds_key(&text), "{place}, {what}, {api:?}: {shown}");
+            }
+        }
+    }
+    let log = log.text();
+    assert!(log.contains("the key is out of the log") && !holds_key(log.as_bytes()));
+}
+
+fn holds_key(text: &[u8]) -> bool {
+    let escaped = KEY.replace('/', "\\/");
+    [KEY, &escaped].iter().any(|key| text.windows(key.len()).any(|window| window == key.as_bytes()))
+}
+
+/// Everything that is logged, down to the least.
+#[derive(Clone, Default)]
+struct Log(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Log {
+    fn subscriber(&self) -> impl tracing::Subscriber + Send + Sync + 'static {
+        let log = self.clone();
+        let writer = move || log.clone();
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(writer).finish()
+    }
+
+    fn text(&self) -> String {
+        tracing::info!("the key is out of the log");
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_provider_or_a_model_that_is_not_there_is_named() {
+    let heard = hear_all([(Api::OpenaiChat, body_of(whole(Api::OpenaiChat, "hi")))]).await.remove(0);
+    let long = "m".repeat(limits::TITLE_CHARS + 1);
+    for (body, status, field) in [
+        (json!({ "provider": "nobody" }), 422, "provider"),
+        (json!({ "provider": "nobody", "model": "m-1" }), 422, "provider"),
+        (json!({ "provider": "" }), 422, "provider"),
+        (json!({ "provider": "fake-0", "model": "" }), 422, "model"),
+        (json!({ "provider": "fake-0", "model": " \t" }), 422, "model"),
+        (json!({ "provider": "fake-0", "model": long }), 422, "model"),
+        (json!({ "provider": 1 }), 400, "provider"),
+        (json!({ "model": ["m-1"] }), 400, "model"),
+    ] {
+        let (was, problem) = heard.client.call("POST", "/api/chats", Some(body.clone())).await;
+        assert_eq!((was.as_u16(), problem["field"].as_str()), (status, Some(field)), "{body} {problem}");
+    }
+    let path = format!("/api/chats/{}/turns", heard.chat);
+    for body in [
+        json!({ "text": "a", "provider": "nobody" }),
+        json!({ "text": "a", "model": "unheard-of" }),
+        json!({ "text": "a", "provider": "nobody", "model": "unheard-of" }),
+    ] {
+        let (status, problem) = heard.client.call("POST", &path, Some(body.clone())).await;
+        assert_eq!((status.as_u16(), problem["code"].as_str()), (409, Some("branch_locked")), "{body} {problem}");
+    }
+    assert_eq!(heard.provider.requests().len(), 1, "nobody was asked");
+}
+
+#[tokio::test]
+async fn a_model_that_the_provider_does_not_have_is_said_so() {
+    let said = json!({"message": "model 'm-1' not found", "type": "not_found_error", "code": "model_not_found"});
+    let body = json!({ "error": said }).to_string().into_bytes();
+    for heard in hear_each(|_| answer(404, &[], [Verb::Bytes(body.clone()), Verb::Fin])).await {
+        assert_eq!(heard.outcome(), ("model_not_found", String::new()), "{:?}", heard.api);
+        assert_eq!(heard.provider.requests().len(), 1, "{:?}", heard.api);
+    }
+}

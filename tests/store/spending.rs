@@ -1,0 +1,233 @@
+//! What was spent, summed up on both databases: by everything it is told apart by, with what is unknown counted beside,
+//! for its owner alone, and still there when a chat is deleted.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use turnleaf::domain::*;
+use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf::server::store::spending::{self, Grouping, Sum};
+use turnleaf::server::store::{Db, branches, chats, exchanges, generations, turns, users};
+
+use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
+use crate::databases::fresh;
+
+fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+/// A chat with its first branch.
+async fn a_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
+    let chat = Chat { title: title.into(), ..chat(owner) };
+    let branch = branch(chat.id);
+    let mut tx = db.begin().await.unwrap();
+    chats::insert(&mut tx, &chat).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+    tx.commit().await.unwrap();
+    (chat, branch)
+}
+
+/// A reply on this branch.
+async fn a_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
+    let mut tx = db.begin().await.unwrap();
+    let ord = chats::take_ord(&mut tx, owner, branch.chat_id, now()).await.unwrap().unwrap();
+    let mut question = turn(branch, id(), None, ord, Role::User);
+    let asked = exchange(branch, question.id, None);
+    question.exchange_id = asked.id;
+    exchanges::insert(&mut tx, owner, &asked, None).await.unwrap();
+    turns::insert(&mut tx, &question).await.unwrap();
+    let ord = chats::take_ord(&mut tx, owner, branch.chat_id, now()).await.unwrap().unwrap();
+    let reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
+    turns::insert(&mut tx, &reply).await.unwrap();
+    tx.commit().await.unwrap();
+    reply.id
+}
+
+/// One call of a provider that is over; of which model answered, when, what it used and cost.
+struct Call {
+    step: u32,
+    model: (&'static str, &'static str, Option<&'static str>),
+    at: &'static str,
+    tokens: (Option<u64>, Option<u64>),
+    cost: Option<(u64, CostBasis)>,
+}
+
+async fn call(db: &Db, turn: TurnId, call: Call) {
+    let (provider, requested, returned) = call.model;
+    let new = NewGeneration {
+        id: id(),
+        turn_id: turn,
+        step: call.step,
+        provider: provider.into(),
+        model_requested: requested.into(),
+        request_body: Vec::new(),
+        request_manifest: json!([]),
+        raw_kind: RawKind::None,
+        started_at: at(call.at),
+    };
+    let (input_tokens, output_tokens) = call.tokens;
+    let end = GenerationEnd {
+        id: new.id,
+        status: GenerationStatus::Complete,
+        raw_complete: true,
+        model_returned: returned.map(str::to_owned),
+        stop_reason: None,
+        usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+        charge: call.cost.map(|(micros, basis)| Charge { micros, basis, price_version: None }),
+        error: None,
+        first_token_at: None,
+        ended_at: at(call.at),
+    };
+    let mut tx = db.begin().await.unwrap();
+    generations::insert(&mut tx, &new).await.unwrap();
+    assert!(generations::finish(&mut tx, &end).await.unwrap());
+    tx.commit().await.unwrap();
+}
+
+fn november() -> (DateTime<Utc>, DateTime<Utc>) {
+    (at("2026-11-01T00:00:00Z"), at("2026-12-01T00:00:00Z"))
+}
+
+/// Generations, tokens in and out, what lacks counts, cost, what lacks a cost, what is estimated.
+type Numbers = (u64, Option<u64>, Option<u64>, u64, Option<u64>, u64, u64);
+
+fn numbers(sum: &Sum) -> Numbers {
+    (
+        sum.generations,
+        sum.usage.input_tokens,
+        sum.usage.output_tokens,
+        sum.unknown_token_generations,
+        sum.cost_micros,
+        sum.unknown_cost_generations,
+        sum.estimated_generations,
+    )
+}
+
+#[tokio::test]
+async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let mut tx = db.begin().await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (trees, main) = a_chat(db, owner, "Trees").await;
+        let side = Branch { name: "side".into(), ..branch(trees.id) };
+        let mut tx = db.begin().await.unwrap();
+        branches::insert(&mut tx, &side, &frozen()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (birds, of_birds) = a_chat(db, owner, "Birds").await;
+
+        let on_main = a_reply(db, owner, &main).await;
+        let gpt = ("openai", "gpt", Some("gpt-1"));
+        let (tokens, cost) = ((Some(100), Some(10)), Some((50, CostBasis::Listed)));
+        call(db, on_main, Call { step: 0, model: gpt, at: "2026-11-01T00:00:00Z", tokens, cost }).await;
+        let cost = Some((0, CostBasis::Refused));
+        call(db, on_main, Call { step: 1, model: gpt, at: "2026-11-01T23:59:59.999Z", tokens: (None, None), cost })
+            .await;
+        let on_side = a_reply(db, owner, &side).await;
+        let (tokens, cost) = ((Some(7), None), None);
+        call(db, on_side, Call { step: 0, model: ("openai", "gpt", None), at: "2026-11-02T00:00:00Z", tokens, cost })
+            .await;
+        let on_birds = a_reply(db, owner, &of_birds).await;
+        let (tokens, cost) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
+        call(
+            db,
+            on_birds,
+            Call { step: 0, model: ("router", "gpt", Some("gpt-1")), at: "2026-11-30T12:00:00.5Z", tokens, cost },
+        )
+        .await;
+        // Not in November.
+        for (step, at) in [(1, "2026-10-31T23:59:59.9Z"), (2, "2026-12-01T00:00:00Z")] {
+            call(db, on_birds, Call { step, model: gpt, at, tokens, cost }).await;
+        }
+        // Not over.
+        let mut tx = db.begin().await.unwrap();
+        let running = NewGeneration {
+            id: id(),
+            turn_id: on_birds,
+            step: 3,
+            provider: "openai".into(),
+            model_requested: "gpt".into(),
+            request_body: Vec::new(),
+            request_manifest: json!([]),
+            raw_kind: RawKind::None,
+            started_at: at("2026-11-15T00:00:00Z"),
+        };
+        generations::insert(&mut tx, &running).await.unwrap();
+        tx.commit().await.unwrap();
+
+        let sums = async |by| spending::sums(db, owner, november(), by).await.unwrap();
+        let first = (2, Some(100), Some(10), 1, Some(50), 0, 1);
+        let second = (1, Some(7), None, 1, None, 1, 0);
+        let third = (1, Some(1), Some(2), 0, Some(3), 0, 0);
+        let openai = (3, Some(107), Some(10), 2, Some(50), 1, 1);
+
+        let days = sums(Grouping::Day).await;
+        let names: Vec<_> = days.iter().map(|sum| sum.day.as_deref().unwrap()).collect();
+        assert_eq!(names, ["2026-11-01", "2026-11-02", "2026-11-30"], "{}", fresh.url);
+        assert_eq!(days.iter().map(numbers).collect::<Vec<_>>(), [first, second, third]);
+        assert_eq!(numbers(&Sum::total(&days)), (4, Some(108), Some(12), 2, Some(53), 1, 1));
+
+        let models = sums(Grouping::Model).await;
+        let names: Vec<_> = models.iter().map(|sum| (sum.provider.as_deref(), sum.model.as_deref())).collect();
+        let name = |provider, model| (Some(provider), Some(model));
+        assert_eq!(names, [name("openai", "gpt"), name("openai", "gpt-1"), name("router", "gpt-1")]);
+        assert_eq!(models.iter().map(numbers).collect::<Vec<_>>(), [second, first, third]);
+
+        let providers = sums(Grouping::Provider).await;
+        assert_eq!(providers.iter().map(numbers).collect::<Vec<_>>(), [openai, third]);
+
+        let chats_of = sums(Grouping::Chat).await;
+        let of = |chat: &Chat| chats_of.iter().find(|sum| sum.chat_id == Some(chat.id)).unwrap().clone();
+        assert_eq!((of(&trees).title.as_deref(), numbers(&of(&trees))), (Some("Trees"), openai));
+        assert_eq!((of(&birds).title.as_deref(), numbers(&of(&birds))), (Some("Birds"), third));
+
+        let of_trees = sums(Grouping::Branch(trees.id)).await;
+        let of = |name: &str| of_trees.iter().find(|sum| sum.branch_name.as_deref() == Some(name)).unwrap();
+        assert_eq!((of_trees.len(), numbers(of("main")), numbers(of("side"))), (2, first, second));
+        assert_eq!(of("side").branch_id, Some(side.id));
+
+        // A stranger has spent nothing.
+        for by in [Grouping::Day, Grouping::Model, Grouping::Provider, Grouping::Chat, Grouping::Branch(trees.id)] {
+            assert_eq!(spending::sums(db, id(), november(), by).await.unwrap(), [], "{by:?}");
+        }
+
+        // Deleted: without a name, but paid.
+        let mut tx = db.begin().await.unwrap();
+        chats::deletion::soft_delete(&mut tx, owner, trees.id, id(), now()).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(sums(Grouping::Day).await, days);
+        assert_eq!(sums(Grouping::Model).await, models);
+        let chats_of = sums(Grouping::Chat).await;
+        let deleted = chats_of.iter().find(|sum| sum.chat_id.is_none()).unwrap();
+        assert_eq!((chats_of.len(), &deleted.title, numbers(deleted)), (2, &None, openai));
+        assert_eq!(sums(Grouping::Branch(trees.id)).await, []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_turn_costs_what_all_of_its_calls_cost_or_nobody_knows() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let mut tx = db.begin().await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (_, main) = a_chat(db, owner, "Trees").await;
+        let reply = a_reply(db, owner, &main).await;
+        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (Usage::default(), None));
+        let at = "2026-11-01T00:00:00Z";
+        let usage =
+            |input, output| Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() };
+        let cost = |micros, is_estimated| Some(Cost { micros, is_estimated });
+        let model = ("openai", "gpt", None);
+
+        let (tokens, said) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
+        call(db, reply, Call { step: 0, model, at, tokens, cost: said }).await;
+        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (usage(1, 2), cost(3, false)));
+        call(db, reply, Call { step: 1, model, at, tokens, cost: Some((4, CostBasis::Configured)) }).await;
+        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (usage(2, 4), cost(7, true)));
+        call(db, reply, Call { step: 2, model, at, tokens, cost: None }).await;
+        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (usage(3, 6), None));
+        fresh.close().await;
+    }
+}

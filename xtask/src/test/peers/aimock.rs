@@ -1,0 +1,105 @@
+//! aimock: the five APIs when nothing goes wrong, with reasoning on, tools, several turns and another version, and a
+//! connection that breaks. What it does unlike the real providers is allowed for here (providers.md 12): its Gemini has
+//! no signatures, its Ollama writes reasoning where Ollama does not.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::talk::{Ended, Talk};
+use crate::http;
+use crate::process::{Running, free_port};
+use crate::server::plain;
+
+/// An API, a model of its kind, and the blocks that a greeting and one round with a tool become.
+struct Peer {
+    api: &'static str,
+    model: &'static str,
+    greeting: &'static [&'static str],
+    round: &'static [&'static str],
+}
+
+const SIGNED: &[&str] = &["thinking", "thinking_signature", "text"];
+const ROUND: &[&str] = &["thinking", "text", "tool_use", "tool_result", "thinking", "text"];
+const SIGNED_ROUND: &[&str] =
+    &["thinking", "thinking_signature", "text", "tool_use", "tool_result", "thinking", "thinking_signature", "text"];
+
+const PEERS: [Peer; 5] = [
+    Peer { api: "openai_chat", model: "gpt-5", greeting: &["thinking", "text"], round: ROUND },
+    Peer { api: "openai_responses", model: "gpt-5", greeting: SIGNED, round: SIGNED_ROUND },
+    Peer { api: "anthropic", model: "claude-opus-4-6", greeting: SIGNED, round: SIGNED_ROUND },
+    Peer { api: "gemini", model: "gemini-3-pro", greeting: &["thinking", "text"], round: ROUND },
+    Peer { api: "ollama", model: "qwen3:8b", greeting: &["text"], round: &["text", "tool_use", "tool_result", "text"] },
+];
+
+const GREETING: &str = "Hello 你好 😀, **how** are you today?";
+const CUT: &str = "This reply is cut off long before it has said everything that it wanted to say.";
+const THOUGHT: &str = "A greeting, in several scripts.";
+
+/// # Errors
+/// It does not start.
+pub fn start(dir: &Path) -> Result<Running> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
+    let mut command = plain(Path::new("node"));
+    command.arg(super::place().join("node_modules/@copilotkit/aimock/dist/cli.js"));
+    command.args(["--port", &address.port().to_string(), "--chunk-size", "5", "--strict", "--log-level", "warn"]);
+    command.arg("--fixtures").arg(super::place().join("replies.json"));
+    super::start(command, address, &dir.join("aimock.log"))
+}
+
+/// # Errors
+/// A conversation did not go as it should.
+pub fn talk(talk: &Talk, aimock: SocketAddr) -> Result<()> {
+    for peer in &PEERS {
+        converse(talk, aimock, peer).with_context(|| format!("with {}", peer.api))?;
+    }
+    Ok(())
+}
+
+fn converse(talk: &Talk, aimock: SocketAddr, peer: &Peer) -> Result<()> {
+    let chat = talk.chat(&format!("aimock-{}", peer.api), peer.model)?;
+    let is_greeting = |reply: &Ended| {
+        let thought = if peer.greeting.contains(&"thinking") { THOUGHT } else { "" };
+        expect(reply, "complete", peer.greeting)?;
+        ensure!(reply.said("text") == GREETING && reply.said("thinking") == thought, "{:#}", reply.turn);
+        Ok(())
+    };
+    is_greeting(&talk.say(&chat, "hello")?)?;
+    let round = talk.say(&chat, "what is the weather?")?;
+    expect(&round, "complete", peer.round)?;
+    ensure!(round.said("text") == "One moment.I cannot look outside.", "{:#}", round.turn);
+    let call = round.turn["blocks"].as_array().and_then(|all| all.iter().find(|block| block["type"] == "tool_use"));
+    let arguments = call.map(|call| &call["arguments"]);
+    ensure!(arguments == Some(&serde_json::json!({ "city": "Zürich", "days": 2 })), "{:#}", round.turn);
+    let third = talk.say(&chat, "hello again")?;
+    is_greeting(&third)?;
+    let roles = ["user", "assistant", "user", "assistant", "tool", "assistant", "user"];
+    ensure!(heard(aimock)? == roles, "the conversation went as {:?}", heard(aimock)?);
+    is_greeting(&talk.try_again(&third)?)?;
+    ensure!(talk.turn(&third.id())? == third.turn, "another version changed the one before it");
+    let broken = talk.say(&chat, "be broken")?;
+    ensure!(broken.said("text") != CUT, "nothing was cut: {:#}", broken.turn);
+    ensure!(broken.ending() == "provider_truncated", "{:#}", broken.turn);
+    ensure!(broken.blocks().last() == Some(&"error"), "{:#}", broken.turn);
+    ensure!(CUT.starts_with(&broken.said("text")) && !broken.said("text").is_empty(), "{:#}", broken.turn);
+    Ok(())
+}
+
+fn expect(reply: &Ended, ending: &str, blocks: &[&str]) -> Result<()> {
+    ensure!(reply.ending() == ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
+    ensure!(reply.blocks() == blocks, "it has the blocks {:?}", reply.blocks());
+    Ok(())
+}
+
+/// Who speaks in the last request, as aimock understood it. Responses has one entry for words and one for a call.
+fn heard(aimock: SocketAddr) -> Result<Vec<String>> {
+    let journal: Value = serde_json::from_slice(&http::get(aimock, "/__aimock/journal", "identity")?.body)?;
+    let last = journal.as_array().and_then(|all| all.last()).context("aimock's journal is empty")?;
+    let messages = last.pointer("/body/messages").and_then(Value::as_array).context("a request without messages")?;
+    let mut roles: Vec<String> =
+        messages.iter().filter_map(|message| Some(message["role"].as_str()?.to_owned())).collect();
+    roles.dedup();
+    Ok(roles)
+}
