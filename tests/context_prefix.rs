@@ -46,6 +46,8 @@ fn endpoint(api: Api, dialect: &str) -> Endpoint {
         api_key: None,
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 

@@ -296,6 +296,8 @@ fn endpoint(server: &FakeProvider) -> MessagesEndpoint {
         api_key: Some("the-secret-key-of-this-test".into()),
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     };
     MessagesEndpoint::new(&endpoint, HttpClient::default())
 }

@@ -315,6 +315,8 @@ fn provider(server: &FakeProvider) -> GeminiEndpoint {
         api_key: Some(KEY.into()),
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     };
     GeminiEndpoint::new(&endpoint, HttpClient::default())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use tokio::io::AsyncWriteExt;
 use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::branch::Lock;
 use turnleaf::domain::provider::Reasoning;
@@ -17,6 +18,7 @@ use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::openai_chat::ChatEndpoint;
 use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
 use turnleaf::server::outbound::provider::{ChatRequest, Provider, Refused, Reply};
+use turnleaf::server::outbound::registry::State;
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
 
 #[path = "support/fakeprov.rs"]
@@ -38,6 +40,8 @@ fn endpoint(id: &str, base_url: String) -> Endpoint {
         api_key: Some(KEY.into()),
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 
@@ -314,4 +318,93 @@ async fn a_provider_that_does_not_list_keeps_what_is_configured() {
     let registry = Registry::new(vec![mine], None, Vec::new(), Demo::new(0.0));
     registry.refresh().await;
     assert_eq!(registry.default_lock(), Lock::new("mine", "known"));
+}
+
+#[tokio::test]
+async fn an_endpoint_of_the_open_internet_reaches_nothing_local() {
+    let server = FakeProvider::start(vec![stream("data: x\n\n")]).await;
+    let port = server.base_url().rsplit(':').next().unwrap().trim_end_matches("/v1").to_owned();
+    let hosts = ["127.0.0.1", "localhost", "localhost.", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0"];
+    for host in hosts {
+        let of = Endpoint { local_network: false, ..endpoint("fake", format!("http://{host}:{port}/v1")) };
+        let provider = ChatEndpoint::new(&of, HttpClient::default());
+        let refused = tokio::time::timeout(PATIENCE, provider.send("m", "{}".into())).await.unwrap().err().unwrap();
+        assert_eq!(refused.failure.kind, FailureKind::ProviderUnreachable, "{host}");
+        let detail = refused.failure.detail.unwrap();
+        assert!(detail.contains("not on the open internet") && !detail.contains(KEY), "{host}: {detail}");
+    }
+    assert_eq!(server.requests().len(), 0);
+    send(&server).await.unwrap();
+    assert_eq!(server.requests().len(), 1, "one that is marked as local is reached");
+}
+
+#[tokio::test]
+async fn extra_headers_go_out_and_are_shown_nowhere() {
+    let refusal = format!("{{\"error\": \"no {KEY}, no canary-in-a-header\"}}");
+    let server = FakeProvider::start(vec![vec![Verb::Status(401), Verb::Bytes(refusal.into()), Verb::Fin]]).await;
+    let of = Endpoint {
+        headers: vec![("x-gateway".into(), "canary-in-a-header".into())],
+        ..endpoint("fake", server.base_url())
+    };
+    let provider = ChatEndpoint::new(&of, HttpClient::default());
+    let refused = provider.send("m", "{}".into()).await.err().unwrap();
+    assert!(server.requests()[0].headers.contains(&("x-gateway".into(), "canary-in-a-header".into())));
+    for seen in [format!("{refused:?}"), format!("{of:?} {provider:?}")] {
+        assert!(!seen.contains("canary-in-a-header") && !seen.contains(KEY), "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn a_test_says_what_exactly_is_wrong() {
+    let answer = |status: u16, body: &str| vec![Verb::Status(status), Verb::Bytes(body.as_bytes().to_vec()), Verb::Fin];
+    let list = || answer(200, r#"{"data": [{"id": "a"}, {"id": "b"}]}"#);
+    for (scripts, state, part) in [
+        (vec![list()], State::Working, "Working · 2 models"),
+        (vec![answer(401, r#"{"error": {"message": "no such key"}}"#)], State::KeyRefused, "(401): no such key."),
+        (vec![answer(403, "")], State::KeyRefused, "(403)"),
+        (vec![answer(404, "{}"), list()], State::WrongAddress, "(404)"),
+        (vec![answer(200, "<html>")], State::WrongAddress, "not with a list of models"),
+        (vec![answer(500, r#"{"error": "kaput"}"#)], State::Failing, "status 500: kaput."),
+    ] {
+        let server = FakeProvider::start(scripts).await;
+        let root = server.base_url().trim_end_matches("/v1").to_owned();
+        let registry = Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
+        registry.put(endpoint("mine", root.clone()));
+        let check = registry.check("mine").await.unwrap();
+        assert!(check.state == state && check.sentence.contains(part), "{check:?}");
+        let expected = part.contains("404").then(|| format!("{root}/v1"));
+        assert_eq!(check.suggestion, expected, "{check:?}");
+        assert_eq!(registry.known()[0].check.as_ref(), Some(&check));
+    }
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Speaks at once, and not TLS.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let plain = format!("https://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        }
+    });
+    for (address, part) in [
+        (format!("http://{closed}/v1"), "nothing listens there"),
+        ("http://nowhere.invalid/v1".to_owned(), "there is no server of this name"),
+        (plain, "the secure connection failed"),
+    ] {
+        let registry = Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
+        registry.put(endpoint("mine", address));
+        let check = registry.check("mine").await.unwrap();
+        assert!(check.state == State::Unreachable && check.sentence.contains(part), "{check:?}");
+    }
+    assert_eq!(Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0)).check("demo").await, None);
+}
+
+#[tokio::test]
+async fn a_server_without_a_list_is_tried_with_a_model_that_is_named() {
+    let none = || vec![Verb::Status(404), Verb::Bytes(b"{}".to_vec()), Verb::Fin];
+    let server = FakeProvider::start(vec![none(), stream("data: [DONE]\n\n")]).await;
+    let registry = Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
+    registry.put(Endpoint { models: vec!["sonar".into()], ..endpoint("mine", server.base_url()) });
+    let check = registry.check("mine").await.unwrap();
+    assert!(check.state == State::Working && check.sentence.contains("sonar answers"), "{check:?}");
+    assert_eq!(server.requests()[1].path, "/v1/chat/completions");
 }

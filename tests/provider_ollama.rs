@@ -116,6 +116,8 @@ fn provider(base_url: String) -> OllamaEndpoint {
         api_key: None,
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     };
     OllamaEndpoint::new(&endpoint, HttpClient::default())
 }

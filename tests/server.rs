@@ -18,6 +18,8 @@ mod house;
 mod http_api;
 #[path = "server/parameters.rs"]
 mod parameters;
+#[path = "server/providers.rs"]
+mod providers;
 #[path = "server/repair.rs"]
 mod repair;
 #[path = "server/replies.rs"]

@@ -38,7 +38,7 @@ pub use cost::{Charge, Cost, CostBasis};
 pub use event::Event;
 pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
-pub use id::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, TurnId, UserId};
+pub use id::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, ProviderId, TurnId, UserId};
 pub use settle::NotSent;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

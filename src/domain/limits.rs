@@ -91,6 +91,10 @@ pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
 
+/// A connection to a provider: its key or one header's value, bytes; extra headers; models that are named or hidden.
+pub const PROVIDER_KEY_BYTES: usize = 4 << 10;
+pub const PROVIDER_HEADERS: usize = 20;
+pub const PROVIDER_MODELS: usize = 1_000;
 /// Asking a provider which models it has.
 pub const MODEL_LIST: Duration = Duration::from_secs(5);
 /// Looking whether a local server listens.

@@ -7,6 +7,7 @@
 //! providers without a network; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
 //! whose provider did not ([`reported_cost`]).
 
+pub mod address;
 pub mod anthropic;
 pub mod body;
 pub mod builder;

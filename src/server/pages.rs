@@ -71,6 +71,12 @@ impl Pages {
         {
             page.notices.push(Notice::ModelUnavailable { lock: branch.lock.clone() });
         }
+        // A branch goes on with its model when the menus no longer show it.
+        if let Some(branch) = &path.branch
+            && page.models.iter().all(|model| model.lock != branch.lock)
+        {
+            page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
+        }
         let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
         let views = path.turns.into_iter().map(|turn| Drawn {
             exchange: exchanges.remove(&turn.id),

@@ -7,6 +7,7 @@
 pub mod chat_settings;
 pub mod field;
 pub mod frame;
+pub mod providers;
 pub mod usage;
 pub mod words;
 

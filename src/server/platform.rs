@@ -1,12 +1,14 @@
 //! What every server room stands on: ids, clock, configuration, the data directory and its lock, logging, shutdown.
 //! Uses no other room of the server.
 
+pub mod base_url;
 pub mod clock;
 pub mod config;
 pub mod endpoint;
 pub mod ids;
 pub mod lock_file;
 pub mod price;
+pub mod sealing;
 pub mod shutdown;
 pub mod storage_dir;
 pub mod telemetry;

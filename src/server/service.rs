@@ -10,11 +10,13 @@ pub mod generations;
 pub mod messages;
 pub mod paths;
 pub mod placement;
+pub mod providers;
 pub mod turns;
 pub mod usage;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.
+pub use crate::server::outbound::registry::Check;
 pub use crate::server::run::live::Line;
 pub use crate::server::run::{Cursor, Followed};
 pub use crate::server::store::StoreError;
@@ -22,9 +24,12 @@ pub use crate::server::store::drafts::Draft;
 
 use std::sync::Arc;
 
+use tokio::sync::{Mutex, MutexGuard};
+
 use crate::domain::UserId;
 use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
+use crate::server::service::providers::Sealer;
 use crate::server::store::Db;
 
 /// The verbs, over one database and one set of runs.
@@ -33,11 +38,14 @@ pub struct Service {
     supervisor: Supervisor,
     /// The one local account, until accounts exist.
     owner: UserId,
+    sealer: Sealer,
+    /// Held while a provider is changed, so that the registry follows the rows in their order.
+    changing_providers: Arc<Mutex<()>>,
 }
 
 impl Service {
-    pub fn new(supervisor: Supervisor, owner: UserId) -> Self {
-        Self { supervisor, owner }
+    pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
+        Self { supervisor, owner, sealer, changing_providers: Arc::default() }
     }
 
     /// The account that requests without a session belong to.
@@ -51,6 +59,14 @@ impl Service {
 
     fn db(&self) -> &Db {
         self.supervisor.db()
+    }
+
+    fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
+    async fn changing_providers(&self) -> MutexGuard<'_, ()> {
+        self.changing_providers.lock().await
     }
 
     fn clock(&self) -> &Arc<dyn Clock> {

@@ -19,6 +19,7 @@ pub mod chats;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
+pub mod providers;
 pub mod settings;
 pub mod spending;
 pub mod turn_blocks;
@@ -34,7 +35,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 15] = [
+    let files: [(&str, &[(&str, &str)]); 16] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -42,6 +43,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
+        ("providers", providers::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),

@@ -74,9 +74,8 @@ pub const PAGE_FAILED: &str = "This page could not be loaded";
 // The empty chat.
 pub const GREETING: &str = "What would you like to talk about?";
 pub const CONNECT_FIRST: &str = "Connect a model to start.";
-pub const CONNECT_HOW: &str = "Start the server with one of these settings, then reload this page.";
-pub const CONNECT_FILE_BEFORE: &str = "The same settings can be kept in the configuration file ";
-pub const CONNECT_FILE_AFTER: &str = ". Keys stay on the server and are never shown here.";
+pub const CONNECT_HOW: &str =
+    "Keys are stored sealed on this server and never shown. Variables such as OPENAI_API_KEY work too.";
 pub const RECENT: &str = "Recent chats";
 pub const TRY_DEMO: &str = "Try the demo";
 pub const TRY_DEMO_WHAT: &str = "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.";

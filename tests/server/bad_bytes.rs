@@ -39,6 +39,8 @@ fn endpoint(id: &str, api: Api, base_url: String) -> Endpoint {
         api_key: Some(KEY.into()),
         models: vec!["m-1".into()],
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 

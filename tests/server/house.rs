@@ -13,9 +13,11 @@ use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::endpoint::Endpoint;
 use turnleaf::server::platform::ids;
 use turnleaf::server::platform::price::Price;
+use turnleaf::server::platform::sealing::Keyring;
 use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
 use turnleaf::server::service::messages::MessageBlock;
+use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::{Db, fsck, users};
 
@@ -55,6 +57,11 @@ impl House {
 
     /// A data directory, answered by these providers.
     pub async fn over(dir: tempfile::TempDir, registry: Registry) -> Self {
+        Self::of_registry(dir, registry, "a key for tests").await
+    }
+
+    /// A data directory, answered by these providers and by those that are stored in it.
+    pub async fn of_registry(dir: tempfile::TempDir, registry: Registry, sealing_key: &str) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
         db.migrate(None, clock.now()).await.unwrap();
@@ -63,7 +70,10 @@ impl House {
         tx.commit().await.unwrap();
         let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
-        Self { dir, db, service: Service::new(supervisor, owner), owner }
+        let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
+        let service = Service::new(supervisor, owner, sealer);
+        service.load_providers(owner).await.unwrap();
+        Self { dir, db, service, owner }
     }
 
     /// Sends a message into a new chat.

@@ -31,6 +31,8 @@ fn endpoint(api: Api) -> Endpoint {
         api_key: None,
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 

@@ -10,12 +10,13 @@ use turnleaf::domain::*;
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
+use turnleaf::server::store::providers::{ProviderSettings, StoredProvider};
 use turnleaf::server::store::turn_blocks::BlockOf;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::turns::Progress;
 use turnleaf::server::store::{
-    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, settings, turn_blocks, turn_events,
-    turns, users,
+    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, providers, settings, turn_blocks,
+    turn_events, turns, users,
 };
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};
@@ -48,6 +49,7 @@ pub async fn begin(db: &Db) -> Story {
     raw_bytes_come_back_exactly(db, &story).await;
     the_tree_grows(db, &story).await;
     drafts_and_settings(db, &story).await;
+    providers_are_their_owners(db, &story).await;
     story
 }
 
@@ -523,6 +525,60 @@ async fn drafts_and_settings(db: &Db, story: &Story) {
     assert_eq!(theme, Some(json!({"name": "light", "since": [1, null]})));
     assert_eq!(settings::find(db, owner, "size").await.unwrap(), None);
     assert_eq!(settings::find(db, id(), "theme").await.unwrap(), None);
+}
+
+async fn providers_are_their_owners(db: &Db, story: &Story) {
+    let owner = story.owner;
+    let mut provider = StoredProvider {
+        id: id(),
+        owner_id: owner,
+        slug: "my-box".into(),
+        name: "My box 🌳".into(),
+        kind: "openai_chat".into(),
+        base_url: "http://127.0.0.1:8080/v1".into(),
+        sealed_key: Some("v1:0:1:2".into()),
+        settings: ProviderSettings {
+            hidden_models: vec!["a/b".into()],
+            local_network: true,
+            key_ends_in: Some("4f2a".into()),
+            ..ProviderSettings::default()
+        },
+        is_enabled: true,
+        created_at: now(),
+        updated_at: now(),
+    };
+    let mut tx = db.begin().await.unwrap();
+    providers::insert(&mut tx, &provider).await.unwrap();
+    tx.commit().await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    let said = providers::insert(&mut tx, &StoredProvider { id: id(), ..provider.clone() }).await.unwrap_err();
+    assert!(matches!(said, StoreError::NotUnique), "{said:?}");
+    tx.rollback().await.unwrap();
+    assert_eq!(providers::list(db, owner).await.unwrap(), [provider.clone()]);
+    assert_eq!(providers::find(db, owner, "my-box").await.unwrap().as_ref(), Some(&provider));
+    assert_eq!(providers::find(db, owner, "other").await.unwrap(), None);
+    assert_eq!(providers::find(db, id(), "my-box").await.unwrap(), None, "a stranger has none");
+    assert_eq!(providers::list(db, id()).await.unwrap(), []);
+
+    provider.name = "Its new name".into();
+    provider.sealed_key = None;
+    provider.is_enabled = false;
+    provider.updated_at = now();
+    let mut tx = db.begin().await.unwrap();
+    assert!(providers::update(&mut tx, &provider).await.unwrap());
+    let of_stranger = StoredProvider { owner_id: id(), ..provider.clone() };
+    assert!(!providers::update(&mut tx, &of_stranger).await.unwrap());
+    assert!(!providers::delete(&mut tx, id(), provider.id).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(providers::list(db, owner).await.unwrap(), [provider.clone()]);
+    let mut tx = db.begin().await.unwrap();
+    let nul = StoredProvider { name: "a\0b".into(), ..provider.clone() };
+    let said = providers::update(&mut tx, &nul).await.unwrap_err();
+    assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    assert!(providers::delete(&mut tx, owner, provider.id).await.unwrap());
+    assert!(!providers::delete(&mut tx, owner, provider.id).await.unwrap());
+    tx.commit().await.unwrap();
+    assert_eq!(providers::list(db, owner).await.unwrap(), []);
 }
 
 async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Story) {

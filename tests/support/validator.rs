@@ -207,6 +207,8 @@ impl Validator {
             api_key: (api != Api::Ollama).then(|| SecretString::from(KEY)),
             models: Vec::new(),
             default_model: None,
+            local_network: true,
+            ..Endpoint::default()
         }
     }
 

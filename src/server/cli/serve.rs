@@ -29,9 +29,11 @@ use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
+use crate::server::platform::sealing::Keyring;
 use crate::server::platform::{shutdown, telemetry};
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
+use crate::server::service::providers::Sealer;
 use crate::server::store::{self, Db, StoreError, users};
 
 /// The demo's delays as they are.
@@ -96,6 +98,9 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     }
     let claim = store::claim(&db).await?;
     let owner = local_owner(&db, &clock).await?;
+    let keyring = Keyring::open(config.security.secret_key.as_ref(), &config.data_dir.value);
+    let sealer =
+        Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?);
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
@@ -104,7 +109,9 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
     }
-    if !config.providers.endpoints.is_empty() {
+    let service = Service::new(supervisor.clone(), owner, sealer);
+    service.load_providers(owner).await.map_err(|error| Failed::because("load the stored providers", error))?;
+    if !registry.known().is_empty() {
         // The first chat should not get the demo because the provider has not been asked for its models yet.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
@@ -113,8 +120,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
-    let app =
-        App::new(Service::new(supervisor.clone(), owner), leptos, shell.transport, shutdown.clone(), closing.clone());
+    let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
     let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
     let router = routes::routes(&app, &site, readiness, shell);
     let shutdown = shutdown.clone();

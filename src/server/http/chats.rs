@@ -10,8 +10,7 @@ use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::provider::Model;
-use crate::domain::{Branch, Capabilities, Chat, ChatId, Invalid, Params, TurnId, limits};
+use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::service::chats::{ChatChange, NewChat};
@@ -157,19 +156,4 @@ pub async fn last_viewed(
 ) -> Result<StatusCode, Problem> {
     app.service().set_last_viewed(viewer.0, id, seen.turn_id).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// A model with what it takes.
-#[derive(Debug, Serialize)]
-pub struct ModelBody {
-    #[serde(flatten)]
-    model: Model,
-    capabilities: Capabilities,
-}
-
-/// `GET /api/models`: what can be chosen.
-pub async fn models(State(app): State<App>, _viewer: Viewer) -> Json<Vec<ModelBody>> {
-    let registry = app.service().supervisor().registry();
-    let body = |model: Model| ModelBody { capabilities: registry.capabilities(&model.lock), model };
-    Json(registry.models().into_iter().map(body).collect())
 }

@@ -1,12 +1,14 @@
 //! Every route, on one screen: noun, verb, and who answers.
 
 use axum::Router;
-use axum::routing::{get, post, put};
+use axum::routing::{get, patch, post, put};
 
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
-use super::{branches, chat_settings, chats, events, forms, generations, site_pages, turns, usage};
+use super::{
+    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns, usage,
+};
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
@@ -27,7 +29,19 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/turns/{id}/generations", get(generations::list))
         .route("/api/generations/{id}", get(generations::show))
         .route("/api/generations/{id}/raw", get(generations::raw))
-        .route("/api/models", get(chats::models))
+        .route("/api/models", get(providers::models))
+        .route("/api/models/default", put(providers::set_default).delete(providers::clear_default))
+        .route("/api/providers", get(providers::list).post(providers::create))
+        .route("/api/providers/{id}", patch(providers::change).delete(providers::remove))
+        .route("/api/providers/{id}/test", post(providers::test))
+        .route("/settings", get(settings::first))
+        .route("/settings/providers", get(settings::show))
+        .route("/forms/providers/add", post(settings::add))
+        .route("/forms/providers/change", post(settings::change))
+        .route("/forms/providers/key", post(settings::key))
+        .route("/forms/providers/models", post(settings::models))
+        .route("/forms/providers/test", post(settings::test))
+        .route("/forms/providers/remove", post(settings::remove))
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))

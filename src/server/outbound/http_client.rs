@@ -1,7 +1,9 @@
 //! The one HTTP client towards providers. It sends one attempt and reads a body as it comes; it follows no redirect,
 //! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
 
-use std::error::Error;
+pub mod guard;
+mod unreached;
+
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -15,6 +17,7 @@ use crate::domain::{Failure, FailureKind, limits};
 use crate::server::outbound::classify;
 use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
 use crate::server::outbound::redact::Secrets;
+use crate::server::platform::base_url;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::endpoint::Endpoint;
 
@@ -45,6 +48,10 @@ pub struct Target {
     pub auth: Auth,
     /// What the API wants beside the key, such as its version; names in lower case.
     pub headers: Vec<(&'static str, String)>,
+    /// What the endpoint's owner wants beside it.
+    pub extra_headers: Arc<[(String, SecretString)]>,
+    /// Whether it may be anywhere but on the open internet.
+    pub local_network: bool,
     pub secrets: Secrets,
 }
 
@@ -65,7 +72,9 @@ impl Target {
             api_key: endpoint.api_key.clone(),
             auth: Auth::Bearer,
             headers: Vec::new(),
-            secrets: Secrets::new(endpoint.api_key.clone()),
+            extra_headers: endpoint.headers.clone().into(),
+            local_network: endpoint.local_network,
+            secrets: Secrets::new(endpoint.secrets().cloned()),
         }
     }
 }
@@ -80,6 +89,8 @@ struct Clients {
     outside: OnceLock<Result<reqwest::Client, String>>,
     /// Without any: a proxy would look for a server on this machine on its own.
     loopback: OnceLock<Result<reqwest::Client, String>>,
+    /// Through the system's proxies, and to nothing but the open internet.
+    public: OnceLock<Result<reqwest::Client, String>>,
 }
 
 impl HttpClient {
@@ -88,7 +99,7 @@ impl HttpClient {
         let client = self.client(target).map_err(Refused::unanswered)?;
         let request =
             client.post(url_of(target, path)).headers(headers(target).map_err(Refused::unanswered)?).body(body);
-        let response = request.send().await.map_err(|error| Refused::unanswered(unreachable(&error, target)))?;
+        let response = request.send().await.map_err(|error| Refused::unanswered(unreached::failure(&error, target)))?;
         let reply_headers = kept(response.headers());
         let status = response.status().as_u16();
         if !response.status().is_success() {
@@ -109,7 +120,7 @@ impl HttpClient {
     pub async fn get_json(&self, target: &Target, path: &str) -> Result<serde_json::Value, Refused> {
         let client = self.client(target).map_err(Refused::unanswered)?;
         let request = client.get(url_of(target, path)).headers(headers(target).map_err(Refused::unanswered)?);
-        let response = request.send().await.map_err(|error| Refused::unanswered(unreachable(&error, target)))?;
+        let response = request.send().await.map_err(|error| Refused::unanswered(unreached::failure(&error, target)))?;
         let status = response.status().as_u16();
         if !response.status().is_success() {
             let headers = kept(response.headers());
@@ -120,7 +131,14 @@ impl HttpClient {
     }
 
     fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
-        let client = if is_loopback(&target.base_url) {
+        let client = if !target.local_network {
+            guard::check_literal(&target.base_url).map_err(|error| {
+                let failure = Failure::new(FailureKind::ProviderUnreachable, &target.provider);
+                failure.with_detail(error.to_string())
+            })?;
+            let resolver = || Arc::new(guard::PublicResolver::of_process());
+            self.0.public.get_or_init(|| build(|| builder().dns_resolver(resolver())))
+        } else if is_loopback(&target.base_url) {
             self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
         } else {
             self.0.outside.get_or_init(|| build(builder))
@@ -132,12 +150,8 @@ impl HttpClient {
 }
 
 /// Whether an address can only mean this machine.
-fn is_loopback(base_url: &str) -> bool {
-    let Some(host) = reqwest::Url::parse(base_url).ok().and_then(|url| Some(url.host_str()?.to_owned())) else {
-        return false;
-    };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+fn is_loopback(url: &str) -> bool {
+    base_url::literal_host(url).is_some_and(|address| address.is_loopback())
 }
 
 fn builder() -> reqwest::ClientBuilder {
@@ -153,7 +167,7 @@ fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client
     // An error only says that the process has installed it before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // A machine without certificates can still reach a server on itself.
-    builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| chain(&error))
+    builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| unreached::innermost(&error))
 }
 
 fn url_of(target: &Target, path: &str) -> String {
@@ -169,6 +183,13 @@ fn headers(target: &Target) -> Result<HeaderMap, Failure> {
     for (name, value) in &target.headers {
         let value = HeaderValue::from_str(value).map_err(|_| wrong("A header has characters that none may have."))?;
         headers.insert(HeaderName::from_static(name), value);
+    }
+    for (name, value) in target.extra_headers.iter() {
+        let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong("A header has a name that none may have."))?;
+        let value = HeaderValue::from_str(value.expose_secret());
+        let mut value = value.map_err(|_| wrong("A header has characters that none may have."))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
     }
     if let Some(key) = &target.api_key {
         let (name, text) = match target.auth {
@@ -225,25 +246,7 @@ fn protocol(target: &Target, detail: &str) -> Refused {
     Refused::unanswered(failure.with_detail(target.secrets.redact(detail)))
 }
 
-/// No response: names the host, so that a wrong address can be seen, and nothing else of the URL.
-fn unreachable(error: &reqwest::Error, target: &Target) -> Failure {
-    let url = reqwest::Url::parse(&target.base_url).ok();
-    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("the configured address");
-    let port =
-        url.as_ref().and_then(reqwest::Url::port_or_known_default).map_or(String::new(), |port| format!(":{port}"));
-    let detail = format!("{host}{port}: {}", chain(error));
-    Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
-}
-
 fn broken(error: &reqwest::Error, target: &Target) -> Failure {
-    Failure::new(FailureKind::ProviderTruncated, &target.provider).with_detail(target.secrets.redact(&chain(error)))
-}
-
-/// The innermost reason: the outer ones only say that there is an inner one, and repeat the URL.
-fn chain(error: &dyn Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
+    Failure::new(FailureKind::ProviderTruncated, &target.provider)
+        .with_detail(target.secrets.redact(&unreached::innermost(error)))
 }

@@ -4,12 +4,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use futures::future::join_all;
+use secrecy::SecretString;
 
 use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
-use crate::domain::limits;
 use crate::domain::provider::Model;
-use crate::server::outbound::connect::connect;
 use crate::server::outbound::demo::{self, Demo};
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::prices::Prices;
@@ -18,41 +17,29 @@ use crate::server::outbound::redact::Secrets;
 use crate::server::platform::endpoint::Endpoint;
 use crate::server::platform::price::Price;
 
+pub mod check;
+mod contexts;
+mod entry;
 pub mod local;
 pub mod models;
 
+pub use check::{Check, State};
+pub use entry::{Known, Origin};
 pub use local::LocalServer;
 
-/// One provider with the models it is known to offer.
-#[derive(Clone)]
-struct Entry {
-    provider: Arc<dyn Provider>,
-    /// In the order of the menu, with what the provider's list says of them.
-    models: Vec<Listed>,
-    default_model: Option<String>,
-    /// The configuration lists the models, so the provider is not asked.
-    is_listed: bool,
-    origin: Origin,
-}
+use entry::Entry;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
-    Configured,
-    FoundLocally,
-    Demo,
-}
-
-/// The providers of this server.
+/// The providers of this server. Those of the settings come and go while it runs; who has a provider in hand keeps it.
 pub struct Registry {
     entries: RwLock<Arc<Vec<Entry>>>,
-    /// What the configuration names as the default.
-    default: Option<Lock>,
+    /// What new chats get when nothing is chosen.
+    default: RwLock<Option<Lock>>,
     /// Where `refresh` looks for local servers.
     candidates: Vec<Endpoint>,
     client: HttpClient,
     prices: Arc<Prices>,
-    /// The keys of all endpoints.
-    secrets: Secrets,
+    /// Every key since the start, also of endpoints that are gone: what they said may still be read.
+    keys: RwLock<Vec<SecretString>>,
 }
 
 impl Registry {
@@ -61,21 +48,20 @@ impl Registry {
     pub fn new(endpoints: Vec<Endpoint>, default: Option<Lock>, candidates: Vec<Endpoint>, demo: Demo) -> Self {
         let client = HttpClient::default();
         let mut entries: Vec<Entry> =
-            endpoints.iter().map(|endpoint| configured(endpoint, &client, Origin::Configured)).collect();
+            endpoints.into_iter().map(|endpoint| Entry::of(endpoint, &client, Origin::Configured)).collect();
         entries.push(Entry {
             models: models::unlisted(&demo, demo::MODELS.iter().map(|model| model.name)),
             provider: Arc::new(demo),
+            endpoint: None,
             default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
             is_listed: true,
             origin: Origin::Demo,
+            check: None,
         });
-        let is_taken = |candidate: &Endpoint| {
-            endpoints.iter().any(|known| known.id == candidate.id || local::is_same_server(known, candidate))
-        };
-        let candidates = candidates.into_iter().filter(|candidate| !is_taken(candidate)).collect();
-        let prices = Arc::default();
-        let secrets = Secrets::of_replies(endpoints.iter().filter_map(|endpoint| endpoint.api_key.clone()));
-        Self { entries: RwLock::new(Arc::new(entries)), default, candidates, client, prices, secrets }
+        let keys = entries.iter().filter_map(|entry| entry.endpoint.as_ref()).flat_map(|endpoint| endpoint.secrets());
+        let keys = RwLock::new(keys.cloned().collect());
+        let (entries, default) = (RwLock::new(Arc::new(entries)), RwLock::new(default));
+        Self { entries, default, candidates, client, prices: Arc::default(), keys }
     }
 
     /// The same with what the configuration says of prices.
@@ -92,28 +78,82 @@ impl Registry {
     /// of what uses providers.
     pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
         let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
+            endpoint: None,
             default_model: models.first().cloned(),
             models: models::unlisted(provider.as_ref(), models.iter().map(String::as_str)),
             provider,
             is_listed: true,
             origin: Origin::Configured,
+            check: None,
         };
         Self {
             entries: RwLock::new(Arc::new(providers.into_iter().map(entry).collect())),
-            default: None,
+            default: RwLock::default(),
             candidates: Vec::new(),
             client: HttpClient::default(),
             prices: Arc::default(),
-            secrets: Secrets::default(),
+            keys: RwLock::default(),
         }
+    }
+
+    /// Adds an endpoint of the settings, or puts it in the place of the one with its id. Replies that run keep the
+    /// provider that they began with.
+    pub fn put(&self, endpoint: Endpoint) {
+        self.keys.write().unwrap_or_else(PoisonError::into_inner).extend(endpoint.secrets().cloned());
+        let mut entry = Entry::of(endpoint, &self.client, Origin::Stored);
+        self.update(|entries| {
+            let provider = entry.provider.clone();
+            let is_same = |old: &Entry| match old.origin {
+                Origin::Stored => old.provider.id() == provider.id(),
+                Origin::FoundLocally => {
+                    old.provider.id() == provider.id() || is_same_server(&*old.provider, &*provider)
+                }
+                Origin::Configured | Origin::Demo => false,
+            };
+            if let Some(old) = entries.iter().find(|old| is_same(old)) {
+                entry.continues(old);
+            }
+            entries.retain(|old| !is_same(old));
+            entries.push(entry);
+        });
+    }
+
+    /// Takes an endpoint of the settings away.
+    pub fn remove(&self, id: &str) {
+        self.update(|entries| entries.retain(|entry| entry.origin != Origin::Stored || entry.provider.id() != id));
+    }
+
+    /// Sets what new chats get when nothing is chosen.
+    pub fn set_default(&self, lock: Option<Lock>) {
+        *self.default.write().unwrap_or_else(PoisonError::into_inner) = lock;
+    }
+
+    /// Every endpoint with what is known of it: stand-ins are none.
+    pub fn known(&self) -> Vec<Known> {
+        let known = |entry: &Entry| {
+            let endpoint = entry.endpoint.clone()?;
+            let models = entry.models.iter().map(|listed| listed.id.clone()).collect();
+            let default_model = entry.default_model.clone();
+            Some(Known { endpoint, origin: entry.origin, models, default_model, check: entry.check.clone() })
+        };
+        self.entries().iter().filter_map(known).collect()
     }
 
     /// Every model that can be chosen, provider by provider: configured ones first, the demo last.
     pub fn models(&self) -> Vec<Model> {
+        self.all_models(|entry, model| !entry.is_hidden(model))
+    }
+
+    /// The same with those that are hidden from the menus.
+    pub fn models_with_hidden(&self) -> Vec<Model> {
+        self.all_models(|_, _| true)
+    }
+
+    fn all_models(&self, is_wanted: impl Fn(&Entry, &str) -> bool) -> Vec<Model> {
         let default = self.default_lock();
         let mut models = Vec::new();
         for entry in self.entries().iter() {
-            for Listed { id, name, capabilities } in &entry.models {
+            for Listed { id, name, capabilities } in entry.models.iter().filter(|model| is_wanted(entry, &model.id)) {
                 let lock = Lock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
                     provider_name: entry.provider.name().to_owned(),
@@ -152,12 +192,15 @@ impl Registry {
         self.entries().iter().find(|entry| entry.provider.id() == provider)?.default_model.clone()
     }
 
-    /// What a new chat gets when nothing is chosen: the configured default, else the first configured provider's, else
-    /// a local server that was found, else the demo.
+    /// What a new chat gets when nothing is chosen: the default that was set as long as its provider is there, else
+    /// the first configured provider's, else a local server that was found, else the demo.
     pub fn default_lock(&self) -> Lock {
-        let of_entry = |entry: &Entry| Some(Lock::new(entry.provider.id(), entry.default_model.clone()?));
-        let first = || self.entries().iter().find_map(of_entry);
-        self.default.clone().or_else(first).unwrap_or_else(|| Lock::new(demo::ID, demo::MODELS[0].name))
+        let entries = self.entries();
+        let chosen = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let chosen = chosen.filter(|lock| entries.iter().any(|entry| entry.provider.id() == lock.provider));
+        let of_entry = |entry: &Entry| Some(Lock::new(entry.provider.id(), entry.first_choice()?.as_str()));
+        let first = || entries.iter().find_map(of_entry);
+        chosen.or_else(first).unwrap_or_else(|| Lock::new(demo::ID, demo::MODELS[0].name))
     }
 
     /// The local servers that answered, as `refresh` last saw them.
@@ -176,55 +219,69 @@ impl Registry {
     /// `limits::MODEL_LIST`. Who does not answer keeps what was known of it.
     pub async fn refresh(&self) {
         let before = self.entries();
-        let known = before.iter().filter(|entry| entry.origin != Origin::FoundLocally).map(|entry| async {
-            let mut entry = entry.clone();
-            if let Some(asking) = entry.provider.list_models().filter(|_| !entry.is_listed)
-                && let Ok(Ok(listed)) = tokio::time::timeout(limits::MODEL_LIST, asking).await
-            {
-                let listed = models::that_chat(listed);
-                if entry.default_model.is_none() {
-                    entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
-                }
-                entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), entry.provider.as_ref());
-            }
-            entry
-        });
-        let found = self.candidates.iter().map(|candidate| async {
+        let known = before.iter().filter(|entry| entry.origin != Origin::FoundLocally && !entry.is_listed);
+        let asked = known.map(|entry| async move { (entry, check::ask(&*entry.provider).await) });
+        let found = self.to_look_for().map(|candidate| async {
             let models = local::look(candidate, &self.client).await?;
-            let mut entry = configured(candidate, &self.client, Origin::FoundLocally);
+            let mut entry = Entry::of(candidate.clone(), &self.client, Origin::FoundLocally);
+            entry.check = Some(Check::working(models.len()));
             entry.default_model = models.first().map(|listed| listed.id.clone());
             entry.models = models;
             Some(entry)
         });
-        let (mut entries, found) = futures::join!(join_all(known), join_all(found));
-        entries.extend(found.into_iter().flatten());
-        entries.sort_by_key(|entry| entry.origin);
-        let entries = self.with_contexts(entries).await;
-        *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+        let (asked, found) = futures::join!(join_all(asked), join_all(found));
+        self.update(|entries| {
+            for (entry, answer) in asked {
+                entry::note(entries, &entry.provider, answer);
+            }
+            entries.retain(|entry| entry.origin != Origin::FoundLocally);
+            let is_new =
+                |found: &Entry| !entries.iter().any(|entry| is_same_server(&*entry.provider, &*found.provider));
+            let found: Vec<Entry> = found.into_iter().flatten().filter(is_new).collect();
+            entries.extend(found);
+        });
+        self.look_up_contexts().await;
     }
 
-    /// Looks up in the list of prices how much context a model takes whose provider does not say it.
-    async fn with_contexts(&self, entries: Vec<Entry>) -> Vec<Entry> {
-        let (prices, mut looked_up) = (Arc::clone(&self.prices), entries.clone());
-        let looking = tokio::task::spawn_blocking(move || {
-            for entry in &mut looked_up {
-                let Some(base_url) = entry.provider.base_url() else { continue };
-                for listed in entry.models.iter_mut().filter(|listed| listed.capabilities.context_tokens.is_none()) {
-                    listed.capabilities.context_tokens = prices.context_tokens(base_url, &listed.id);
-                }
-            }
-            looked_up
-        });
-        looking.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "the lengths of contexts could not be looked up");
-            entries
+    /// The local servers that are not connected under another name already.
+    fn to_look_for(&self) -> impl Iterator<Item = &Endpoint> {
+        let entries = self.entries();
+        let is_it = |entry: &Entry, candidate: &Endpoint| {
+            entry.provider.id() == candidate.id
+                || entry.provider.base_url().is_some_and(|url| local::is_same_server(url, &candidate.base_url))
+        };
+        self.candidates.iter().filter(move |candidate| {
+            !entries.iter().any(|entry| entry.origin != Origin::FoundLocally && is_it(entry, candidate))
         })
+    }
+
+    /// Asks one provider now, as its owner would try it: also whether another address would be right. `None` when there
+    /// is no such endpoint.
+    pub async fn check(&self, id: &str) -> Option<Check> {
+        let entries = self.entries();
+        let entry = entries.iter().find(|entry| entry.provider.id() == id)?;
+        let endpoint = entry.endpoint.as_ref()?;
+        let answer = check::try_out(&entry.provider, endpoint, &self.client).await;
+        let check = answer.check.clone();
+        self.update(|entries| entry::note(entries, &entry.provider, answer));
+        self.look_up_contexts().await;
+        Some(check)
+    }
+
+    /// Changes the entries as they are at this moment: others may have changed them since they were read.
+    fn update(&self, change: impl FnOnce(&mut Vec<Entry>)) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Vec::clone(&entries);
+        change(&mut changed);
+        changed.sort_by_key(|entry| entry.origin);
+        *entries = Arc::new(changed);
     }
 
     /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
     /// stream. Everything but the keys stays exact.
     pub fn without_keys(&self, bytes: Bytes) -> Bytes {
-        self.secrets.redact_bytes(bytes)
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
+        Secrets::of_replies(keys).redact_bytes(bytes)
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {
@@ -232,24 +289,8 @@ impl Registry {
     }
 }
 
-fn configured(endpoint: &Endpoint, client: &HttpClient, origin: Origin) -> Entry {
-    let provider = connect(endpoint, client.clone());
-    let default_model = endpoint
-        .default_model
-        .clone()
-        .or_else(|| endpoint.models.first().cloned())
-        .or_else(|| provider.preferred_model().map(str::to_owned));
-    Entry {
-        models: models::in_menu_order(
-            models::unlisted(provider.as_ref(), endpoint.models.iter().map(String::as_str)),
-            default_model.as_deref(),
-            provider.as_ref(),
-        ),
-        default_model,
-        is_listed: !endpoint.models.is_empty(),
-        provider,
-        origin,
-    }
+fn is_same_server(one: &dyn Provider, other: &dyn Provider) -> bool {
+    matches!((one.base_url(), other.base_url()), (Some(one), Some(other)) if local::is_same_server(one, other))
 }
 
 #[cfg(test)]

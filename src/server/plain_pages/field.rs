@@ -124,14 +124,19 @@ impl Choice<'_> {
     }
 }
 
-/// A box to tick, with what it means behind it. A form sends `name=value` when it is ticked and nothing when it is not.
-pub fn tick(name: &str, value: &str, label: &str, hint: Option<&str>, is_ticked: bool) -> AnyView {
-    let hint = hint.map(|hint| view! { <span class="hint">{hint.to_owned()}</span> });
+/// A box to tick, with what it means below it. A form sends `name=value` when it is ticked and nothing when it is not.
+pub fn tick(form: &str, name: &str, value: &str, label: &str, hint: Option<&str>, is_ticked: bool) -> AnyView {
+    let hint_id = format!("{form}-{name}-hint");
+    let described = hint.map(|_| hint_id.clone());
+    let hint = hint.map(|hint| view! { <p class="hint tick-hint" id=hint_id>{hint.to_owned()}</p> });
     view! {
-        <label class="tick">
-            <input type="checkbox" name=name.to_owned() value=value.to_owned() checked=is_ticked/>
-            <span class="tick-words"><span dir="auto">{label.to_owned()}</span>{hint}</span>
-        </label>
+        <div>
+            <label class="tick">
+                <input type="checkbox" name=name.to_owned() value=value.to_owned() checked=is_ticked aria-describedby=described/>
+                <span dir="auto">{label.to_owned()}</span>
+            </label>
+            {hint}
+        </div>
     }
 }
 

@@ -88,7 +88,7 @@ impl UsagePage {
                 {day("from", said::FROM, self.period.from())}
                 {day("to", said::TO, self.period.to())}
                 {group.draw()}
-                <div class="actions"><button type="submit" class="button strong">{said::SHOW}</button>{presets}</div>
+                <div class="deeds"><button type="submit" class="button strong">{said::SHOW}</button>{presets}</div>
             </form>
         }
         .into_any()
@@ -172,7 +172,7 @@ impl UsagePage {
         let (by, _) = self.by.words();
         let csv = format!("/api/usage?from={}&to={}&group={by}&format=csv", self.period.from(), self.period.to());
         view! {
-            <div class="actions no-print">
+            <div class="deeds no-print">
                 <a class="button" href=csv download=""><Icon name="chevron-down"/>{said::CSV}</a>
             </div>
             <p class="hint">{said::ESTIMATED}</p>

@@ -8,7 +8,7 @@ pub mod file;
 pub mod listen;
 pub mod logging;
 pub mod masked;
-mod presets;
+pub mod presets;
 pub mod prices;
 pub mod providers;
 pub mod security;

@@ -31,13 +31,19 @@ impl Api {
         }
     }
 
+    /// An address as this API's paths hang on it. Anthropic's is usually written without the `/v1` that everybody else's
+    /// has: its own clients add that part.
+    pub fn with_version(self, base_url: String) -> String {
+        if self == Self::Anthropic && !base_url.ends_with("/v1") { format!("{base_url}/v1") } else { base_url }
+    }
+
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|api| api.as_str() == name)
     }
 }
 
-/// One provider as the environment or the configuration file names it.
-#[derive(Debug, Clone)]
+/// One provider as the environment, the configuration file or a person in the settings names it.
+#[derive(Debug, Clone, Default)]
 pub struct Endpoint {
     /// The stable id that locks name (`openai`, `my-server`).
     pub id: String,
@@ -54,7 +60,29 @@ pub struct Endpoint {
     pub base_url: String,
     /// Absent for keyless servers. Never printed: `SecretString` redacts itself.
     pub api_key: Option<SecretString>,
+    /// Further headers of every request. Their values may be secrets too.
+    pub headers: Vec<(String, SecretString)>,
     /// Models to offer without asking the provider; empty asks it.
     pub models: Vec<String>,
     pub default_model: Option<String>,
+    /// Models that no menu shows.
+    pub hidden_models: Vec<String>,
+    /// Whether it may be on this machine or the local network. Where not, only addresses of the open internet are
+    /// connected to.
+    pub local_network: bool,
+    /// The setting that makes it, such as a variable's name; nothing where a person can edit it.
+    pub set_by: Option<String>,
+}
+
+impl Endpoint {
+    /// What is sent to it and shown to nobody.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        self.api_key.iter().chain(self.headers.iter().map(|(_, value)| value))
+    }
+}
+
+/// Whether a text can be a provider's id: 1 to 64 of a-z, 0-9, - and _, and not the demo's.
+pub fn is_id(text: &str) -> bool {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(is_plain) && text != "demo"
 }

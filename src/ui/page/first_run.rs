@@ -1,5 +1,4 @@
-//! The panel of a server without a provider: how to connect one, and the demo to try meanwhile (ux.md 4.1). Providers are
-//! configured where the server runs, so it says exactly what to write there.
+//! The panel of a server without a provider: the way to connect one, and the demo to try meanwhile (ux.md 4.1).
 
 use leptos::prelude::*;
 
@@ -10,22 +9,14 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
-/// A provider and the setting that connects it.
-struct Way {
-    name: &'static str,
-    setting: &'static str,
-}
-
-const WAYS: [Way; 6] = [
-    Way { name: "OpenAI", setting: "OPENAI_API_KEY=sk-… turnleaf" },
-    Way { name: "Anthropic", setting: "ANTHROPIC_API_KEY=sk-ant-… turnleaf" },
-    Way { name: "Gemini", setting: "GEMINI_API_KEY=… turnleaf" },
-    Way { name: "OpenRouter", setting: "OPENROUTER_API_KEY=sk-or-… turnleaf" },
-    Way { name: "Ollama", setting: "OLLAMA_HOST=http://127.0.0.1:11434 turnleaf" },
-    Way {
-        name: "Another server that speaks the OpenAI API",
-        setting: "OPENAI_BASE_URL=http://127.0.0.1:8080/v1 turnleaf",
-    },
+/// What is connected most, by the name of its form on the page "Providers".
+const WAYS: [(&str, &str); 6] = [
+    ("Anthropic", "anthropic"),
+    ("OpenAI", "openai"),
+    ("Gemini", "gemini"),
+    ("OpenRouter", "openrouter"),
+    ("Ollama", "ollama"),
+    ("Other server", "other"),
 ];
 
 /// "Connect a model to start", the local servers that were found, and "Try the demo".
@@ -47,22 +38,17 @@ pub fn FirstRunPanel(
     let demo = models.into_iter().find(|model| model.is_demo);
     let ways = WAYS
         .iter()
-        .map(|way| {
-            view! {
-                <div class="way">
-                    <dt>{way.name}</dt>
-                    <dd><code tabindex="0">{way.setting}</code></dd>
-                </div>
-            }
+        .map(|(name, start)| {
+            let form = format!("/settings/providers?add={start}#add");
+            view! { <li><a class="button" rel="external" href=form>{*name}</a></li> }
         })
         .collect_view();
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{words::CONNECT_FIRST}</h2>
             {found}
-            <p class="lead">{words::CONNECT_HOW}</p>
-            <dl class="ways">{ways}</dl>
-            <p class="hint">{words::CONNECT_FILE_BEFORE}<code>"turnleaf.toml"</code>{words::CONNECT_FILE_AFTER}</p>
+            <ul class="ways">{ways}</ul>
+            <p class="hint">{words::CONNECT_HOW}</p>
             {demo.map(|demo| view! {
                 <form class="try-demo" method="post" action="/forms/send">
                     <input type="hidden" name="text" value=words::DEMO_MESSAGE/>

@@ -31,6 +31,8 @@ pub fn candidates() -> Vec<Endpoint> {
         api_key: None,
         models: Vec::new(),
         default_model: None,
+        local_network: true,
+        ..Endpoint::default()
     };
     vec![
         candidate("ollama", "Ollama", 11434),
@@ -39,10 +41,10 @@ pub fn candidates() -> Vec<Endpoint> {
     ]
 }
 
-/// Whether two endpoints are the same server under two names.
-pub fn is_same_server(one: &Endpoint, other: &Endpoint) -> bool {
-    let place = |endpoint: &Endpoint| {
-        let url = reqwest::Url::parse(&endpoint.base_url).ok()?;
+/// Whether two addresses are the same server under two names.
+pub fn is_same_server(one: &str, other: &str) -> bool {
+    let place = |base_url: &str| {
+        let url = reqwest::Url::parse(base_url).ok()?;
         let host = url.host_str()?.to_owned();
         let host = if host == "localhost" || host == "[::1]" { "127.0.0.1".to_owned() } else { host };
         Some((host, url.port_or_known_default()?))

@@ -15,6 +15,8 @@ fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&st
         api_key: None,
         models: models.iter().map(|model| (*model).to_owned()).collect(),
         default_model: default_model.map(str::to_owned),
+        local_network: true,
+        ..Endpoint::default()
     }
 }
 
@@ -54,8 +56,11 @@ fn the_menu_lists_configured_models_with_the_default_first_and_the_demo_last() {
 fn a_server_that_is_configured_is_not_looked_for_again() {
     let mine = endpoint("mine", "http://localhost:11434/v1", &[], None);
     let registry = Registry::new(vec![mine], None, local::candidates(), Demo::new(0.0));
-    let left: Vec<&str> = registry.candidates.iter().map(|candidate| candidate.id.as_str()).collect();
+    let left: Vec<&str> = registry.to_look_for().map(|candidate| candidate.id.as_str()).collect();
     assert_eq!(left, ["llamacpp", "lmstudio"]);
+    registry.put(endpoint("studio", "http://127.0.0.1:1234/v1", &[], None));
+    let left: Vec<&str> = registry.to_look_for().map(|candidate| candidate.id.as_str()).collect();
+    assert_eq!(left, ["llamacpp"]);
 }
 
 #[test]
@@ -74,4 +79,48 @@ fn neither_an_endpoint_nor_its_provider_prints_its_key() {
     mine.api_key = Some("very-secret-key".into());
     let provider = crate::server::outbound::openai_chat::ChatEndpoint::new(&mine, HttpClient::default());
     assert!(!format!("{mine:?} {provider:?}").contains("very-secret-key"));
+}
+
+#[test]
+fn what_the_settings_change_counts_at_once_and_who_has_a_provider_keeps_it() {
+    let configured = endpoint("openai", "https://api.openai.com/v1", &["m"], None);
+    let registry = Registry::new(vec![configured], None, Vec::new(), Demo::new(0.0));
+    let mine = || endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None);
+    registry.put(mine());
+    let running = registry.find("mine").unwrap();
+    let names = |registry: &Registry| {
+        let models = registry.models().into_iter().filter(|model| !model.is_demo);
+        models.map(|model| format!("{}/{}", model.lock.provider, model.lock.model)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&registry), ["openai/m", "mine/a", "mine/b"]);
+
+    registry.put(Endpoint { base_url: "http://127.0.0.1:10/v1".into(), hidden_models: vec!["a".into()], ..mine() });
+    assert_eq!(names(&registry), ["openai/m", "mine/b"]);
+    assert_eq!(registry.models_with_hidden().iter().filter(|model| model.lock.provider == "mine").count(), 2);
+    assert_eq!(running.base_url(), Some("http://127.0.0.1:9/v1"));
+    assert_eq!(registry.find("mine").unwrap().base_url(), Some("http://127.0.0.1:10/v1"));
+
+    registry.put(endpoint("openai", "http://127.0.0.1:11/v1", &[], None));
+    assert_eq!(registry.find("openai").unwrap().base_url(), Some("https://api.openai.com/v1"), "what is set is set");
+    registry.remove("openai");
+    registry.remove("mine");
+    assert_eq!(names(&registry), ["openai/m"]);
+    assert!(registry.find("mine").is_none());
+}
+
+#[test]
+fn the_default_that_was_chosen_counts_while_its_provider_is_there() {
+    let registry = Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
+    registry.put(endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None));
+    registry.put(endpoint("other", "http://127.0.0.1:10/v1", &["c"], None));
+    assert_eq!(registry.default_lock(), Lock::new("mine", "a"));
+    registry.set_default(Some(Lock::new("other", "c")));
+    assert_eq!(registry.default_lock(), Lock::new("other", "c"));
+    registry.remove("other");
+    assert_eq!(registry.default_lock(), Lock::new("mine", "a"));
+    registry.put(Endpoint {
+        hidden_models: vec!["a".into()],
+        ..endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None)
+    });
+    assert_eq!(registry.default_lock(), Lock::new("mine", "b"), "a hidden model is nobody's default");
 }

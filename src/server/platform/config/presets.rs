@@ -3,19 +3,19 @@
 use crate::server::platform::endpoint::Api;
 
 /// A provider that is known by name: what its key and its address are called, and where it is.
-pub(super) struct Preset {
-    pub(super) id: &'static str,
-    pub(super) name: &'static str,
-    pub(super) api: Api,
-    pub(super) dialect: &'static str,
+pub struct Preset {
+    pub id: &'static str,
+    pub name: &'static str,
+    pub api: Api,
+    pub dialect: &'static str,
     /// Variables that may hold the key; the first that is set counts.
-    pub(super) keys: &'static [&'static str],
+    pub keys: &'static [&'static str],
     /// Variables that may hold another address; the first that is set counts.
-    pub(super) address: &'static [&'static str],
-    pub(super) base_url: &'static str,
+    pub address: &'static [&'static str],
+    pub base_url: &'static str,
 }
 
-pub(super) const PRESETS: &[Preset] = &[
+pub const PRESETS: &[Preset] = &[
     Preset {
         id: "openai",
         name: "OpenAI",

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use secrecy::SecretString;
 
+use crate::server::platform::base_url;
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::environment::{Environment, secret_file};
 use crate::server::platform::config::file::{ConfigFile, ProviderEntry};
 use crate::server::platform::config::presets::{PRESETS, Preset};
 use crate::server::platform::config::setting::{Setting, Source};
-use crate::server::platform::endpoint::{Api, Endpoint};
+use crate::server::platform::endpoint::{Api, Endpoint, is_id};
 
 /// The configured connections.
 #[derive(Debug, Clone)]
@@ -58,10 +59,10 @@ impl Providers {
 }
 
 fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
-    let mut api_key = None;
+    let (mut api_key, mut key_name) = (None, "");
     for name in preset.keys {
         if api_key.is_none() {
-            api_key = environment.secret(name)?;
+            (api_key, key_name) = (environment.secret(name)?, *name);
         }
     }
     let address = preset.address.iter().find_map(|name| environment.text(name).map(|url| (*name, url)));
@@ -69,7 +70,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         return Ok(None);
     }
     let base_url = match address {
-        Some((name, url)) => with_version(preset.api, base_url(name, url)?),
+        Some((name, url)) => preset.api.with_version(base_url(name, url)?),
         None => preset.base_url.to_owned(),
     };
     let is_home = base_url == preset.base_url;
@@ -80,7 +81,7 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
     // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
     // told from its address.
     let (name, dialect) =
-        if is_home { (preset.name.to_owned(), preset.dialect) } else { (host_of(&base_url).to_owned(), "") };
+        if is_home { (preset.name.to_owned(), preset.dialect) } else { (base_url::host_of(&base_url).to_owned(), "") };
     Ok(Some(Endpoint {
         id: preset.id.to_owned(),
         name,
@@ -88,8 +89,9 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         dialect: dialect.to_owned(),
         base_url,
         api_key,
-        models: Vec::new(),
-        default_model: None,
+        local_network: true,
+        set_by: Some(address.map_or(key_name, |(name, _)| name).to_owned()),
+        ..Endpoint::default()
     }))
 }
 
@@ -121,16 +123,15 @@ fn ollama(environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
         api: Api::OpenaiChat,
         dialect: "ollama".into(),
         base_url: base_url("OLLAMA_HOST", &format!("{scheme}://{host}{port}/{path}"))?,
-        api_key: None,
-        models: Vec::new(),
-        default_model: None,
+        local_network: true,
+        set_by: Some("OLLAMA_HOST".into()),
+        ..Endpoint::default()
     }))
 }
 
 fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint, ConfigError> {
     let id = entry.id;
-    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
-    if id.is_empty() || id.len() > 64 || !id.bytes().all(is_plain) || id == "demo" {
+    if !is_id(&id) {
         return Err(ConfigError::new(format!(
             "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
         )));
@@ -156,7 +157,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         }
     };
     let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
-    let url = with_version(api, base_url(&format!("base_url of the provider `{id}`"), url)?);
+    let url = api.with_version(base_url(&format!("base_url of the provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
         base_url: url,
@@ -166,7 +167,10 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         api_key,
         models: entry.models,
         default_model: entry.default_model,
+        local_network: true,
+        set_by: Some("the configuration file".into()),
         id,
+        ..Endpoint::default()
     })
 }
 
@@ -180,32 +184,7 @@ fn unknown_api(id: &str, name: &str) -> ConfigError {
     ConfigError::new(format!("api of the provider `{id}` is `{name}`, which is not one of {}", known.join(", ")))
 }
 
-/// Checks a provider's address and takes off its final slash. Addresses that carry a name and password are refused:
-/// they would be shown and logged.
+/// Checks a provider's address, which the setting `named_by` names.
 fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
-    let wrong = |what: &str| ConfigError::new(format!("{named_by} {what}"));
-    let uri: http::Uri = text.parse().map_err(|_| wrong("is not a URL"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(wrong("must start with http:// or https://"));
-    }
-    let authority = uri.authority().ok_or_else(|| wrong("has no host"))?;
-    if authority.as_str().contains('@') {
-        return Err(wrong("must not hold a user name or a password"));
-    }
-    if authority.as_str() != authority.host() && authority.port_u16().is_none() {
-        return Err(wrong("has a port that is none"));
-    }
-    if uri.query().is_some() || text.contains('#') {
-        return Err(wrong("must end with its path, without a query"));
-    }
-    Ok(text.trim_end_matches('/').to_owned())
-}
-
-/// Anthropic's address is usually written without the `/v1` that everybody else's has: its own clients add that part.
-fn with_version(api: Api, base_url: String) -> String {
-    if api == Api::Anthropic && !base_url.ends_with("/v1") { format!("{base_url}/v1") } else { base_url }
-}
-
-fn host_of(base_url: &str) -> &str {
-    base_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or(base_url)
+    base_url::check(text).map_err(|what| ConfigError::new(format!("{named_by} {what}")))
 }

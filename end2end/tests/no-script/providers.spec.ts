@@ -1,0 +1,62 @@
+// Providers are connected, tried out, trimmed and removed with nothing but forms.
+import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
+
+const KEY = "canary-key-of-this-test-4f2a";
+
+test.use({ configured: false });
+
+test("a provider is connected from the first run on, and removed", async ({ page, model }) => {
+  await page.goto("/");
+  await page.getByRole("link", { name: "Other server" }).click();
+  const add = page.getByRole("region", { name: "Add a provider" });
+  await add.getByLabel("Name").fill("Test box");
+  await add.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL ?? "");
+  await add.getByLabel("API key").fill(KEY);
+  await add.getByRole("button", { name: "Test and save" }).click();
+
+  // It is on this machine, which has to be meant. What was typed is kept, but for the key.
+  await expect(add).toContainText("Must be switched on");
+  await expect(add.getByLabel("Name")).toHaveValue("Test box");
+  await expect(add.getByLabel("API key")).toHaveValue("");
+  await add.getByLabel("API key").fill(KEY);
+  await add.getByLabel("Local network").check();
+  await add.getByRole("button", { name: "Test and save" }).click();
+
+  const card = page.getByRole("article", { name: "Test box" });
+  await expect(page.getByRole("status")).toHaveText("Saved.");
+  await expect(card).toContainText("Working · 1 model");
+  await expect(card).toContainText("Key set · ends in 4f2a");
+  expect(await page.content()).not.toContain(KEY);
+
+  const menu = page.getByRole("combobox", { name: "Model", exact: true });
+  const option = menu.locator(`option[value="test-box/${MODEL}"]`);
+  await page.goto("/");
+  await expect(option).toBeAttached();
+
+  await page.getByRole("link", { name: "Settings" }).click();
+  await card.getByText("Models (1)").click();
+  await card.getByRole("checkbox", { name: MODEL }).uncheck();
+  await card.getByRole("button", { name: "Save models" }).click();
+  await expect(card).toContainText("Models (1, 1 hidden)");
+  await page.goto("/");
+  await expect(option).not.toBeAttached();
+
+  await page.goto("/settings/providers");
+  await card.getByText("Remove…").click();
+  await card.getByRole("button", { name: "Remove Test box" }).click();
+  await expect(page.getByRole("status")).toHaveText("Removed.");
+  await expect(card).not.toBeAttached();
+});
+
+for (const width of [390, 820, 1440]) {
+  test(`the page fits into ${width} pixels`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ["/settings/providers", "/settings/providers?add=openrouter#add"]) {
+      await page.goto(path);
+      await expect(page.getByRole("heading", { level: 1, name: "Providers" })).toBeVisible();
+      const [content, window] = await page.locator("html").evaluate((html) => [html.scrollWidth, html.clientWidth]);
+      expect(content).toBeLessThanOrEqual(window ?? 0);
+    }
+  });
+}

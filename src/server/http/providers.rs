@@ -1,0 +1,176 @@
+//! Provider connections over HTTP (contract.md 3). Keys go in and never come out.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::json::Json;
+use super::path_id::PathId;
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::provider::Model;
+use crate::domain::{Capabilities, Invalid, Lock};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
+
+/// What a body says of a connection. No `Debug`: it holds a key.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderBody {
+    id: Option<String>,
+    name: Option<String>,
+    api: Option<String>,
+    dialect: Option<String>,
+    base_url: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    key: Option<Option<String>>,
+    headers: Option<BTreeMap<String, String>>,
+    models: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "given")]
+    default_model: Option<Option<String>>,
+    hidden_models: Option<Vec<String>>,
+    is_enabled: Option<bool>,
+    local_network: Option<bool>,
+}
+
+/// Tells `null` apart from a field that is not there.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+impl From<ProviderBody> for ProviderChange {
+    fn from(body: ProviderBody) -> Self {
+        Self {
+            name: body.name,
+            api: body.api,
+            dialect: body.dialect,
+            base_url: body.base_url,
+            key: body.key.map(|key| key.map(Into::into)),
+            headers: body.headers.map(|all| all.into_iter().map(|(name, value)| (name, value.into())).collect()),
+            models: body.models,
+            default_model: body.default_model,
+            hidden_models: body.hidden_models,
+            is_enabled: body.is_enabled,
+            local_network: body.local_network,
+        }
+    }
+}
+
+/// A connection with what its owner should know of the change.
+#[derive(Serialize)]
+pub struct ChangedBody {
+    #[serde(flatten)]
+    provider: ProviderView,
+    notices: Vec<String>,
+}
+
+impl From<Changed> for ChangedBody {
+    fn from(changed: Changed) -> Self {
+        Self { provider: changed.provider, notices: changed.notices }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelsQuery {
+    /// `1` lists hidden models too.
+    all: Option<u8>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefaultBody {
+    provider: String,
+    model: String,
+}
+
+/// `GET /api/providers`.
+pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<ProviderView>>, Problem> {
+    Ok(Json(app.service().providers(viewer.0).await?))
+}
+
+/// `POST /api/providers`.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    Json(mut body): Json<ProviderBody>,
+) -> Result<Response, Problem> {
+    let new = NewProvider { id: body.id.take(), fields: body.into() };
+    let changed = app.service().add_provider(viewer.0, new).await?;
+    app.service().test_provider_soon(viewer.0, &changed.provider.id);
+    Ok((StatusCode::CREATED, Json(ChangedBody::from(changed))).into_response())
+}
+
+/// `PATCH /api/providers/{id}`: what is not there stays; `"key": null` removes the key.
+pub async fn change(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    Json(body): Json<ProviderBody>,
+) -> Result<Json<ChangedBody>, Problem> {
+    if body.id.as_ref().is_some_and(|named| *named != id) {
+        return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: chats name it")));
+    }
+    let changed = app.service().change_provider(viewer.0, &id, body.into()).await?;
+    app.service().test_provider_soon(viewer.0, &id);
+    Ok(Json(changed.into()))
+}
+
+/// `DELETE /api/providers/{id}`.
+pub async fn remove(State(app): State<App>, viewer: Viewer, PathId(id): PathId<String>) -> Result<StatusCode, Problem> {
+    app.service().remove_provider(viewer.0, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/providers/{id}/test`: asks it now.
+pub async fn test(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+) -> Result<Json<StatusView>, Problem> {
+    Ok(Json(app.service().test_provider(viewer.0, &id).await?.into()))
+}
+
+/// A model with what it takes.
+#[derive(Debug, Serialize)]
+pub struct ModelBody {
+    #[serde(flatten)]
+    model: Model,
+    capabilities: Capabilities,
+}
+
+/// `GET /api/models`: what can be chosen.
+pub async fn models(
+    State(app): State<App>,
+    _viewer: Viewer,
+    Query(query): Query<ModelsQuery>,
+) -> Result<Json<Vec<ModelBody>>, Problem> {
+    let registry = app.service().supervisor().registry();
+    let models = match query.all {
+        None | Some(0) => registry.models(),
+        Some(1) => registry.models_with_hidden(),
+        Some(_) => return Err(Invalid::new("all", "must be 0 or 1").into()),
+    };
+    let body = |model: Model| ModelBody { capabilities: registry.capabilities(&model.lock), model };
+    Ok(Json(models.into_iter().map(body).collect()))
+}
+
+/// `PUT /api/models/default`: what new chats get when nothing is chosen.
+pub async fn set_default(
+    State(app): State<App>,
+    viewer: Viewer,
+    Json(body): Json<DefaultBody>,
+) -> Result<StatusCode, Problem> {
+    app.service().set_default_model(viewer.0, Some(Lock::new(body.provider, body.model))).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/models/default`: the first provider's own again.
+pub async fn clear_default(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
+    app.service().set_default_model(viewer.0, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

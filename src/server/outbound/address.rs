@@ -1,0 +1,143 @@
+//! Which addresses are on the open internet. What is decided about is the address that is connected to, after every
+//! spelling and every IPv4 address inside an IPv6 one has been read (badinputs.md 9): whatever is not public is refused,
+//! whether or not anybody thought of it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Blocks of IPv4 that are not the open internet (IANA special-purpose registry, RFC 6890 and later), and one address
+/// that answers with a cloud's secrets although it is public.
+const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
+    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 0, 0, 0), 24),
+    (Ipv4Addr::new(192, 0, 2, 0), 24),
+    (Ipv4Addr::new(192, 88, 99, 0), 24),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    (Ipv4Addr::new(198, 18, 0, 0), 15),
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    (Ipv4Addr::new(224, 0, 0, 0), 4),
+    (Ipv4Addr::new(240, 0, 0, 0), 4),
+];
+
+/// Blocks inside the global unicast range of IPv6 that are not the open internet: protocol assignments (Teredo among
+/// them) and documentation.
+const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
+];
+
+/// Whether an address is one of the open internet.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match embedded(address) {
+            Some(inner) => is_public_v4(inner),
+            None => is_public_v6(address),
+        },
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let is_in = |(block, bits): &(Ipv4Addr, u32)| {
+        (address.to_bits() ^ block.to_bits()).checked_shr(32 - bits).unwrap_or(0) == 0
+    };
+    !NOT_PUBLIC_V4.iter().any(is_in)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let is_in = |(block, bits): &(Ipv6Addr, u32)| (address.to_bits() ^ block.to_bits()) >> (128 - bits) == 0;
+    let is_global_unicast = address.segments()[0] & 0xe000 == 0x2000;
+    // The last half of an ISATAP address holds an IPv4 address of the network it came from.
+    let is_isatap = matches!(address.segments()[4..6], [0 | 0x200, 0x5efe]);
+    is_global_unicast && !is_isatap && !NOT_PUBLIC_V6.iter().any(is_in)
+}
+
+/// The IPv4 address that an IPv6 address leads to: mapped (`::ffff:…`), compatible (`::…`), translated (`64:ff9b::…`) or
+/// 6to4 (`2002:…`).
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let joined = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] => Some(joined(high, low)),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(joined(high, low)),
+        [0x2002, high, low, ..] => Some(joined(high, low)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_the_open_internet_are_public() {
+        for (text, expected) in [
+            ("1.1.1.1", true),
+            ("8.8.8.8", true),
+            ("9.255.255.255", true),
+            ("11.0.0.0", true),
+            ("100.63.255.255", true),
+            ("100.128.0.0", true),
+            ("172.15.255.255", true),
+            ("172.32.0.0", true),
+            ("192.167.255.255", true),
+            ("223.255.255.255", true),
+            ("2606:4700:4700::1111", true),
+            ("2a00:1450:4001::1", true),
+            ("::ffff:8.8.8.8", true),
+            ("64:ff9b::8.8.8.8", true),
+            ("2002:808:808::1", true),
+            ("127.0.0.1", false),
+            ("127.255.255.254", false),
+            ("0.0.0.0", false),
+            ("0.1.2.3", false),
+            ("10.0.0.1", false),
+            ("10.255.255.255", false),
+            ("100.64.0.1", false),
+            ("100.100.100.200", false),
+            ("168.63.129.16", false),
+            ("169.254.169.254", false),
+            ("172.16.0.1", false),
+            ("172.31.255.255", false),
+            ("192.0.0.192", false),
+            ("192.0.2.1", false),
+            ("192.168.1.1", false),
+            ("198.19.255.255", false),
+            ("198.51.100.1", false),
+            ("203.0.113.1", false),
+            ("224.0.0.1", false),
+            ("255.255.255.255", false),
+            ("::", false),
+            ("::1", false),
+            ("::ffff:127.0.0.1", false),
+            ("::ffff:a9fe:a9fe", false),
+            ("::ffff:0:127.0.0.1", false),
+            ("::127.0.0.1", false),
+            ("::10.0.0.1", false),
+            ("64:ff9b::7f00:1", false),
+            ("64:ff9b::a9fe:a9fe", false),
+            ("64:ff9b:1::7f00:1", false),
+            ("2002:7f00:1::", false),
+            ("2002:a00:1::1", false),
+            ("2001:0:4136:e378:8000:63bf:3fff:fdd2", false),
+            ("2001:db8::1", false),
+            ("3fff::1", false),
+            ("fc00::1", false),
+            ("fd00:ec2::254", false),
+            ("fe80::1", false),
+            ("fec0::1", false),
+            ("ff02::1", false),
+            ("100::1", false),
+            ("2a00:1450::5efe:7f00:1", false),
+            ("2a00:1450::200:5efe:7f00:1", false),
+        ] {
+            assert_eq!(is_public(text.parse().unwrap()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Why no response came, said so that somebody can do something about it: the name, the port, the certificate, the time.
+
+use std::error::Error;
+use std::io::ErrorKind;
+
+use super::Target;
+use super::guard::NotPublic;
+use crate::domain::{Failure, FailureKind};
+use crate::server::platform::base_url;
+
+/// The failure of a request that got no response. Names the host, so that a wrong address can be seen, and nothing else
+/// of the URL.
+pub fn failure(error: &reqwest::Error, target: &Target) -> Failure {
+    let detail = format!("{}: {}", base_url::host_of(&target.base_url), reason(error));
+    Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
+}
+
+fn reason(error: &reqwest::Error) -> String {
+    let innermost = innermost(error);
+    if find::<NotPublic>(error).is_some() {
+        return innermost;
+    }
+    if let Some(tls) = find::<rustls::Error>(error) {
+        return format!("the secure connection failed ({tls})");
+    }
+    if links(error).any(|link| link.to_string() == "dns error") {
+        return format!("there is no server of this name ({innermost})");
+    }
+    match find::<std::io::Error>(error).map(std::io::Error::kind) {
+        Some(ErrorKind::ConnectionRefused) => format!("nothing listens there ({innermost})"),
+        Some(ErrorKind::InvalidData) => format!("the secure connection failed ({innermost})"),
+        _ if error.is_timeout() => "it did not answer in time".into(),
+        _ => innermost,
+    }
+}
+
+/// The innermost reason: the outer ones only say that there is an inner one, and repeat the URL.
+pub fn innermost(error: &(dyn Error + 'static)) -> String {
+    links(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// An error and what it came of, from outside in. What an I/O error holds is no source of it.
+fn links<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |link| (*link).source())
+}
+
+/// The outermost link of this type, also inside I/O errors, which often hold one another.
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let inner = |link: &&'a (dyn Error + 'static)| -> Option<&'a (dyn Error + 'static)> {
+        let held: &'a (dyn Error + Send + Sync + 'static) = link.downcast_ref::<std::io::Error>()?.get_ref()?;
+        Some(held)
+    };
+    links(error).flat_map(|link| std::iter::successors(Some(link), inner)).find_map(|link| link.downcast_ref::<E>())
+}

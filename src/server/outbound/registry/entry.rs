@@ -1,0 +1,117 @@
+//! One provider of the registry, and what is known of it.
+
+use std::sync::Arc;
+
+use secrecy::ExposeSecret;
+
+use crate::server::outbound::connect::connect;
+use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::provider::{Listed, Provider};
+use crate::server::outbound::registry::check::{Answer, Check};
+use crate::server::outbound::registry::models;
+use crate::server::platform::endpoint::Endpoint;
+
+/// One provider with the models it is known to offer.
+#[derive(Clone)]
+pub struct Entry {
+    pub provider: Arc<dyn Provider>,
+    /// What it was made of; nothing for a stand-in.
+    pub endpoint: Option<Arc<Endpoint>>,
+    /// In the order of the menu, hidden ones among them, with what the provider's list says of them.
+    pub models: Vec<Listed>,
+    pub default_model: Option<String>,
+    /// The configuration lists the models, so the provider is not asked.
+    pub is_listed: bool,
+    pub origin: Origin,
+    /// What came of asking it last.
+    pub check: Option<Check>,
+}
+
+impl Entry {
+    /// An endpoint that nobody has been asked about yet.
+    pub fn of(endpoint: Endpoint, client: &HttpClient, origin: Origin) -> Self {
+        let provider = connect(&endpoint, client.clone());
+        let default_model = endpoint
+            .default_model
+            .clone()
+            .or_else(|| endpoint.models.first().cloned())
+            .or_else(|| provider.preferred_model().map(str::to_owned));
+        Self {
+            models: models::in_menu_order(
+                models::unlisted(&*provider, endpoint.models.iter().map(String::as_str)),
+                default_model.as_deref(),
+                &*provider,
+            ),
+            default_model,
+            is_listed: !endpoint.models.is_empty(),
+            provider,
+            endpoint: Some(Arc::new(endpoint)),
+            origin,
+            check: None,
+        }
+    }
+
+    /// What is known of the same place under its earlier settings goes on counting: a menu must not be empty until the
+    /// provider is asked again.
+    pub fn continues(&mut self, old: &Self) {
+        let (Some(new), Some(was)) = (&self.endpoint, &old.endpoint) else { return };
+        if new.base_url != was.base_url || new.api != was.api {
+            return;
+        }
+        let key = |endpoint: &Endpoint| endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        if key(new) == key(was) {
+            self.check = old.check.clone();
+        }
+        if !self.is_listed && !old.is_listed {
+            if self.default_model.is_none() && was.default_model.is_none() {
+                self.default_model = old.default_model.clone();
+            }
+            self.models = models::in_menu_order(old.models.clone(), self.default_model.as_deref(), &*self.provider);
+        }
+    }
+
+    pub fn is_hidden(&self, model: &str) -> bool {
+        self.endpoint.as_ref().is_some_and(|endpoint| endpoint.hidden_models.iter().any(|hidden| hidden == model))
+    }
+
+    /// What a chat gets when only the provider is chosen.
+    pub fn first_choice(&self) -> Option<&String> {
+        let is_shown = |model: &&String| !self.is_hidden(model);
+        let listed = || self.models.iter().map(|listed| &listed.id).find(is_shown);
+        self.default_model.as_ref().filter(is_shown).or_else(listed)
+    }
+}
+
+/// Who brought a provider, in the order of the menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The environment or the configuration file.
+    Configured,
+    /// A person, in the settings.
+    Stored,
+    FoundLocally,
+    Demo,
+}
+
+/// An endpoint of the registry with what is known of it.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub endpoint: Arc<Endpoint>,
+    pub origin: Origin,
+    /// Every model, hidden ones among them, in the order of the menu.
+    pub models: Vec<String>,
+    pub default_model: Option<String>,
+    pub check: Option<Check>,
+}
+
+/// Writes down what a provider answered, if it is still that one: an endpoint that was changed meanwhile is another.
+pub fn note(entries: &mut [Entry], asked: &Arc<dyn Provider>, answer: Answer) {
+    let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.provider, asked)) else { return };
+    entry.check = Some(answer.check);
+    if let Some(listed) = answer.listed.filter(|_| !entry.is_listed) {
+        if entry.default_model.is_none() {
+            entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
+        }
+        entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), &*entry.provider);
+    }
+}

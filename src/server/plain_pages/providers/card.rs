@@ -1,0 +1,173 @@
+//! A connection as it is: how it does, where it is, its key, its models, and what can be done with it.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::models;
+use crate::server::plain_pages::field::{Kind, TextField};
+use crate::server::plain_pages::words::providers as words;
+use crate::server::service::providers::ProviderView;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+/// The card. `wrong_key` is what is wrong with a key that was given; `search` unfolds the models.
+pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>, search: Option<&str>) -> AnyView {
+    let title = format!("{}-title", provider.id);
+    let labelled = title.clone();
+    view! {
+        <article id=format!("provider-{}", provider.id) class="panel provider" data-provider=provider.id.clone() aria-labelledby=labelled>
+            <header class="card-head">
+                <h2 id=title><bdi>{provider.name.clone()}</bdi></h2>
+                {status(provider)}
+            </header>
+            <p class="status-line" dir="auto">{provider.status.sentence.clone()}{checked(provider, now)}</p>
+            {suggestion(provider)}
+            {facts(provider)}
+            {(!provider.locked).then(|| key_forms(provider, wrong_key))}
+            {models::draw(provider, search)}
+            {actions(provider)}
+        </article>
+    }
+}
+
+/// The dot and the word; the dot says nothing that the word does not.
+fn status(provider: &ProviderView) -> AnyView {
+    let state = provider.status.state;
+    view! { <span class="state" data-state=state><span class="state-dot" aria-hidden="true"></span>{words::state(state)}</span> }
+}
+
+fn checked(provider: &ProviderView, now: DateTime<Utc>) -> Option<AnyView> {
+    let at = provider.status.checked_at?;
+    let ago = words::ago((now - at).num_seconds());
+    let exact = at.format("%Y-%m-%d %H:%M UTC").to_string();
+    Some(
+        view! { <span class="hint">" "{words::CHECKED}" "<time datetime=at.to_rfc3339() title=exact>{ago}</time></span> },
+    )
+}
+
+fn suggestion(provider: &ProviderView) -> Option<AnyView> {
+    let address = provider.status.suggestion.clone().filter(|_| !provider.locked)?;
+    let (has_key, id) = (provider.key.set, provider.id.clone());
+    // With a key the address can only be changed together with it: the key was given for the old one.
+    Some(if has_key {
+        let edit = format!("/settings/providers?edit={id}&base_url={}#provider-{id}", percent(&address));
+        view! { <p><a class="button" href=edit>{words::use_address(&address)}</a></p> }
+    } else {
+        view! {
+            <form method="post" action="/forms/providers/change">
+                <input type="hidden" name="id" value=id/>
+                <input type="hidden" name="base_url" value=address.clone()/>
+                <button type="submit" class="button">{words::use_address(&address)}</button>
+            </form>
+        }
+    })
+}
+
+fn facts(provider: &ProviderView) -> AnyView {
+    let key = match (provider.key.set, &provider.key.ends_in) {
+        (false, _) => words::KEY_NOT_SET.to_owned(),
+        (true, None) => words::KEY_SET.to_owned(),
+        (true, Some(end)) => format!("{} · {} {end}", words::KEY_SET, words::ENDS_IN),
+    };
+    let headers = (!provider.headers.is_empty()).then(|| fact(words::HEADERS, provider.headers.join(", ")));
+    let set_by = provider.locked.then(|| {
+        let what = provider.set_by.as_deref().map_or_else(|| words::FOUND.to_owned(), words::set_by);
+        view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p> }
+    });
+    let network = if provider.local_network { words::LOCAL_YES } else { words::LOCAL_NO };
+    view! {
+        {set_by}
+        <dl class="facts">
+            {fact(words::ADDRESS, provider.base_url.clone())}
+            {fact(words::API, words::api(&provider.api).to_owned())}
+            {fact(words::KEY, key)}
+            {headers}
+            {fact(words::NETWORK, network.to_owned())}
+        </dl>
+    }
+}
+
+fn fact(name: &'static str, value: String) -> AnyView {
+    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
+}
+
+fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
+    let id = provider.id.clone();
+    let field = TextField {
+        label: words::NEW_KEY,
+        name: "key",
+        form: &provider.id,
+        hint: Some(words::KEY_HINT),
+        error: wrong,
+        kind: Kind::Secret,
+        is_required: true,
+        ..TextField::default()
+    };
+    let summary = if provider.key.set { words::REPLACE_KEY } else { words::SET_KEY };
+    let remove = provider.key.set.then(|| {
+        view! {
+            <form method="post" action="/forms/providers/key">
+                <input type="hidden" name="id" value=id.clone()/>
+                <button type="submit" class="button" name="remove" value="1">{words::REMOVE_KEY}</button>
+            </form>
+        }
+    });
+    view! {
+        <details class="fold" open=wrong.is_some()>
+            <summary>{summary}<Icon name="chevron-down"/></summary>
+            <div class="form">
+                <form class="form" method="post" action="/forms/providers/key">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    {field.draw()}
+                    <div class="deeds"><button type="submit" class="button primary">{words::SAVE_KEY}</button></div>
+                </form>
+                {remove}
+            </div>
+        </details>
+    }
+}
+
+fn actions(provider: &ProviderView) -> AnyView {
+    let id = provider.id.clone();
+    let name = provider.name.clone();
+    let deed = |action: &'static str, field: &'static str, value: &'static str, word: &'static str| {
+        view! {
+            <form method="post" action=action>
+                <input type="hidden" name="id" value=id.clone()/>
+                <button type="submit" class="button" name=field value=value>{word}<span class="quiet">" "{name.clone()}</span></button>
+            </form>
+        }
+    };
+    let test = matches!(provider.status.state, "off" | "key_unreadable")
+        .then_some(())
+        .is_none()
+        .then(|| deed("/forms/providers/test", "test", "1", words::TEST));
+    let own = (!provider.locked).then(|| {
+        let edit = format!("/settings/providers?edit={id}#provider-{id}");
+        let switch = if provider.is_enabled {
+            deed("/forms/providers/change", "switch", "off", words::SWITCH_OFF)
+        } else {
+            deed("/forms/providers/change", "switch", "on", words::SWITCH_ON)
+        };
+        view! { <a class="button" href=edit>{words::EDIT}<span class="quiet">" "{name.clone()}</span></a>{switch} }
+    });
+    let remove = (!provider.locked).then(|| {
+        view! {
+            <details class="fold">
+                <summary>{words::REMOVE}<span class="quiet">" "{name.clone()}</span><Icon name="chevron-down"/></summary>
+                <form class="form" method="post" action="/forms/providers/remove">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    <p dir="auto">{words::remove_what(&name)}</p>
+                    <div class="deeds"><button type="submit" class="button danger">{words::remove_button(&name)}</button></div>
+                </form>
+            </details>
+        }
+    });
+    view! { <div class="deeds">{test}{own}</div>{remove} }
+}
+
+/// A text as a value of a query.
+fn percent(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}

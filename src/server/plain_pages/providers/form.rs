@@ -1,0 +1,159 @@
+//! The form of a connection, new or changed. What was typed is kept when something is wrong with it, but for the key:
+//! that never goes into a page.
+
+use leptos::prelude::*;
+
+use crate::domain::Invalid;
+use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
+use crate::server::plain_pages::words::providers as words;
+use crate::server::service::providers::{ProviderView, Start};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::words as app_words;
+
+/// What stands in the fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values {
+    pub name: String,
+    pub api: String,
+    pub dialect: String,
+    pub base_url: String,
+    /// One `name: value` a line.
+    pub headers: String,
+    /// One a line.
+    pub models: String,
+    pub default_model: String,
+    pub local_network: bool,
+}
+
+/// A form with its values and what is wrong with one of them.
+#[derive(Debug, Clone, Default)]
+pub struct Form {
+    pub values: Values,
+    pub error: Option<Invalid>,
+    /// A key was given and has to be given again.
+    pub lost_key: bool,
+    /// Where its owner gets a key.
+    pub keys_at: Option<&'static str>,
+}
+
+/// The names of the fields, for what is wrong with something that has none.
+const FIELDS: [&str; 9] =
+    ["name", "api", "dialect", "base_url", "key", "headers", "models", "default_model", "local_network"];
+
+impl Form {
+    /// The form of a beginning.
+    pub fn of_start(start: &Start) -> Self {
+        let values = Values {
+            name: start.name.clone(),
+            api: start.api.to_owned(),
+            dialect: start.dialect.clone(),
+            base_url: start.base_url.clone(),
+            local_network: start.local_network,
+            ..Values::default()
+        };
+        Self { values, keys_at: start.keys_at, ..Self::default() }
+    }
+
+    /// The form of a connection as it is.
+    pub fn of_provider(provider: &ProviderView) -> Self {
+        let is_named = |model: &String| provider.listed_models.is_empty() || provider.listed_models.contains(model);
+        let values = Values {
+            name: provider.name.clone(),
+            api: provider.api.clone(),
+            dialect: provider.dialect.clone(),
+            base_url: provider.base_url.clone(),
+            headers: String::new(),
+            models: provider.listed_models.join("\n"),
+            default_model: provider.default_model.clone().filter(is_named).unwrap_or_default(),
+            local_network: provider.local_network,
+        };
+        Self { values, ..Self::default() }
+    }
+
+    /// The form for a new connection.
+    pub fn draw_new(&self) -> AnyView {
+        view! {
+            <form class="form" method="post" action="/forms/providers/add">
+                {self.fields("new", None)}
+                <div class="deeds">
+                    <button type="submit" class="button primary">{words::TEST_AND_SAVE}</button>
+                    <a class="button bare" href="/settings/providers#add">{app_words::CANCEL}</a>
+                </div>
+            </form>
+        }
+    }
+
+    /// The form in the place of a card.
+    pub fn draw_change(&self, provider: &ProviderView) -> AnyView {
+        let id = provider.id.clone();
+        let title = format!("{id}-title");
+        let labelled = title.clone();
+        view! {
+            <article id=format!("provider-{id}") class="panel provider" data-provider=id.clone() aria-labelledby=labelled>
+                <h2 id=title><bdi>{words::edit_title(&provider.name)}</bdi></h2>
+                <form class="form" method="post" action="/forms/providers/change">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    <input type="hidden" name="whole" value="1"/>
+                    {self.fields(&id, Some(provider))}
+                    <div class="deeds">
+                        <button type="submit" class="button primary">{app_words::SAVE}</button>
+                        <a class="button bare" href=format!("/settings/providers#provider-{id}")>{app_words::CANCEL}</a>
+                    </div>
+                </form>
+            </article>
+        }
+    }
+
+    fn fields(&self, form: &str, changed: Option<&ProviderView>) -> AnyView {
+        let values = &self.values;
+        let error = |name: &str| self.error.as_ref().filter(|error| error.field == name).map(words::sentence);
+        let text = |label, name, value, hint, kind, is_required| {
+            let error = error(name);
+            TextField { label, name, form, value, hint, error: error.as_deref(), kind, is_required, placeholder: None }
+                .draw()
+        };
+        let has_key = changed.is_some_and(|provider| provider.key.set);
+        let key_hint = match (self.lost_key, has_key) {
+            (true, _) => words::KEY_AGAIN,
+            (false, true) => words::KEY_KEEPS,
+            (false, false) => words::KEY_HINT,
+        };
+        let address_hint = if has_key { words::ADDRESS_CLEARS } else { words::ADDRESS_HINT };
+        let keys_at = self.keys_at.map(|page| {
+            view! { <p><a href=page target="_blank" rel="noopener noreferrer">{words::WHERE_KEYS}" "<span class="quiet">{words::NEW_TAB}</span></a></p> }
+        });
+        let is_advanced = |name: &str| ["dialect", "headers", "models", "default_model"].contains(&name);
+        let unfolded = self.error.as_ref().is_some_and(|error| is_advanced(&error.field));
+        let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
+        let nowhere = nowhere.map(|error| view! { <p class="problem" role="alert" dir="auto">{error.to_string()}</p> });
+        let network_error = error("local_network").map(|what| view! { <p class="problem">{what}</p> });
+        let headers_hint = match changed.map(|provider| provider.headers.join(", ")).filter(|names| !names.is_empty()) {
+            Some(names) => words::headers_kept(&names),
+            None => words::HEADERS_HINT.to_owned(),
+        };
+        let no_headers = changed
+            .filter(|provider| !provider.headers.is_empty())
+            .map(|_| tick(form, "no_headers", "1", words::NO_HEADERS, None, false));
+        view! {
+            {nowhere}
+            {text(words::NAME, "name", &values.name, None, Kind::Text, true)}
+            {Choice { label: words::API, name: "api", form, options: &words::APIS, chosen: &values.api, hint: None, error: error("api").as_deref() }.draw()}
+            {text(words::ADDRESS, "base_url", &values.base_url, Some(address_hint), Kind::Code, true)}
+            {text(words::KEY, "key", "", Some(key_hint), Kind::Secret, false)}
+            {keys_at}
+            {tick(form, "local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
+            {network_error}
+            <details class="fold" open=unfolded>
+                <summary>{words::ADVANCED}<Icon name="chevron-down"/></summary>
+                <div class="form">
+                    {text(words::DIALECT, "dialect", &values.dialect, Some(words::DIALECT_HINT), Kind::Code, false)}
+                    {text(words::HEADERS, "headers", &values.headers, Some(&headers_hint), Kind::Lines(3), false)}
+                    {no_headers}
+                    {text(words::MODELS_NAMED, "models", &values.models, Some(words::MODELS_NAMED_HINT), Kind::Lines(4), false)}
+                    {text(words::DEFAULT_MODEL, "default_model", &values.default_model, Some(words::DEFAULT_MODEL_HINT), Kind::Code, false)}
+                </div>
+            </details>
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! Providers of the settings, over the API and as pages without script: what is stored, what is shown, what counts at
+//! once, and that no key comes out anywhere.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::server::outbound::demo::Demo;
+use turnleaf::server::outbound::registry::Registry;
+use turnleaf::server::platform::endpoint::{Api as Protocol, Endpoint};
+
+use crate::fakeprov::{FakeProvider, Verb};
+use crate::house::House;
+use crate::http_api::Api;
+
+const KEY: &str = "canary-key-0123456789abcdef4f2a";
+const HEADER: &str = "canary-header-0123456789";
+
+/// A server that lists two models to everybody, and repeats the key that it was shown.
+async fn lists_two() -> FakeProvider {
+    let list = format!("{{\"data\": [{{\"id\": \"big\"}}, {{\"id\": \"small\"}}], \"seen\": \"{KEY}\"}}");
+    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list.into()), Verb::Fin]]).await
+}
+
+/// A server that refuses every key, in words that repeat it.
+async fn refuses() -> FakeProvider {
+    let body = format!("{{\"error\": {{\"message\": \"wrong key {KEY}\"}}}}");
+    FakeProvider::start(vec![vec![Verb::Status(401), Verb::Bytes(body.into()), Verb::Fin]]).await
+}
+
+fn set_from_outside() -> Endpoint {
+    Endpoint {
+        id: "openai".into(),
+        name: "OpenAI".into(),
+        api: Protocol::OpenaiChat,
+        base_url: "https://api.openai.com/v1".into(),
+        api_key: Some("canary-of-the-environment-9876".into()),
+        models: vec!["gpt".into()],
+        set_by: Some("OPENAI_API_KEY".into()),
+        ..Endpoint::default()
+    }
+}
+
+async fn api() -> Api {
+    let registry = Registry::new(vec![set_from_outside()], None, Vec::new(), Demo::new(0.0));
+    Api::over(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await)
+}
+
+impl Api {
+    async fn page(&self, path: &str) -> String {
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let response = self.send(request).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.contains("script-src 'none'"), "{policy}");
+        text(response).await
+    }
+
+    /// Sends a form and gives where it leads, or the page that it comes back with.
+    async fn form(&self, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
+        let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        let request = Request::builder()
+            .method("POST")
+            .uri(path)
+            .header("host", "127.0.0.1:3000")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Body::from(body.join("&")))
+            .unwrap();
+        let response = self.send(request).await;
+        let status = response.status();
+        match response.headers().get("location") {
+            Some(to) => (status, to.to_str().unwrap().split('#').next().unwrap().to_owned()),
+            None => (status, text(response).await),
+        }
+    }
+
+    async fn add(&self, body: Value) -> Value {
+        let (status, provider) = self.call("POST", "/api/providers", Some(body)).await;
+        assert_eq!(status, StatusCode::CREATED, "{provider}");
+        provider
+    }
+
+    /// `provider/model` of every model that the menus show, but for the demo's.
+    async fn models(&self, path: &str) -> Vec<String> {
+        let (_, models) = self.call("GET", path, None).await;
+        let own = models.as_array().unwrap().iter().filter(|model| model["is_demo"] == false);
+        own.map(|model| format!("{}/{}", model["provider"].as_str().unwrap(), model["model"].as_str().unwrap()))
+            .collect()
+    }
+}
+
+async fn text(response: http::Response<Body>) -> String {
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn box_at(server: &FakeProvider) -> Value {
+    json!({
+        "name": "My box", "api": "openai_chat", "base_url": server.base_url(), "local_network": true, "key": KEY,
+        "headers": { "X-Gateway": HEADER },
+    })
+}
+
+#[tokio::test]
+async fn a_provider_counts_from_adding_to_removing() {
+    let (api, server) = (api().await, lists_two().await);
+    let made = api.add(box_at(&server)).await;
+    assert_eq!((&made["id"], &made["locked"]), (&json!("my-box"), &json!(false)));
+    assert_eq!(made["key"], json!({ "set": true, "ends_in": "4f2a" }));
+    assert_eq!(made["headers"], json!(["x-gateway"]));
+    let (status, tested) = api.call("POST", "/api/providers/my-box/test", None).await;
+    assert_eq!((status, &tested["state"]), (StatusCode::OK, &json!("working")));
+    assert!(tested["sentence"].as_str().unwrap().contains("2 models"), "{tested}");
+    let header = |name: &str| {
+        server.requests()[0].headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    assert_eq!(header("authorization"), Some(format!("Bearer {KEY}")));
+    assert_eq!(header("x-gateway").as_deref(), Some(HEADER));
+
+    assert_eq!(api.models("/api/models").await, ["openai/gpt", "my-box/big", "my-box/small"]);
+    let hide = json!({ "hidden_models": ["big"] });
+    assert_eq!(api.call("PATCH", "/api/providers/my-box", Some(hide)).await.0, StatusCode::OK);
+    assert_eq!(api.models("/api/models").await, ["openai/gpt", "my-box/small"]);
+    assert_eq!(api.models("/api/models?all=1").await, ["openai/gpt", "my-box/big", "my-box/small"]);
+    let locked_to_hidden = json!({ "provider": "my-box", "model": "big" });
+    assert_eq!(api.call("POST", "/api/chats", Some(locked_to_hidden)).await.0, StatusCode::CREATED);
+
+    let default = json!({ "provider": "my-box", "model": "small" });
+    assert_eq!(api.call("PUT", "/api/models/default", Some(default)).await.0, StatusCode::NO_CONTENT);
+    let (_, chat) = api.call("POST", "/api/chats", Some(json!({}))).await;
+    assert_eq!(chat["branches"][0]["model"], "small");
+    let path = format!("/c/{}", chat["id"].as_str().unwrap());
+
+    assert_eq!(api.call("DELETE", "/api/providers/my-box", None).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(api.models("/api/models?all=1").await, ["openai/gpt"]);
+    assert_eq!(api.call("DELETE", "/api/providers/my-box", None).await.0, StatusCode::NOT_FOUND);
+    let (_, again) = api.call("GET", &path.replace("/c/", "/api/chats/"), None).await;
+    assert_eq!(again["branches"][0]["provider"], "my-box", "a branch keeps its lock");
+    let (_, other) = api.call("POST", "/api/chats", Some(json!({}))).await;
+    assert_eq!(other["branches"][0]["provider"], "openai", "the default is gone with its provider");
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn another_address_clears_the_key_and_says_so() {
+    let (api, server) = (api().await, lists_two().await);
+    api.add(box_at(&server)).await;
+    // Each change is followed by a look at the models, which is to be over before the next.
+    server.until_requests(1).await;
+    let moved = format!("{}/", server.base_url());
+    let (_, same) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "base_url": moved }))).await;
+    assert_eq!((&same["key"]["set"], &same["notices"]), (&json!(true), &json!([])), "it is the same address");
+    server.until_requests(2).await;
+    let moved = server.base_url().replace("127.0.0.1", "localhost");
+    let (status, changed) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "base_url": moved }))).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(changed["key"], json!({ "set": false, "ends_in": null }));
+    assert_eq!(changed["headers"], json!([]));
+    assert!(
+        changed["notices"][0].as_str().unwrap().contains("the key and the extra headers were cleared"),
+        "{changed}"
+    );
+    let before = server.requests().len();
+    api.call("POST", "/api/providers/my-box/test", None).await;
+    let asked = server.requests().split_off(before);
+    assert!(!asked.is_empty());
+    for request in asked {
+        let shown = request.headers.iter().any(|(name, value)| name == "authorization" || value.contains(HEADER));
+        assert!(!shown, "a key went to another address: {request:?}");
+    }
+    let both = json!({ "base_url": server.base_url(), "key": KEY });
+    let (_, changed) = api.call("PATCH", "/api/providers/my-box", Some(both)).await;
+    assert_eq!((&changed["key"]["set"], &changed["notices"]), (&json!(true), &json!([])));
+    let (_, changed) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "key": null }))).await;
+    assert_eq!(changed["key"]["set"], false);
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_refused_with_its_field() {
+    let api = api().await;
+    let good = || json!({ "name": "N", "api": "openai_chat", "base_url": "https://a.example/v1" });
+    let with = |field: &str, value: Value| {
+        let mut body = good();
+        body[field] = value;
+        body
+    };
+    for (field, value) in [
+        ("base_url", json!("a.example")),
+        ("base_url", json!("ftp://a.example")),
+        ("base_url", json!("file:///etc/passwd")),
+        ("base_url", json!("http://example.com@127.0.0.1/")),
+        ("base_url", json!("https://a.example/v1?key=1")),
+        ("base_url", json!("https://a.example/v1#x")),
+        ("base_url", json!("https://a.example/a/../b")),
+        ("base_url", json!("")),
+        ("name", json!(" ")),
+        ("name", json!("a\nb")),
+        ("name", json!("n".repeat(201))),
+        ("api", json!("smtp")),
+        ("dialect", json!("klingon")),
+        ("key", json!("two words")),
+        ("key", json!("a\r\nX: y")),
+        ("key", json!("")),
+        ("headers", json!({ "Host": "evil.example" })),
+        ("headers", json!({ "Authorization": "Bearer x" })),
+        ("headers", json!({ "transfer-encoding": "chunked" })),
+        ("headers", json!({ "X-A": "a\r\nX: y" })),
+        ("headers", json!({ "X-A\r\nX": "y" })),
+        ("headers", json!({ "X-A": "a", "x-a": "b" })),
+        ("models", json!([""])),
+        ("hidden_models", json!(["a\0b"])),
+        ("default_model", json!(" ")),
+        ("id", json!("demo")),
+        ("id", json!("With Space")),
+        ("id", json!("openai")),
+    ] {
+        let (status, problem) = api.call("POST", "/api/providers", Some(with(field, value.clone()))).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{field} {value}: {problem}");
+        assert_eq!((&problem["code"], &problem["field"]), (&json!("invalid"), &json!(field)), "{value}: {problem}");
+    }
+    for address in ["http://127.0.0.1:1/v1", "http://localhost:1", "http://10.0.0.1", "http://[::ffff:a9fe:a9fe]/"] {
+        let (status, problem) = api.call("POST", "/api/providers", Some(with("base_url", json!(address)))).await;
+        let refused = (status, &problem["field"]);
+        assert_eq!(refused, (StatusCode::UNPROCESSABLE_ENTITY, &json!("local_network")), "{address}");
+    }
+    for (field, value) in [("user_id", json!("x")), ("name", json!(1)), ("models", json!("a"))] {
+        let (status, problem) = api.call("POST", "/api/providers", Some(with(field, value))).await;
+        assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!(field)));
+    }
+    let mut named = good();
+    named["id"] = json!("n");
+    api.add(named.clone()).await;
+    let (status, problem) = api.call("POST", "/api/providers", Some(named)).await;
+    assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("id")));
+    assert_eq!(api.add(good()).await["id"], "n-2", "one of the same name gets another id");
+    let rename = api.call("PATCH", "/api/providers/n", Some(json!({ "id": "m" }))).await;
+    assert_eq!((rename.0, &rename.1["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("id")));
+}
+
+#[tokio::test]
+async fn what_the_environment_sets_is_listed_and_cannot_be_changed() {
+    let api = api().await;
+    let (_, listed) = api.call("GET", "/api/providers", None).await;
+    assert_eq!((&listed[0]["id"], &listed[0]["locked"]), (&json!("openai"), &json!(true)));
+    assert_eq!((&listed[0]["set_by"], &listed[0]["key"]["ends_in"]), (&json!("OPENAI_API_KEY"), &json!("9876")));
+    for (method, body) in [("PATCH", Some(json!({ "name": "x" }))), ("DELETE", None)] {
+        let (status, problem) = api.call(method, "/api/providers/openai", body).await;
+        assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("provider_locked")));
+        assert!(problem["detail"].as_str().unwrap().contains("OPENAI_API_KEY"), "{problem}");
+    }
+    for id in ["nobody", "demo", "../x"] {
+        let path = format!("/api/providers/{id}");
+        assert_eq!(api.call("PATCH", &path, Some(json!({ "name": "x" }))).await.0, StatusCode::NOT_FOUND, "{id}");
+    }
+    let page = api.page("/settings/providers").await;
+    assert!(page.contains("Set by OPENAI_API_KEY") && !page.contains("edit=openai"), "{page}");
+}
+
+#[tokio::test]
+async fn a_stored_provider_comes_back_and_one_whose_key_cannot_be_opened_says_so() {
+    let (first, server) = (api().await, lists_two().await);
+    first.add(box_at(&server)).await;
+    first
+        .add(json!({ "name": "Off", "api": "openai_chat", "base_url": "https://a.example", "is_enabled": false }))
+        .await;
+    let default = json!({ "provider": "my-box", "model": "small" });
+    assert_eq!(first.call("PUT", "/api/models/default", Some(default)).await.0, StatusCode::NO_CONTENT);
+    let House { dir, db, .. } = first.house;
+    db.close().await;
+
+    let registry = || Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
+    let again = Api::over(House::of_registry(dir, registry(), "a key for tests").await);
+    let (status, tested) = again.call("POST", "/api/providers/my-box/test", None).await;
+    assert_eq!((status, &tested["state"]), (StatusCode::OK, &json!("working")));
+    assert_eq!(server.requests().last().unwrap().headers.iter().filter(|(_, v)| v.contains(KEY)).count(), 1);
+    let (_, chat) = again.call("POST", "/api/chats", Some(json!({}))).await;
+    assert_eq!(chat["branches"][0]["model"], "small");
+    let (status, problem) = again.call("POST", "/api/providers/off/test", None).await;
+    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("provider_off")));
+    let House { dir, db, .. } = again.house;
+    db.close().await;
+
+    let lost = Api::over(House::of_registry(dir, registry(), "another key").await);
+    let (_, provider) = lost.call("GET", "/api/providers", None).await;
+    assert_eq!(provider[0]["status"]["state"], "key_unreadable");
+    assert!(provider[0]["status"]["sentence"].as_str().unwrap().contains("TURNLEAF_SECRET_KEY"), "{provider}");
+    assert!(lost.models("/api/models?all=1").await.is_empty());
+    // Renaming it loses nothing; a new key makes it work again.
+    let (_, renamed) = lost.call("PATCH", "/api/providers/my-box", Some(json!({ "name": "Mine" }))).await;
+    assert_eq!((&renamed["key"]["set"], &renamed["status"]["state"]), (&json!(true), &json!("key_unreadable")));
+    let (_, given) = lost.call("PATCH", "/api/providers/my-box", Some(json!({ "key": KEY }))).await;
+    assert!(given["notices"][0].as_str().unwrap().contains("replaced"), "{given}");
+    let (_, tested) = lost.call("POST", "/api/providers/my-box/test", None).await;
+    assert_eq!(tested["state"], "working");
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn no_key_comes_out_in_answers_pages_logs_or_the_database() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let (api, server) = (api().await, refuses().await);
+    let mut seen = Vec::new();
+    seen.push(api.add(box_at(&server)).await.to_string());
+    for (method, path, body) in [
+        ("POST", "/api/providers/my-box/test", None),
+        ("GET", "/api/providers", None),
+        ("GET", "/api/models?all=1", None),
+        ("PATCH", "/api/providers/my-box", Some(json!({ "name": "Box" }))),
+        ("POST", "/api/providers", Some(json!({ "name": "x", "api": "openai_chat", "base_url": "x", "key": KEY }))),
+        ("POST", "/api/providers", Some(json!({ "name": "x", "key": KEY, "headers": { "Host": HEADER } }))),
+    ] {
+        seen.push(api.call(method, path, body).await.1.to_string());
+    }
+    let wrong = [("name", "x"), ("api", "openai_chat"), ("base_url", "nowhere"), ("key", KEY), ("headers", HEADER)];
+    let (status, page) = api.form("/forms/providers/add", &wrong).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    seen.push(page);
+    let wrong = [("id", "my-box"), ("key", "canary-key-0123456789 with a space")];
+    let (status, page) = api.form("/forms/providers/key", &wrong).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(page.contains("Must be letters, digits and signs"), "{page}");
+    seen.push(page);
+    for path in ["/settings/providers", "/settings/providers?edit=my-box", "/"] {
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        seen.push(text(api.send(request).await).await);
+    }
+    seen.push(String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned());
+    assert!(seen.last().unwrap().contains("my-box"), "the log is the one that was written to");
+    for entry in std::fs::read_dir(api.house.dir.path()).unwrap().flatten() {
+        seen.push(String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned());
+    }
+    for text in &seen {
+        for canary in ["canary-key-0123456789", HEADER, "canary-of-the-environment"] {
+            let at = text.find(canary).map(|at| &text[at.saturating_sub(200)..at]);
+            assert_eq!(at, None, "{canary} comes out");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_page_does_it_all_without_script() {
+    let (api, server) = (api().await, lists_two().await);
+    assert_eq!(
+        api.page("/settings/providers?add=ollama").await.matches("value=\"http://127.0.0.1:11434/v1\"").count(),
+        1,
+        "a beginning fills the form in"
+    );
+    let address = server.base_url();
+    let typed =
+        [("name", "<b>Box"), ("api", "openai_chat"), ("base_url", address.as_str()), ("key", KEY), ("models", "")];
+    let (status, again) = api.form("/forms/providers/add", &typed).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    for part in ["Must be switched on for an address", "value=\"&lt;b&gt;Box\"", &address, "Enter the key again"] {
+        assert!(again.contains(part), "{part}: {again}");
+    }
+    assert!(!again.contains("<b>Box"));
+    let (status, to) = api.form("/forms/providers/add", &[&typed[..], &[("local_network", "1")]].concat()).await;
+    assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/providers?done=saved&id=b-box"));
+    let page = api.page(&to).await;
+    for part in ["Saved.", "Working · 2 models", "Key set · ends in 4f2a", "data-state=\"working\"", "value=\"small\""]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let (_, to) = api.form("/forms/providers/test", &[("id", "b-box")]).await;
+    assert!(api.page(&to).await.contains("role=\"status\"><p class=\"said ok\">"));
+
+    // Of the two listed models one stays ticked, and becomes the default.
+    let rows = [("id", "b-box"), ("listed", "big"), ("listed", "small"), ("shown", "small"), ("default", "small")];
+    assert_eq!(api.form("/forms/providers/models", &rows).await.0, StatusCode::SEE_OTHER);
+    assert_eq!(api.models("/api/models").await, ["openai/gpt", "b-box/small"]);
+    let (_, models) = api.call("GET", "/api/models", None).await;
+    assert!(models.as_array().unwrap().iter().any(|model| model["model"] == "small" && model["is_default"] == true));
+    // What a search did not list stays as it was.
+    let rows = [("id", "b-box"), ("q", "sma"), ("listed", "small")];
+    api.form("/forms/providers/models", &rows).await;
+    assert_eq!(api.models("/api/models").await, ["openai/gpt"]);
+    let found = api.page("/settings/providers?models=b-box&q=sma").await;
+    assert!(found.contains("Models (2, 2 hidden)") && !found.contains("name=\"listed\" value=\"big\""), "{found}");
+
+    let whole = [
+        ("id", "b-box"),
+        ("whole", "1"),
+        ("name", "Box"),
+        ("api", "openai_chat"),
+        ("base_url", address.as_str()),
+        ("local_network", "1"),
+        ("headers", "X-A: one\r\nX-B: two"),
+    ];
+    assert_eq!(api.form("/forms/providers/change", &whole).await.0, StatusCode::SEE_OTHER);
+    let (_, listed) = api.call("GET", "/api/providers", None).await;
+    assert_eq!((&listed[1]["name"], &listed[1]["headers"]), (&json!("Box"), &json!(["x-a", "x-b"])));
+    assert_eq!(listed[1]["key"]["set"], true, "an empty field keeps the key");
+    let no_colon: Vec<_> = whole.iter().map(|(n, v)| (*n, if *n == "headers" { "X-A" } else { *v })).collect();
+    let (status, again) = api.form("/forms/providers/change", &no_colon).await;
+    assert!(status == StatusCode::UNPROCESSABLE_ENTITY && again.contains("Each line must be like"), "{again}");
+
+    let (_, to) = api.form("/forms/providers/change", &[("id", "b-box"), ("switch", "off")]).await;
+    assert!(api.page(&to).await.contains("data-state=\"off\""));
+    assert!(api.models("/api/models?all=1").await.iter().all(|model| !model.starts_with("b-box")));
+    api.form("/forms/providers/change", &[("id", "b-box"), ("switch", "on")]).await;
+    let (_, to) = api.form("/forms/providers/key", &[("id", "b-box"), ("remove", "1")]).await;
+    assert!(api.page(&to).await.contains("No key set"));
+    let (_, to) = api.form("/forms/providers/remove", &[("id", "b-box")]).await;
+    let gone = api.page(&to).await;
+    assert!(gone.contains("Removed.") && !gone.contains("provider-b-box"), "{gone}");
+    let request = Request::builder().uri("/settings").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+    assert_eq!(api.send(request).await.headers()["location"], "/settings/providers");
+}
