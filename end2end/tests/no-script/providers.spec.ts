@@ -6,7 +6,8 @@ const KEY = "canary-key-of-this-test-4f2a";
 
 test.use({ configured: false });
 
-test("a provider is connected from the first run on, and removed", async ({ page, model }) => {
+test("a provider is connected from the first run on, and removed", async ({ page, model, watch }) => {
+  watch.expect(/status of 422/);
   await page.goto("/");
   await page.getByRole("link", { name: "Other server" }).click();
   const add = page.getByRole("region", { name: "Add a provider" });
