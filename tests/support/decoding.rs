@@ -6,7 +6,7 @@ use turnleaf::server::outbound::provider::{Decoder, Item};
 use crate::fixtures::Recording;
 
 #[path = "invariants.rs"]
-#[allow(dead_code, reason = "the rest of it is for `provider_damage`")]
+#[expect(dead_code, reason = "the rest of it is for `provider_damage`")]
 mod invariants;
 
 use invariants::joined;
