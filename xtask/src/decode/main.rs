@@ -92,9 +92,15 @@ fn measure(api: Api, recordings: &[Recording]) -> Result<Value> {
     let (mut framed, mut decoded) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         framed.push(timed(&|recording| frame(recording)));
-        decoded.push(timed(&|recording| drop(black_box(decode(api, recording)))));
+        decoded.push(timed(&|recording| {
+            black_box(decode(api, recording));
+        }));
     }
-    let counted = allocation_counter::measure(|| recordings.iter().for_each(|recording| drop(decode(api, recording))));
+    let counted = allocation_counter::measure(|| {
+        recordings.iter().for_each(|recording| {
+            black_box(decode(api, recording));
+        })
+    });
     let (framed, decoded) = (middle(framed), middle(decoded));
     Ok(json!({
         "api": api.as_str(),
