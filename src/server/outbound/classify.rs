@@ -59,6 +59,12 @@ pub fn document(document: &Value, provider: &str, secrets: &Secrets) -> Failure 
     failure
 }
 
+/// Whether this word for why a reply stopped means that it is not over: sent back as it is, it goes on (Anthropic's
+/// `pause_turn`, providers.md 2.6).
+pub fn is_paused(stop_reason: &str) -> bool {
+    stop_reason == "pause_turn"
+}
+
 /// Whether a stop reason of any API says that a filter took the reply (providers.md 2.7, 7.2).
 pub fn is_filtered(stop_reason: &str) -> bool {
     const REASONS: [&str; 13] = [

@@ -18,6 +18,8 @@ pub trait Provider: Send + Sync {
     fn id(&self) -> &str;
     /// The name for people.
     fn name(&self) -> &str;
+    /// What its responses are written in: an API as configurations name it, or a stand-in's own word.
+    fn api(&self) -> &'static str;
     /// Where it is, as configured; nothing for a stand-in.
     fn base_url(&self) -> Option<&str> {
         None

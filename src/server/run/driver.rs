@@ -21,6 +21,7 @@ use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
 use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
+use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
@@ -35,6 +36,16 @@ impl From<Failure> for Halt {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
+}
+
+/// What a generation that ended asks for.
+enum Next {
+    /// Nothing: the reply is complete.
+    Over,
+    /// Its tool calls, answered.
+    Tools(Vec<PendingCall>),
+    /// The next request: the provider paused in the middle of a long reply and goes on when it is sent back.
+    GoesOn,
 }
 
 /// One run in progress.
@@ -104,11 +115,11 @@ pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
 impl Run<'_> {
     async fn steps(&mut self) -> Result<(), Halt> {
         for _ in 0..limits::TOOL_ROUNDS {
-            let calls = self.generation().await?;
-            if calls.is_empty() {
-                return Ok(());
+            match self.generation().await? {
+                Next::Over => return Ok(()),
+                Next::Tools(calls) => self.run_tools(calls).await?,
+                Next::GoesOn => {}
             }
-            self.run_tools(calls).await?;
         }
         Err(Failure::new(FailureKind::LimitRounds, self.provider.name()).into())
     }

@@ -118,7 +118,7 @@ impl Run<'_> {
         let mut raws: HashMap<TurnId, (Raw, Vec<Bytes>)> = HashMap::new();
         for turn in &path {
             if let Some(steps) = steps.remove(&turn.id) {
-                raws.insert(turn.id, kept(turn, steps));
+                raws.insert(turn.id, kept(turn, steps, self.provider.api()));
             }
         }
         // Replies up to the one that the provider refused; none where that one is not on this path.
@@ -160,8 +160,9 @@ impl Run<'_> {
     }
 }
 
-/// What is kept of a reply's bytes, without the requests in it that were refused and sent again.
-fn kept(turn: &Turn, steps: Vec<RawStep>) -> (Raw, Vec<Bytes>) {
+/// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
+/// which the provider of this name spoke before, cannot be read by this one.
+fn kept(turn: &Turn, steps: Vec<RawStep>, api: &str) -> (Raw, Vec<Bytes>) {
     let last = steps.len().saturating_sub(1);
     let steps: Vec<RawStep> = steps
         .into_iter()
@@ -174,7 +175,11 @@ fn kept(turn: &Turn, steps: Vec<RawStep>) -> (Raw, Vec<Bytes>) {
             |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;
         turn.blocks.iter().any(is_of)
     };
-    let raw = if steps.is_empty() || steps.iter().any(|step| step.bytes.is_empty() && wrote(step)) {
+    let is_foreign = |step: &RawStep| step.api.as_deref().is_some_and(|of| of != api);
+    let raw = if steps.is_empty()
+        || steps.iter().any(is_foreign)
+        || steps.iter().any(|step| step.bytes.is_empty() && wrote(step))
+    {
         Raw::Missing
     } else if steps.iter().all(|step| step.is_complete) {
         Raw::Whole

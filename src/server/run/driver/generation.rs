@@ -6,10 +6,10 @@ use futures::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::attempts::Tried;
-use super::{Halt, Run};
+use super::{Halt, Next, Run};
 use crate::domain::context::RequestManifest;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
-use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
+use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
@@ -35,9 +35,9 @@ pub(super) struct Progress {
 }
 
 impl Run<'_> {
-    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives the tool calls that
-    /// wait for an answer.
-    pub(super) async fn generation(&mut self) -> Result<Vec<PendingCall>, Halt> {
+    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives what it asks
+    /// for.
+    pub(super) async fn generation(&mut self) -> Result<Next, Halt> {
         loop {
             let (request, manifest) = self.request().await?;
             let body = self.provider.build(&request);
@@ -76,6 +76,7 @@ impl Run<'_> {
             turn_id: self.job.turn.id,
             step,
             provider: self.job.lock.provider.clone(),
+            api: self.provider.api().to_owned(),
             model_requested: self.job.lock.model.clone(),
             request_body: body.to_vec(),
             request_manifest: serde_json::to_value(manifest).unwrap_or_default(),
