@@ -59,6 +59,8 @@ struct Run<'a> {
     /// What the generations that ended cost, in order.
     charges: Vec<Option<Charge>>,
     context: Option<context::Context>,
+    /// The request after which the provider paused. The same again would pause again.
+    paused_at: Option<Bytes>,
     /// The bodies of this turn's generations that ended, in order.
     steps_raw: Vec<Bytes>,
     /// The generations that were made, whose bytes are packed at the end.
@@ -88,6 +90,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         usages: Usages::default(),
         charges: Vec::new(),
         context: None,
+        paused_at: None,
         steps_raw: Vec::new(),
         generations: Vec::new(),
         step: 0,

@@ -33,7 +33,8 @@ impl Run<'_> {
         let mut events = Vec::new();
         progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
         self.recorder.extend(events);
-        let charge = self.charge(self.sale(&progress)).await;
+        let is_cut_off = halt.is_some() && progress.has_content;
+        let charge = self.charge(Sale { is_cut_off, ..self.sale(&progress) }).await;
         let end = self.generation_end(&progress, halt.as_ref(), charge);
         if let Some(halt) = halt {
             self.cut_off = Some(end);
@@ -76,6 +77,7 @@ impl Run<'_> {
             usage: progress.usage,
             reported_micros: progress.reported_micros,
             is_refused: progress.is_refused,
+            is_cut_off: false,
             at: self.supervisor.clock().now(),
         }
     }

@@ -33,6 +33,7 @@ sql! {
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
     /// Followed by a list of turn ids.
+    PACKED = "SELECT raw_response, raw_bytes FROM generations WHERE id = $1";
     OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api FROM generations g ";
 }
 
@@ -135,7 +136,11 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
         for row in rows {
             let bytes = match (row.raw_response, row.raw_bytes) {
                 (Some(packed), Some(length)) => decompress(&packed, length, row.id)?,
-                _ => pieces(db, row.id).await?.concat(),
+                _ => match pieces(db, row.id).await?.concat() {
+                    // They may have been packed since the row was read.
+                    none if none.is_empty() => packed(db, row.id).await?,
+                    bytes => bytes,
+                },
             };
             let is_complete = row.raw_complete && row.status == "complete" && !bytes.is_empty();
             let step = RawStep { generation_id: row.id.into(), is_complete, api: row.api, bytes };
@@ -143,6 +148,16 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
         }
     }
     Ok(map)
+}
+
+/// The packed bytes of a response; none where there are none.
+async fn packed(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> {
+    let row: Option<(Option<Vec<u8>>, Option<i64>)> =
+        on!(db, |pool| sqlx::query_as(PACKED).bind(generation).fetch_optional(pool).await?);
+    match row {
+        Some((Some(packed), Some(length))) => decompress(&packed, length, generation),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Packs within the transaction that ends the generation, if that takes no time.

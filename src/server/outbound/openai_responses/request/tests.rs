@@ -250,3 +250,12 @@ fn a_longer_history_begins_with_the_same_items() {
     let short = short.as_array().unwrap();
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);
 }
+
+#[test]
+fn a_name_that_looks_like_a_numbered_one_does_not_stop_the_numbers() {
+    let mut used = HashSet::from(["look".to_owned(), "look-2".to_owned(), "look-3".to_owned()]);
+    let mut items = [calling("look", "{}")];
+    let mut calls = [SentCall { number: 0, call_id: "look".into(), output_type: "function_call_output" }];
+    tell_apart(&mut items, &mut calls, &mut used);
+    assert_eq!((&items[0]["call_id"], calls[0].call_id.as_str()), (&json!("look-4"), "look-4"));
+}
