@@ -9,6 +9,7 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf::server::store::generations::{self, raw};
 
 use crate::fakeprov::{FakeProvider, Verb};
 use crate::house::House;
@@ -106,6 +107,13 @@ impl Heard {
         let path = format!("/api/turns/{}/generations", self.turn["id"].as_str().unwrap());
         let generations: Value = serde_json::from_slice(&self.get(&path).await).unwrap();
         self.get(&format!("/api/generations/{}/raw", generations[0]["id"].as_str().unwrap())).await
+    }
+
+    /// The provider's bytes as they are stored.
+    async fn stored(&self) -> Vec<u8> {
+        let (house, turn) = (&self.client.house, self.turn["id"].as_str().unwrap().parse().unwrap());
+        let generations = generations::list(&house.db, house.owner, turn).await.unwrap();
+        raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap()
     }
 }
 
@@ -273,6 +281,7 @@ async fn a_key_that_a_provider_repeats_is_shown_nowhere() {
                 ("the page", heard.get(&format!("/c/{}", heard.chat)).await),
                 ("the generations", heard.get(&generations).await),
                 ("the raw bytes", heard.raw().await),
+                ("the stored bytes", heard.stored().await),
             ] {
                 let shown = String::from_utf8_lossy(&text);
                 assert!(!text.is_empty() && !holds_key(&text), "{place}, {what}, {api:?}: {shown}");

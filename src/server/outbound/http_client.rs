@@ -53,6 +53,8 @@ pub struct Target {
     /// Whether it may be anywhere but on the open internet.
     pub local_network: bool,
     pub secrets: Secrets,
+    /// Those that are taken out of replies too, before anything reads or stores them.
+    pub reply_secrets: Secrets,
 }
 
 /// How a key is shown.
@@ -75,6 +77,7 @@ impl Target {
             extra_headers: endpoint.headers.clone().into(),
             local_network: endpoint.local_network,
             secrets: Secrets::new(endpoint.secrets().cloned()),
+            reply_secrets: Secrets::of_replies(endpoint.secrets().cloned()),
         }
     }
 }
@@ -111,7 +114,10 @@ impl HttpClient {
             return Err(Refused { status: Some(status), headers: reply_headers, ..Refused::unanswered(failure) });
         }
         let target = target.clone();
-        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken(&error, &target)));
+        let body = response.bytes_stream().map(move |piece| match piece {
+            Ok(bytes) => Ok(target.reply_secrets.redact_bytes(bytes)),
+            Err(error) => Err(broken(&error, &target)),
+        });
         Ok(Reply { status, headers: reply_headers, body: body.boxed() })
     }
 

@@ -151,7 +151,7 @@ impl ChatSettingsView<'_> {
                 {self.number("max_tokens", words::MAX_TOKENS, &form.max_tokens, |model| model.max_tokens.to_string())}
                 {lines("stop_sequences", words::STOPS, words::STOPS_HINT, &form.stop_sequences, 3)}
                 {self.policy()}
-                <button type="submit" class="button primary">{words::SAVE}</button>
+                <div class="deeds"><button type="submit" class="button primary">{words::SAVE}</button></div>
             </form>
         }
     }
