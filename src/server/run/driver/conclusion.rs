@@ -42,6 +42,7 @@ impl Run<'_> {
         }
         let calls = progress.builder.tool_calls().to_vec();
         self.steps_raw.push(Bytes::from(progress.raw));
+        self.response_id = progress.response_id;
         if !calls.is_empty() {
             self.status(TurnStatus::WaitingSubagents);
         }
