@@ -566,9 +566,8 @@ fn a_provider_of_the_file_may_keep_responses_where_its_api_can() {
     assert_eq!(keeps(text, &[("OPENAI_API_KEY", "k")]), expected);
 
     for api in ["openai_chat", "anthropic", "gemini", "ollama"] {
-        let text = format!(
-            "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = '{api}'\nkeeps_responses = true\n"
-        );
+        let text =
+            format!("[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = '{api}'\nkeeps_responses = true\n");
         let error = load_file(&text).map(|_| ()).unwrap_err();
         for word in ["keeps_responses", "`lab`", "openai_responses", api] {
             assert!(error.contains(word), "{error}");

@@ -180,8 +180,7 @@ impl Run<'_> {
             })
             .collect();
         let manifest = manifest(&described, &self.job.lock);
-        let previous =
-            state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
+        let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
         let is_masked = is_masked(&manifest);
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let history = path
@@ -200,7 +199,16 @@ impl Run<'_> {
                 }
             })
             .collect();
-        Ok(Context { history, manifest, frozen, policy: policy.unwrap_or_default(), state, earlier, previous, is_masked })
+        Ok(Context {
+            history,
+            manifest,
+            frozen,
+            policy: policy.unwrap_or_default(),
+            state,
+            earlier,
+            previous,
+            is_masked,
+        })
     }
 }
 
