@@ -540,6 +540,7 @@ async fn providers_are_their_owners(db: &Db, story: &Story) {
         settings: ProviderSettings {
             hidden_models: vec!["a/b".into()],
             local_network: true,
+            keeps_responses: true,
             key_ends_in: Some("4f2a".into()),
             ..ProviderSettings::default()
         },

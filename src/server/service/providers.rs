@@ -216,8 +216,7 @@ impl Service {
                 default_model: row.settings.default_model.clone(),
                 hidden_models: row.settings.hidden_models.clone(),
                 local_network: row.settings.local_network,
-                // Of the configuration file alone.
-                keeps_responses: false,
+                keeps_responses: row.settings.keeps_responses,
                 set_by: None,
             }),
             _ => registry.remove(&row.slug),
