@@ -69,6 +69,8 @@ pub const CONNECT: Duration = Duration::from_secs(10);
 pub const FIRST_BYTE: Duration = Duration::from_secs(120);
 /// Between any two bytes.
 pub const IDLE_BYTES: Duration = Duration::from_secs(60);
+/// The same, and the time to the first byte, while a model thinks: some say nothing for minutes (providers.md 10).
+pub const IDLE_THINKING: Duration = Duration::from_secs(300);
 /// How long a usage is waited for after the last word.
 pub const LATE_USAGE: Duration = Duration::from_secs(1);
 /// Between two real events.

@@ -22,6 +22,10 @@ impl Provider for WithTools {
         self.0.name()
     }
 
+    fn api(&self) -> &'static str {
+        self.0.api()
+    }
+
     fn capabilities(&self, model: &str) -> Capabilities {
         self.0.capabilities(model)
     }

@@ -39,9 +39,10 @@ async fn stored(api: &Api, chat: &str) -> Value {
 async fn what_is_saved_is_stored_and_shown() {
     let api = Api::new([]).await;
     let chat = api.chat().await;
+    let branch = stored(&api, &chat).await["branches"][0]["id"].as_str().unwrap().to_owned();
     let fields = "system_prompt=Be+%3Cb%3Ebrief%3C%2Fb%3E.&thinking=high&temperature=0%2C5&max_tokens=900\
                   &stop_sequences=END%0D%0A+two&policy=signatures_only";
-    let (status, to, _) = save(&api, &chat, fields).await;
+    let (status, to, _) = save(&api, &chat, &format!("{fields}&branch_id={branch}")).await;
     assert_eq!((status, to), (StatusCode::SEE_OTHER, Some(format!("/c/{chat}/settings?saved=1"))));
     let stored = stored(&api, &chat).await;
     assert_eq!(stored["system_prompt"], "Be <b>brief</b>.");

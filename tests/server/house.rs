@@ -62,14 +62,25 @@ impl House {
 
     /// A data directory, answered by these providers and by those that are stored in it.
     pub async fn of_registry(dir: tempfile::TempDir, registry: Registry, sealing_key: &str) -> Self {
+        Self::storing(dir, registry, sealing_key, true).await
+    }
+
+    /// A fresh database that keeps no bytes of the provider.
+    pub async fn without_raw(provider: Scripted) -> Self {
+        let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into()])]);
+        Self::storing(tempfile::tempdir().unwrap(), registry, "a key for tests", false).await
+    }
+
+    async fn storing(dir: tempfile::TempDir, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
         db.migrate(None, clock.now()).await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
-        let pace = Pace { idle_bytes: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
-        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, true, pace);
+        let pace =
+            Pace { idle_bytes: SILENCE, thinking: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
+        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, stores_raw, pace);
         let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
         let service = Service::new(supervisor, owner, sealer);
         service.load_providers(owner).await.unwrap();

@@ -438,3 +438,37 @@ async fn an_interrupted_reply_goes_back_as_far_as_the_provider_takes_it() {
     assert_eq!(messages(&log, 2)[..3], messages(&log, 1)[..]);
     house.check().await;
 }
+
+#[tokio::test]
+async fn a_reply_that_the_provider_paused_is_sent_back_and_goes_on() {
+    let search = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "trees"}});
+    let provider =
+        anthropic([whole(&[said("I look."), search.clone()], "pause_turn"), whole(&[said("Oaks.")], "end_turn")]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let turn = house.ended(house.send("which?").await.assistant_turn.id).await;
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "I look.Oaks."));
+    let sent = messages(&log, 1);
+    assert_eq!(sent.len(), 2, "the request ends with the reply as it stands");
+    assert_eq!((&sent[1]["role"], &sent[1]["content"][1]), (&json!("assistant"), &search));
+    let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    assert_eq!(
+        generations.iter().map(|generation| generation.status).collect::<Vec<_>>(),
+        [GenerationStatus::Complete; 2]
+    );
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_speaks_another_api_now_gets_earlier_replies_as_text() {
+    let house = House::new(anthropic([whole(&[thought("s"), said("Oaks.")], "end_turn")])).await;
+    let first = house.send("which?").await;
+    house.ended(first.assistant_turn.id).await;
+    let chat = Scripted::new("scripted", [answer([text("Yes.")])]);
+    let log = chat.log();
+    let house = House::open(house.dir, chat).await;
+    let second = next(&house, &first, "sure?").await;
+    house.ended(second.assistant_turn.id).await;
+    assert_eq!(messages(&log, 0)[1], json!({"role": "assistant", "content": "Oaks."}));
+    house.check().await;
+}

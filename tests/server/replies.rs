@@ -517,3 +517,47 @@ async fn a_full_disk_loses_nothing_that_was_shown_and_recovers_by_itself() {
     assert_eq!(house.ended(house.send("better?").await.assistant_turn.id).await.status, TurnStatus::Complete);
     house.check().await;
 }
+
+#[tokio::test]
+async fn a_server_that_says_no_more_after_its_reason_has_finished() {
+    let reason = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+    let house = House::new(provider([Answer::Stream(vec![text("All."), Step::event(&reason), Step::Hang])])).await;
+    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "All."));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn nothing_of_an_attempt_that_failed_is_the_next_ones() {
+    let overloaded = json!({ "error": { "message": "overloaded", "code": 503 } });
+    let counted = json!({ "model": "other", "choices": [], "usage": { "prompt_tokens": 9, "completion_tokens": 1 } });
+    let first = Answer::Stream(vec![Step::event(&counted), Step::event(&overloaded)]);
+    let refused = Refused { status: Some(401), ..Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "S")) };
+    let house = House::new(provider([first, Answer::Refuse(refused)])).await;
+    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderAuth);
+    let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    assert_eq!((generations[0].usage.input_tokens, generations[0].model_returned.as_deref()), (None, None));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn without_stored_bytes_earlier_steps_are_told_as_text() {
+    let call =
+        delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }));
+    let refused = || Refused { status: Some(401), ..Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "S")) };
+    let tool = ToolSpec { name: "look".into(), description: String::new(), parameters: json!({ "type": "object" }) };
+    let asking = Answer::Stream([vec![text("I look."), call], finish("tool_calls")].concat());
+    let provider = provider([asking, Answer::Refuse(refused()), answer([text("Yes.")])])
+        .with_tools(vec![tool], |_, _| Some(ToolOutcome { result: json!("seen"), is_error: false }));
+    let log = provider.log();
+    let house = House::without_raw(provider).await;
+    let first = house.send("a").await;
+    house.ended(first.assistant_turn.id).await;
+    let next = StartTurn { chat_id: Some(first.chat.id), ..message("b") };
+    let second = house.service.start_turn(house.owner, next).await.unwrap();
+    house.ended(second.assistant_turn.id).await;
+    let body: Value = serde_json::from_slice(&log.requests()[2]).unwrap();
+    assert_eq!(body["messages"][1], json!({ "role": "assistant", "content": "I look." }));
+    house.check().await;
+}

@@ -191,6 +191,7 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
         turn_id: live.id,
         step: 0,
         provider: "demo".into(),
+        api: "openai_chat".into(),
         model_requested: "scripted".into(),
         request_body: b"{ \"model\":\"scripted\" }".to_vec(),
         request_manifest: json!([{"turn_id": story.question.id, "mode": "raw"}]),
@@ -372,6 +373,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
     assert_eq!(of_turns.len(), 1);
     let step = &of_turns[&story.reply.id][0];
     assert_eq!((step.is_complete, &step.bytes, step.generation_id), (true, &sent, generation.id));
+    assert_eq!(step.api.as_deref(), Some("openai_chat"));
     assert_eq!(raw::unpacked(db, 9).await.unwrap(), []);
 
     // A large body is left for `pack`, and can be read before it and after it.
@@ -381,6 +383,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
         turn_id: story.reply.id,
         step: 1,
         provider: "demo".into(),
+        api: "openai_chat".into(),
         model_requested: "scripted".into(),
         request_body: Vec::new(),
         request_manifest: json!([]),

@@ -73,12 +73,13 @@ pub async fn save(
         }
         Err(error) => return Err(error.into()),
     }
-    let branch = app.service().path(viewer.0, id, None, 1).await?.branch;
-    if let (Some(branch), Some(policy)) = (branch, form.policy())
-        && branch.policy != policy
-    {
-        let change = BranchChange { name: None, policy: Some(policy) };
-        app.service().change_branch(viewer.0, branch.id, change).await?;
+    // The branch that the page showed, which may not be the one that the chat shows by now.
+    if let (Some(branch), Some(policy)) = (fields.text("branch_id").and_then(|id| id.parse().ok()), form.policy()) {
+        let (branch, _) = app.service().branch(viewer.0, branch).await?;
+        if branch.chat_id == id && branch.policy != policy {
+            let change = BranchChange { name: None, policy: Some(policy) };
+            app.service().change_branch(viewer.0, branch.id, change).await?;
+        }
     }
     Ok(see_other(&format!("/c/{id}/settings?saved=1")))
 }

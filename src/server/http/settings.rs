@@ -50,7 +50,12 @@ pub async fn show(
     let find = |id: &str| page.providers.iter().find(|provider| provider.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|provider| !provider.locked).map(|provider| {
         let mut form = Form::of_provider(provider);
-        form.values.base_url = query.base_url.clone().unwrap_or(form.values.base_url);
+        // Only the address that a test of this connection found: a link from elsewhere must not put one beside a key.
+        if let Some(suggestion) =
+            query.base_url.as_ref().filter(|url| provider.status.suggestion.as_ref() == Some(*url))
+        {
+            form.values.base_url = suggestion.clone();
+        }
         (provider.id.clone(), form)
     });
     let said = query.done.as_deref().and_then(|done| said(done, query.id.as_deref().and_then(find)));

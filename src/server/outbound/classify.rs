@@ -59,6 +59,24 @@ pub fn document(document: &Value, provider: &str, secrets: &Secrets) -> Failure 
     failure
 }
 
+/// The error that a stream ended with, as JSON, without what the stream says beside it: some repeat the prompt there.
+/// Empty where there is none.
+pub fn failing(body: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(body);
+    let error = |line: &str| {
+        let event: Value = serde_json::from_str(line.trim().trim_start_matches("data:")).ok()?;
+        let nested = event.pointer("/response/error").or(event.get("error")).filter(|error| !error.is_null()).cloned();
+        nested.or_else(|| (event.get("type")?.as_str()? == "error").then_some(event))
+    };
+    text.lines().rev().find_map(error).map(|error| error.to_string().into_bytes()).unwrap_or_default()
+}
+
+/// Whether this word for why a reply stopped means that it is not over: sent back as it is, it goes on (Anthropic's
+/// `pause_turn`, providers.md 2.6).
+pub fn is_paused(stop_reason: &str) -> bool {
+    stop_reason == "pause_turn"
+}
+
 /// Whether a stop reason of any API says that a filter took the reply (providers.md 2.7, 7.2).
 pub fn is_filtered(stop_reason: &str) -> bool {
     const REASONS: [&str; 13] = [

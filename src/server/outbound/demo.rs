@@ -82,6 +82,10 @@ impl Provider for Demo {
         ID
     }
 
+    fn api(&self) -> &'static str {
+        ID
+    }
+
     fn name(&self) -> &str {
         NAME
     }

@@ -96,10 +96,9 @@ struct Clients {
 impl HttpClient {
     /// Posts a body and gives the response as soon as its headers are there.
     pub async fn post(&self, target: &Target, path: &str, body: Bytes) -> Result<Reply, Refused> {
-        let client = self.client(target).map_err(Refused::unanswered)?;
-        let request =
-            client.post(url_of(target, path)).headers(headers(target).map_err(Refused::unanswered)?).body(body);
-        let response = request.send().await.map_err(|error| Refused::unanswered(unreached::failure(&error, target)))?;
+        let client = self.client(target).map_err(Refused::unsent)?;
+        let request = client.post(url_of(target, path)).headers(headers(target).map_err(Refused::unsent)?).body(body);
+        let response = request.send().await.map_err(|error| unreached::refused(&error, target))?;
         let reply_headers = kept(response.headers());
         let status = response.status().as_u16();
         if !response.status().is_success() {
@@ -118,9 +117,9 @@ impl HttpClient {
 
     /// Gets a small JSON document, such as a list of models.
     pub async fn get_json(&self, target: &Target, path: &str) -> Result<serde_json::Value, Refused> {
-        let client = self.client(target).map_err(Refused::unanswered)?;
-        let request = client.get(url_of(target, path)).headers(headers(target).map_err(Refused::unanswered)?);
-        let response = request.send().await.map_err(|error| Refused::unanswered(unreached::failure(&error, target)))?;
+        let client = self.client(target).map_err(Refused::unsent)?;
+        let request = client.get(url_of(target, path)).headers(headers(target).map_err(Refused::unsent)?);
+        let response = request.send().await.map_err(|error| unreached::refused(&error, target))?;
         let status = response.status().as_u16();
         if !response.status().is_success() {
             let headers = kept(response.headers());
@@ -224,6 +223,7 @@ async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String,
         status: Some(status),
         headers,
         body: target.secrets.redact_bytes(body),
+        is_unsent: false,
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Sale {
     pub reported_micros: Option<u64>,
     /// The provider refused the request, or could not be reached.
     pub is_refused: bool,
+    /// The reply was cut off: most providers have not counted by then what it said.
+    pub is_cut_off: bool,
     pub at: DateTime<Utc>,
 }
 
@@ -42,7 +44,8 @@ impl Prices {
         Self { configured }
     }
 
-    /// What a call cost. `None` where nobody knows: no price, or no counts of what was read and what was written.
+    /// What a call cost. `None` where nobody knows: no price, no counts of what was read and what was written, or a
+    /// reply that was cut off.
     ///
     /// Where [`Sale::needs_list`] says so, the first use reads the whole list, which takes tens of milliseconds: not for a
     /// task that others wait for.
@@ -53,6 +56,9 @@ impl Prices {
         }
         if sale.is_refused && self.is_sold(sale) {
             return charge(0, CostBasis::Refused);
+        }
+        if sale.is_cut_off {
+            return None;
         }
         if let Some(price) = self.configured_price(sale) {
             return charge(configured_micros(price, &sale.usage)?, CostBasis::Configured);

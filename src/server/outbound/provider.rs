@@ -10,7 +10,7 @@ use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Block, Capabilities, Failure, FailureKind, Params, Role, Thinking, TurnId, Usage};
+use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {
@@ -18,6 +18,8 @@ pub trait Provider: Send + Sync {
     fn id(&self) -> &str;
     /// The name for people.
     fn name(&self) -> &str;
+    /// What its responses are written in: an API as configurations name it, or a stand-in's own word.
+    fn api(&self) -> &'static str;
     /// Where it is, as configured; nothing for a stand-in.
     fn base_url(&self) -> Option<&str> {
         None
@@ -151,6 +153,8 @@ pub struct Refused {
     pub headers: Vec<(String, String)>,
     /// The error document as it came, cut at [`ERROR_BODY_BYTES`].
     pub body: Bytes,
+    /// The request never left this machine.
+    pub is_unsent: bool,
 }
 
 /// How much of an error document is read.
@@ -167,13 +171,18 @@ impl Refused {
     /// No response came.
     pub fn unanswered(failure: Failure) -> Self {
         let retries_by_itself = failure.kind.retries_by_itself();
-        Self { failure, retries_by_itself, status: None, headers: Vec::new(), body: Bytes::new() }
+        Self { failure, retries_by_itself, status: None, headers: Vec::new(), body: Bytes::new(), is_unsent: false }
     }
 
-    /// Whether nothing is charged for the attempt: the provider said no, or never heard of it. Of one that went silent
-    /// nobody knows.
+    /// Nothing was sent.
+    pub fn unsent(failure: Failure) -> Self {
+        Self { is_unsent: true, ..Self::unanswered(failure) }
+    }
+
+    /// Whether nothing is charged for the attempt: the provider said no, or never heard of it. Of one whose connection
+    /// broke, or that went silent, nobody knows.
     pub fn is_free(&self) -> bool {
-        self.status.is_some() || self.failure.kind == FailureKind::ProviderUnreachable
+        self.is_unsent || self.status.is_some_and(|status| !(200..300).contains(&status))
     }
 }
 

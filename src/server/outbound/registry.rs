@@ -1,9 +1,9 @@
 //! Which providers there are, which models they offer, and which of them a new chat gets.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use bytes::Bytes;
-use futures::future::join_all;
 use secrecy::SecretString;
 
 use crate::domain::Capabilities;
@@ -22,6 +22,7 @@ mod contexts;
 mod entry;
 pub mod local;
 pub mod models;
+mod refresh;
 
 pub use check::{Check, State};
 pub use entry::{Known, Origin};
@@ -40,6 +41,8 @@ pub struct Registry {
     prices: Arc<Prices>,
     /// Every key since the start, also of endpoints that are gone: what they said may still be read.
     keys: RwLock<Vec<SecretString>>,
+    /// Ids and addresses of the endpoints of the settings that rest.
+    resting: Mutex<HashMap<String, String>>,
 }
 
 impl Registry {
@@ -61,7 +64,7 @@ impl Registry {
         let keys = entries.iter().filter_map(|entry| entry.endpoint.as_ref()).flat_map(|endpoint| endpoint.secrets());
         let keys = RwLock::new(keys.cloned().collect());
         let (entries, default) = (RwLock::new(Arc::new(entries)), RwLock::new(default));
-        Self { entries, default, candidates, client, prices: Arc::default(), keys }
+        Self { entries, default, candidates, client, prices: Arc::default(), keys, resting: Mutex::default() }
     }
 
     /// The same with what the configuration says of prices.
@@ -93,13 +96,15 @@ impl Registry {
             client: HttpClient::default(),
             prices: Arc::default(),
             keys: RwLock::default(),
+            resting: Mutex::default(),
         }
     }
 
     /// Adds an endpoint of the settings, or puts it in the place of the one with its id. Replies that run keep the
     /// provider that they began with.
     pub fn put(&self, endpoint: Endpoint) {
-        self.keys.write().unwrap_or_else(PoisonError::into_inner).extend(endpoint.secrets().cloned());
+        self.remember_keys(&endpoint);
+        self.resting().remove(&endpoint.id);
         let mut entry = Entry::of(endpoint, &self.client, Origin::Stored);
         self.update(|entries| {
             let provider = entry.provider.clone();
@@ -120,7 +125,30 @@ impl Registry {
 
     /// Takes an endpoint of the settings away.
     pub fn remove(&self, id: &str) {
+        self.resting().remove(id);
+        self.take_out(id);
+    }
+
+    /// Keeps an endpoint of the settings that is not to be used now: it is not found on this machine either, under its
+    /// id or at its address, as long as it rests.
+    pub fn rest(&self, endpoint: &Endpoint) {
+        self.remember_keys(endpoint);
+        self.resting().insert(endpoint.id.clone(), endpoint.base_url.clone());
+        self.take_out(&endpoint.id);
+        let is_it = |entry: &Entry| entry.origin == Origin::FoundLocally && entry.is(endpoint);
+        self.update(|entries| entries.retain(|entry| !is_it(entry)));
+    }
+
+    fn take_out(&self, id: &str) {
         self.update(|entries| entries.retain(|entry| entry.origin != Origin::Stored || entry.provider.id() != id));
+    }
+
+    fn resting(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember_keys(&self, endpoint: &Endpoint) {
+        self.keys.write().unwrap_or_else(PoisonError::into_inner).extend(endpoint.secrets().cloned());
     }
 
     /// Sets what new chats get when nothing is chosen.
@@ -213,59 +241,6 @@ impl Registry {
             models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
         };
         self.entries().iter().filter(is_found).map(server).collect()
-    }
-
-    /// Asks every provider for its models and looks for local servers, all at once and each for at most
-    /// `limits::MODEL_LIST`. Who does not answer keeps what was known of it.
-    pub async fn refresh(&self) {
-        let before = self.entries();
-        let known = before.iter().filter(|entry| entry.origin != Origin::FoundLocally && !entry.is_listed);
-        let asked = known.map(|entry| async move { (entry, check::ask(&*entry.provider).await) });
-        let found = self.to_look_for().map(|candidate| async {
-            let models = local::look(candidate, &self.client).await?;
-            let mut entry = Entry::of(candidate.clone(), &self.client, Origin::FoundLocally);
-            entry.check = Some(Check::working(models.len()));
-            entry.default_model = models.first().map(|listed| listed.id.clone());
-            entry.models = models;
-            Some(entry)
-        });
-        let (asked, found) = futures::join!(join_all(asked), join_all(found));
-        self.update(|entries| {
-            for (entry, answer) in asked {
-                entry::note(entries, &entry.provider, answer);
-            }
-            entries.retain(|entry| entry.origin != Origin::FoundLocally);
-            let is_new =
-                |found: &Entry| !entries.iter().any(|entry| is_same_server(&*entry.provider, &*found.provider));
-            let found: Vec<Entry> = found.into_iter().flatten().filter(is_new).collect();
-            entries.extend(found);
-        });
-        self.look_up_contexts().await;
-    }
-
-    /// The local servers that are not connected under another name already.
-    fn to_look_for(&self) -> impl Iterator<Item = &Endpoint> {
-        let entries = self.entries();
-        let is_it = |entry: &Entry, candidate: &Endpoint| {
-            entry.provider.id() == candidate.id
-                || entry.provider.base_url().is_some_and(|url| local::is_same_server(url, &candidate.base_url))
-        };
-        self.candidates.iter().filter(move |candidate| {
-            !entries.iter().any(|entry| entry.origin != Origin::FoundLocally && is_it(entry, candidate))
-        })
-    }
-
-    /// Asks one provider now, as its owner would try it: also whether another address would be right. `None` when there
-    /// is no such endpoint.
-    pub async fn check(&self, id: &str) -> Option<Check> {
-        let entries = self.entries();
-        let entry = entries.iter().find(|entry| entry.provider.id() == id)?;
-        let endpoint = entry.endpoint.as_ref()?;
-        let answer = check::try_out(&entry.provider, endpoint, &self.client).await;
-        let check = answer.check.clone();
-        self.update(|entries| entry::note(entries, &entry.provider, answer));
-        self.look_up_contexts().await;
-        Some(check)
     }
 
     /// Changes the entries as they are at this moment: others may have changed them since they were read.

@@ -176,6 +176,10 @@ impl Provider for Scripted {
         &self.id
     }
 
+    fn api(&self) -> &'static str {
+        self.speaks.as_ref().map_or("openai_chat", |speaks| speaks.api())
+    }
+
     fn name(&self) -> &str {
         "Scripted"
     }

@@ -137,6 +137,9 @@ impl ChatSettingsView<'_> {
         view! {
             <p><a href=format!("/c/{}", self.chat.id)>{words::BACK_TO_CHAT}</a></p>
             <form class="form" method="post" action=action>
+                {self.branch.map(|(branch, ..)| view! {
+                    <input type="hidden" name="branch_id" value=branch.id.to_string()/>
+                })}
                 {lines("system_prompt", words::SYSTEM_PROMPT, words::SYSTEM_PROMPT_HINT, &form.system_prompt, 6)}
                 {self.kept_prompt()}
                 <h2>{words::PARAMETERS}</h2>

@@ -21,6 +21,7 @@ use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
 use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
+use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
@@ -37,6 +38,16 @@ impl From<Failure> for Halt {
     }
 }
 
+/// What a generation that ended asks for.
+enum Next {
+    /// Nothing: the reply is complete.
+    Over,
+    /// Its tool calls, answered.
+    Tools(Vec<PendingCall>),
+    /// The next request: the provider paused in the middle of a long reply and goes on when it is sent back.
+    GoesOn,
+}
+
 /// One run in progress.
 struct Run<'a> {
     supervisor: &'a Supervisor,
@@ -48,6 +59,8 @@ struct Run<'a> {
     /// What the generations that ended cost, in order.
     charges: Vec<Option<Charge>>,
     context: Option<context::Context>,
+    /// The request after which the provider paused. The same again would pause again.
+    paused_at: Option<Bytes>,
     /// The bodies of this turn's generations that ended, in order.
     steps_raw: Vec<Bytes>,
     /// Under which id the provider keeps the last of them.
@@ -79,6 +92,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         usages: Usages::default(),
         charges: Vec::new(),
         context: None,
+        paused_at: None,
         steps_raw: Vec::new(),
         response_id: None,
         generations: Vec::new(),
@@ -107,11 +121,11 @@ pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
 impl Run<'_> {
     async fn steps(&mut self) -> Result<(), Halt> {
         for _ in 0..limits::TOOL_ROUNDS {
-            let calls = self.generation().await?;
-            if calls.is_empty() {
-                return Ok(());
+            match self.generation().await? {
+                Next::Over => return Ok(()),
+                Next::Tools(calls) => self.run_tools(calls).await?,
+                Next::GoesOn => {}
             }
-            self.run_tools(calls).await?;
         }
         Err(Failure::new(FailureKind::LimitRounds, self.provider.name()).into())
     }

@@ -11,6 +11,8 @@ pub struct Pace {
     pub first_byte: Duration,
     /// Between any two bytes.
     pub idle_bytes: Duration,
+    /// In the place of both while a model thinks, where it is longer.
+    pub thinking: Duration,
     /// Between two real events.
     pub idle_progress: Duration,
     /// The whole turn.
@@ -24,6 +26,7 @@ impl Default for Pace {
         Self {
             first_byte: limits::FIRST_BYTE,
             idle_bytes: limits::IDLE_BYTES,
+            thinking: limits::IDLE_THINKING,
             idle_progress: limits::IDLE_PROGRESS,
             turn: limits::TURN_TIME,
             backoff: limits::BACKOFF_FIRST,

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::providers::draft::check_model;
 use super::{Service, ServiceError};
 use crate::domain::branch::{Frozen, resolve_lock};
 use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
@@ -85,7 +86,7 @@ impl Service {
         };
         let lock = if wanted.may_branch { self.lock_from(&source, wanted)? } else { source.lock.clone() };
         if !wanted.may_branch {
-            check_lock(&source, wanted, parent.as_ref())?;
+            self.check_lock(&source, wanted, parent.as_ref())?;
         }
         if let Some(parent) = &parent {
             if !parent.status.is_terminal() {
@@ -110,15 +111,43 @@ impl Service {
 
     /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
     pub(super) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
+        let lock = self.resolve(source, wanted);
+        if let Some(lock) = lock.as_ref().filter(|lock| lock.provider == source.lock.provider) {
+            self.check_available(lock, source.head_turn_id)?;
+        }
+        self.check_new_lock(wanted, lock)
+    }
+
+    fn resolve(&self, source: &Branch, wanted: &Wanted) -> Option<Lock> {
         let registry = self.supervisor().registry();
-        let lock = resolve_lock(
+        resolve_lock(
             wanted.provider.as_deref(),
             wanted.model.as_deref(),
             Some(&source.lock),
             |provider| registry.default_model(provider),
             &registry.default_lock(),
-        );
-        self.check_new_lock(wanted, lock)
+        )
+    }
+
+    /// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.
+    fn check_lock(&self, branch: &Branch, wanted: &Wanted, from: Option<&Turn>) -> Result<(), ServiceError> {
+        let other = self.resolve(branch, wanted);
+        if other.as_ref() == Some(&branch.lock) {
+            return Ok(());
+        }
+        let provider = other.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        let model = other.as_ref().map(|lock| lock.model.as_str());
+        Err(ServiceError::Conflict {
+            code: "branch_locked",
+            message: format!(
+                "this branch is locked to {} / {}; another model needs a new branch",
+                branch.lock.provider, branch.lock.model
+            ),
+            extra: json!({
+                "locked_to": branch.lock,
+                "fork": { "from_turn_id": from.map(|turn| turn.id), "provider": provider, "model": model },
+            }),
+        })
     }
 
     fn check_new_lock(&self, wanted: &Wanted, lock: Option<Lock>) -> Result<Lock, ServiceError> {
@@ -128,9 +157,7 @@ impl Service {
             return Err(Invalid::new("provider", format!("no provider {unknown:?} is configured")).into());
         }
         let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
-        if lock.model.trim().is_empty() || lock.model.chars().count() > limits::TITLE_CHARS {
-            return Err(Invalid::new("model", format!("1 to {} characters", limits::TITLE_CHARS)).into());
-        }
+        check_model("model", &lock.model)?;
         Ok(lock)
     }
 
@@ -217,24 +244,4 @@ impl Service {
         }
         Ok(turn)
     }
-}
-
-/// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.
-fn check_lock(branch: &Branch, wanted: &Wanted, from: Option<&Turn>) -> Result<(), ServiceError> {
-    let provider = wanted.provider.as_deref().unwrap_or(&branch.lock.provider);
-    let model = wanted.model.as_deref().unwrap_or(&branch.lock.model);
-    if provider == branch.lock.provider && model == branch.lock.model {
-        return Ok(());
-    }
-    Err(ServiceError::Conflict {
-        code: "branch_locked",
-        message: format!(
-            "this branch is locked to {} / {}; {provider} / {model} needs a new branch",
-            branch.lock.provider, branch.lock.model
-        ),
-        extra: json!({
-            "locked_to": branch.lock,
-            "fork": { "from_turn_id": from.map(|turn| turn.id), "provider": provider, "model": model },
-        }),
-    })
 }

@@ -38,7 +38,10 @@ impl Service {
     pub async fn load_providers(&self, owner: UserId) -> Result<(), ServiceError> {
         for row in providers::list(self.db(), owner).await? {
             match self.sealer().open(&row) {
-                Err(error) => tracing::warn!(provider = row.slug, %error, "a stored key cannot be opened"),
+                Err(error) => {
+                    tracing::warn!(provider = row.slug, %error, "a stored key cannot be opened");
+                    self.publish(&row)?;
+                }
                 Ok(_) if self.locked(&row.slug).is_some() => {
                     tracing::warn!(
                         provider = row.slug,
@@ -76,7 +79,10 @@ impl Service {
     /// Stores a new connection. It can be chosen at once.
     pub async fn add_provider(&self, owner: UserId, new: NewProvider) -> Result<Changed, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
-        let taken: Vec<String> = self.providers(owner).await?.into_iter().map(|provider| provider.id).collect();
+        // What was found on this machine gives its id to the connection that takes its place, and its chats go on.
+        let found = self.supervisor().registry().found_locally();
+        let ids = self.providers(owner).await?.into_iter().map(|provider| provider.id);
+        let taken: Vec<String> = ids.filter(|id| !found.iter().any(|found| found.id == *id)).collect();
         let slug = new.slug(&taken)?;
         if let Some(known) = self.locked(&slug) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
@@ -202,24 +208,29 @@ impl Service {
 
     /// Brings the registry in line with a row.
     fn publish(&self, row: &StoredProvider) -> Result<(), ServiceError> {
+        let opened = self.sealer().open(row);
+        let is_used = row.is_enabled && opened.is_ok();
+        let secrets = opened.unwrap_or_default();
+        let endpoint = Endpoint {
+            id: row.slug.clone(),
+            name: row.name.clone(),
+            api: draft::api_of(&row.kind)?,
+            dialect: row.settings.dialect.clone(),
+            base_url: row.base_url.clone(),
+            api_key: secrets.key,
+            headers: secrets.headers,
+            models: row.settings.models.clone(),
+            default_model: row.settings.default_model.clone(),
+            hidden_models: row.settings.hidden_models.clone(),
+            local_network: row.settings.local_network,
+            keeps_responses: row.settings.keeps_responses,
+            set_by: None,
+        };
         let registry = self.supervisor().registry();
-        match (row.is_enabled, self.sealer().open(row)) {
-            (true, Ok(secrets)) => registry.put(Endpoint {
-                id: row.slug.clone(),
-                name: row.name.clone(),
-                api: draft::api_of(&row.kind)?,
-                dialect: row.settings.dialect.clone(),
-                base_url: row.base_url.clone(),
-                api_key: secrets.key,
-                headers: secrets.headers,
-                models: row.settings.models.clone(),
-                default_model: row.settings.default_model.clone(),
-                hidden_models: row.settings.hidden_models.clone(),
-                local_network: row.settings.local_network,
-                keeps_responses: row.settings.keeps_responses,
-                set_by: None,
-            }),
-            _ => registry.remove(&row.slug),
+        if is_used {
+            registry.put(endpoint)
+        } else {
+            registry.rest(&endpoint)
         }
         Ok(())
     }

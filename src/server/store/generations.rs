@@ -33,7 +33,8 @@ macro_rules! of_owner {
 
 sql! {
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, \
-        raw_kind, raw_complete, status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running', $10)";
+        raw_kind, raw_complete, api, status, started_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11)";
     FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
         input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
         reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
@@ -76,6 +77,8 @@ pub struct NewGeneration {
     /// Place among the turn's generations, from 0.
     pub step: u32,
     pub provider: String,
+    /// The API that the provider is asked in, as configurations name it.
+    pub api: String,
     pub model_requested: String,
     /// The body exactly as it is sent; no headers, so no key.
     pub request_body: Vec<u8>,
@@ -212,6 +215,7 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
             .bind(Json(&new.request_manifest))
             .bind(word(new.raw_kind))
             .bind(false)
+            .bind(new.api.as_str())
             .bind(new.started_at)
             .execute(conn)
             .await?;

@@ -12,7 +12,7 @@ use crate::server::outbound::anthropic::models::Generation;
 use crate::server::outbound::anthropic::{MessagesDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// The version of the API. A later one refuses what this one takes (providers.md 3.1).
 const VERSION: &str = "2023-06-01";
@@ -45,6 +45,10 @@ impl MessagesEndpoint {
 impl Provider for MessagesEndpoint {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::Anthropic.as_str()
     }
 
     fn name(&self) -> &str {

@@ -94,7 +94,7 @@ pub fn messages_before_steps(request: &ChatRequest) -> usize {
 fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
     let mut messages = Messages::default();
     let mut is_paused = false;
-    for turn in history {
+    for (at, turn) in history.iter().enumerate() {
         match turn.role {
             Role::User => messages.push(Role::User, message::plain(&user_text(turn))),
             // There is no such role; the words are the operator's all the same.
@@ -104,7 +104,8 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
                 messages.push(Role::User, marked.as_deref().and_then(message::plain));
             }
             Role::Assistant => {
-                is_paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn));
+                let is_last = at + 1 == history.len();
+                is_paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn), is_last);
             }
         }
     }
@@ -144,12 +145,17 @@ fn user_text(turn: &HistoryTurn) -> String {
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Gives
 /// whether it ends with a reply that the model paused.
-fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bool) -> bool {
+fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bool, is_last: bool) -> bool {
     if turn.raw.is_empty() {
         messages.push(Role::Assistant, message::plain(&plain_text(turn)));
         return false;
     }
-    let steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(raw)).collect();
+    let mut steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(raw)).collect();
+    // A pause that nothing came after was a cut: somebody stopped the reply before it went on.
+    if let Some(last) = steps.iter_mut().rev().find(|said| !said.blocks.is_empty()).filter(|_| !is_last) {
+        last.is_complete &= !last.is_paused;
+        last.is_paused = false;
+    }
     let call_ids: Vec<BlockId> = turn
         .blocks
         .iter()

@@ -146,3 +146,24 @@ fn an_error_document_inside_a_successful_response_is_classified_like_one_behind_
         assert_eq!(document(&error, "P", &Secrets::default()).kind, expected, "{error}");
     }
 }
+
+#[test]
+fn of_a_failed_stream_only_the_error_is_judged() {
+    let error = r#"{"code":"server_error","message":"m"}"#;
+    for (body, expected) in [
+        (
+            "data: {\"type\":\"response.created\",\"response\":{\"instructions\":\"item with id not found\",\"error\":null}}\n\n\
+          data: {\"type\":\"response.failed\",\"response\":{\"instructions\":\"item with id not found\",\"error\":E}}\n\n",
+            error,
+        ),
+        ("event: error\r\ndata: {\"type\":\"error\",\"error\":E}\r\n\r\n", error),
+        ("{\"message\":{}}\n{\"error\":E}\n", error),
+        ("data: {\"choices\":[]}\n\ndata: [DONE]\n\n", ""),
+        ("", ""),
+    ] {
+        let body = body.replace("E}", &format!("{error}}}"));
+        assert_eq!(String::from_utf8(failing(body.as_bytes())).unwrap(), expected, "{body}");
+    }
+    let flat = r#"{"type":"error","code":"c","message":"m"}"#;
+    assert_eq!(failing(format!("data: {flat}\n\n").as_bytes()), flat.as_bytes());
+}

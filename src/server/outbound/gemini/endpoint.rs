@@ -10,7 +10,7 @@ use crate::domain::repair::Repair;
 use crate::server::outbound::gemini::{GeminiDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// Pages of the list of models that are asked for; one holds a thousand.
 const MOST_PAGES: usize = 5;
@@ -37,6 +37,10 @@ impl GeminiEndpoint {
 impl Provider for GeminiEndpoint {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::Gemini.as_str()
     }
 
     fn name(&self) -> &str {

@@ -6,11 +6,18 @@ use std::io::ErrorKind;
 use super::Target;
 use super::guard::NotPublic;
 use crate::domain::{Failure, FailureKind};
+use crate::server::outbound::provider::Refused;
 use crate::server::platform::base_url;
+
+/// A request that got no response; whether it left this machine says the kind of the error.
+pub fn refused(error: &reqwest::Error, target: &Target) -> Refused {
+    let is_unsent = error.is_connect() || error.is_builder();
+    Refused { is_unsent, ..Refused::unanswered(failure(error, target)) }
+}
 
 /// The failure of a request that got no response. Names the host, so that a wrong address can be seen, and nothing else
 /// of the URL.
-pub fn failure(error: &reqwest::Error, target: &Target) -> Failure {
+fn failure(error: &reqwest::Error, target: &Target) -> Failure {
     let detail = format!("{}: {}", base_url::host_of(&target.base_url), reason(error));
     Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
 }

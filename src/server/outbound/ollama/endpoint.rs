@@ -9,7 +9,7 @@ use crate::domain::Capabilities;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::ollama::{OllamaDecoder, request, thinking};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// One endpoint.
 #[derive(Debug, Clone)]
@@ -31,6 +31,10 @@ impl OllamaEndpoint {
 impl Provider for OllamaEndpoint {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::Ollama.as_str()
     }
 
     fn name(&self) -> &str {

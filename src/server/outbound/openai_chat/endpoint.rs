@@ -10,7 +10,7 @@ use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, models, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// One endpoint.
 #[derive(Debug, Clone)]
@@ -35,6 +35,10 @@ impl ChatEndpoint {
 impl Provider for ChatEndpoint {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::OpenaiChat.as_str()
     }
 
     fn name(&self) -> &str {

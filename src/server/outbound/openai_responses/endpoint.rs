@@ -15,7 +15,7 @@ use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
 use crate::server::outbound::openai_responses::{ResponsesDecoder, models, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// One endpoint.
 #[derive(Debug, Clone)]
@@ -45,6 +45,10 @@ impl ResponsesEndpoint {
 impl Provider for ResponsesEndpoint {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::OpenaiResponses.as_str()
     }
 
     fn name(&self) -> &str {

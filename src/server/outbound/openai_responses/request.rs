@@ -173,9 +173,10 @@ fn call_ids(turn: &HistoryTurn) -> Vec<BlockId> {
 fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<String>) {
     let called = items.iter_mut().filter(|item| Kind::of(item) == Kind::Call);
     for (item, call) in called.zip(calls) {
-        let mut id = call.call_id.clone();
+        let (mut id, mut number) = (call.call_id.clone(), used.len());
         while !used.insert(id.clone()) {
-            id = format!("{}-{}", call.call_id, used.len());
+            id = format!("{}-{number}", call.call_id);
+            number += 1;
         }
         if id != call.call_id {
             item["call_id"] = json!(id);

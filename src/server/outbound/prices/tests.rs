@@ -11,6 +11,7 @@ fn sale(base_url: &str, model: &str, usage: Usage) -> Sale {
         usage,
         reported_micros: None,
         is_refused: false,
+        is_cut_off: false,
         at: "2026-11-21T12:00:00Z".parse().expect("a time"),
     }
 }

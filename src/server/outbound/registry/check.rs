@@ -152,12 +152,18 @@ fn of_refusal(refused: &Refused) -> Check {
 fn other_addresses(endpoint: &Endpoint) -> Vec<String> {
     let url = endpoint.base_url.trim_end_matches('/');
     let calls = ["/chat/completions", "/completions", "/responses", "/messages", "/models", "/api/chat", "/api/tags"];
-    let bare = calls.into_iter().find_map(|call| url.strip_suffix(call)).unwrap_or(url);
+    // The key goes there too: only to the server that it was given for.
+    let place = |address: &str| {
+        let address = reqwest::Url::parse(address).ok()?;
+        Some((address.scheme().to_owned(), address.host_str()?.to_owned(), address.port_or_known_default()))
+    };
+    let is_same = |address: &&str| place(address) == place(url);
+    let bare = calls.into_iter().find_map(|call| url.strip_suffix(call)).filter(is_same).unwrap_or(url);
     let (version, other) = if endpoint.api == Api::Gemini { ("/v1beta", "/v1") } else { ("/v1", "/api/v1") };
-    let root = bare.strip_suffix(version).unwrap_or(bare);
+    let root = bare.strip_suffix(version).filter(is_same).unwrap_or(bare);
     let mut addresses: Vec<String> =
         vec![bare.to_owned(), format!("{root}{version}"), root.to_owned(), format!("{root}{other}")];
-    addresses.retain(|address| address != url);
+    addresses.retain(|address| address != url && place(address) == place(url));
     let mut seen = Vec::new();
     addresses.retain(|address| {
         !seen.contains(address) && {
@@ -218,5 +224,6 @@ mod tests {
             ["http://a/v1", "http://a", "http://a/api/v1"],
             "the path of one call"
         );
+        assert_eq!(others("http://models"), ["http://models/v1", "http://models/api/v1"], "a host of that name");
     }
 }

@@ -8,7 +8,7 @@ use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::provider::{Listed, Provider};
 use crate::server::outbound::registry::check::{Answer, Check};
-use crate::server::outbound::registry::models;
+use crate::server::outbound::registry::{local, models};
 use crate::server::platform::endpoint::Endpoint;
 
 /// One provider with the models it is known to offer.
@@ -28,6 +28,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether this is the endpoint's server, by its id or at its address.
+    pub(super) fn is(&self, endpoint: &Endpoint) -> bool {
+        self.provider.id() == endpoint.id
+            || self.provider.base_url().is_some_and(|url| local::is_same_server(url, &endpoint.base_url))
+    }
+
     /// An endpoint that nobody has been asked about yet.
     pub fn of(endpoint: Endpoint, client: &HttpClient, origin: Origin) -> Self {
         let provider = connect(&endpoint, client.clone());

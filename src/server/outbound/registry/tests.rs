@@ -124,3 +124,21 @@ fn the_default_that_was_chosen_counts_while_its_provider_is_there() {
     });
     assert_eq!(registry.default_lock(), Lock::new("mine", "b"), "a hidden model is nobody's default");
 }
+
+#[test]
+fn an_endpoint_that_rests_is_not_found_again_by_itself() {
+    let candidates = local::candidates();
+    let registry = Registry::new(Vec::new(), None, candidates.clone(), Demo::new(0.0));
+    let looked_for = || registry.to_look_for().map(|candidate| candidate.id.clone()).collect::<Vec<_>>();
+    assert_eq!(looked_for(), ["ollama", "llamacpp", "lmstudio"]);
+    let elsewhere = Endpoint { id: "ollama".into(), base_url: "https://far.example/v1".into(), ..Endpoint::default() };
+    let here = Endpoint { id: "mine".into(), base_url: "http://localhost:8080/v1".into(), ..Endpoint::default() };
+    registry.rest(&elsewhere);
+    registry.rest(&here);
+    assert_eq!(looked_for(), ["lmstudio"]);
+    registry.remove("mine");
+    assert_eq!(looked_for(), ["llamacpp", "lmstudio"]);
+    registry.put(elsewhere);
+    registry.remove("ollama");
+    assert_eq!(looked_for().len(), 3);
+}

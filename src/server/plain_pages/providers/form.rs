@@ -68,7 +68,6 @@ impl Form {
 
     /// The form of a connection as it is.
     pub fn of_provider(provider: &ProviderView) -> Self {
-        let is_named = |model: &String| provider.listed_models.is_empty() || provider.listed_models.contains(model);
         let values = Values {
             name: provider.name.clone(),
             api: provider.api.clone(),
@@ -76,7 +75,7 @@ impl Form {
             base_url: provider.base_url.clone(),
             headers: String::new(),
             models: provider.listed_models.join("\n"),
-            default_model: provider.default_model.clone().filter(is_named).unwrap_or_default(),
+            default_model: provider.set_default_model.clone().unwrap_or_default(),
             local_network: provider.local_network,
             keeps_responses: provider.keeps_responses,
         };

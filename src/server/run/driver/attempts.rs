@@ -9,7 +9,8 @@ use tokio::time::sleep;
 use super::generation::Progress;
 use super::{Halt, Run};
 use crate::domain::turn::Attempt;
-use crate::domain::{Event, Failure, limits};
+use crate::domain::{Event, Failure, Usage, limits};
+use crate::server::outbound::classify;
 use crate::server::outbound::provider::{ChatRequest, Outcome, Refused};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
@@ -34,7 +35,7 @@ impl Run<'_> {
             let refused = match self.attempt(body.clone(), progress).await? {
                 Ok(Outcome { failure: Some(failure), .. }) if !progress.has_content => Refused {
                     retries_by_itself: failure.kind.retries_by_itself(),
-                    body: progress.raw.clone().into(),
+                    body: classify::failing(&progress.raw).into(),
                     ..Refused::unanswered(failure)
                 },
                 Ok(outcome) => return Ok(Tried::Ended(outcome)),
@@ -56,8 +57,6 @@ impl Run<'_> {
             };
             number += 1;
             progress.is_refused = false;
-            progress.raw.clear();
-            progress.is_refused = false;
             self.recorder.push(Event::Attempt(Attempt {
                 number,
                 of: limits::ATTEMPTS,
@@ -69,7 +68,16 @@ impl Run<'_> {
                 why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
                 () = sleep(wait) => {}
             }
+            self.forget(progress);
         }
+    }
+
+    /// Nothing of an attempt that failed is the next one's.
+    fn forget(&mut self, progress: &mut Progress) {
+        progress.raw.clear();
+        (progress.usage, progress.reported_micros) = (Usage::default(), None);
+        (progress.model, progress.stop_reason, progress.is_refused) = (None, None, false);
+        self.usages.put(progress.id, Usage::default());
     }
 
     /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.

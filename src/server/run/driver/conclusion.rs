@@ -3,9 +3,8 @@
 use bytes::Bytes;
 
 use super::generation::Progress;
-use super::{Halt, Run};
+use super::{Halt, Next, Run};
 use crate::domain::{BlockState, Charge, FailureKind, TurnStatus};
-use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::classify;
 use crate::server::outbound::prices::Sale;
 use crate::server::outbound::provider::Outcome;
@@ -18,7 +17,7 @@ impl Run<'_> {
         &mut self,
         mut progress: Progress,
         outcome: Result<Outcome, Halt>,
-    ) -> Result<Vec<PendingCall>, Halt> {
+    ) -> Result<Next, Halt> {
         let halt = match outcome {
             Err(halt) => Some(halt),
             Ok(Outcome { failure: Some(failure), .. }) => Some(Halt::Failed(failure)),
@@ -34,7 +33,8 @@ impl Run<'_> {
         let mut events = Vec::new();
         progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
         self.recorder.extend(events);
-        let charge = self.charge(self.sale(&progress)).await;
+        let is_cut_off = halt.is_some() && progress.has_content;
+        let charge = self.charge(Sale { is_cut_off, ..self.sale(&progress) }).await;
         let end = self.generation_end(&progress, halt.as_ref(), charge);
         if let Some(halt) = halt {
             self.cut_off = Some(end);
@@ -43,19 +43,21 @@ impl Run<'_> {
         let calls = progress.builder.tool_calls().to_vec();
         self.steps_raw.push(Bytes::from(progress.raw));
         self.response_id = progress.response_id;
-        if !calls.is_empty() {
+        let next = match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(classify::is_paused)) {
+            (true, false) => Next::Over,
+            (true, true) => Next::GoesOn,
+            (false, _) => Next::Tools(calls),
+        };
+        if matches!(next, Next::Tools(_)) {
             self.status(TurnStatus::WaitingSubagents);
         }
-        if calls.is_empty() {
-            // The turn ends with this generation: one commit for both.
-            self.cut_off = Some(end);
-        } else {
-            // Where it cannot be stored now, it is stored with the turn's ending.
-            self.cut_off = Some(end.clone());
+        self.cut_off = Some(end.clone());
+        // Of the last generation: one commit with the turn's ending. Of another one where it cannot be stored now, too.
+        if !matches!(next, Next::Over) {
             self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
             self.cut_off = None;
         }
-        Ok(calls)
+        Ok(next)
     }
 
     /// A whole reply that says nothing is of no use to anybody, but a filter that took it can be named.
@@ -76,6 +78,7 @@ impl Run<'_> {
             usage: progress.usage,
             reported_micros: progress.reported_micros,
             is_refused: progress.is_refused,
+            is_cut_off: false,
             at: self.supervisor.clock().now(),
         }
     }

@@ -60,7 +60,8 @@ impl Run<'_> {
             turn.leaves_out_reasoning |= repair.is_some_and(Repair::leaves_out_earlier);
         }
         for entry in manifest.iter_mut().filter(|entry| entry.mode == Mode::Raw) {
-            entry.repair = repair.or(entry.repair);
+            // What a turn already goes without, it does not get back.
+            entry.repair = entry.repair.filter(|known| known.leaves_out_earlier()).or(repair).or(entry.repair);
         }
         if !self.steps_raw.is_empty() {
             manifest.push(match &previous_response {
@@ -159,7 +160,7 @@ impl Run<'_> {
         let mut raws: HashMap<TurnId, (Raw, Vec<Bytes>)> = HashMap::new();
         for turn in &path {
             if let Some(steps) = steps.remove(&turn.id) {
-                raws.insert(turn.id, kept(turn, steps));
+                raws.insert(turn.id, kept(turn, steps, self.provider.api()));
             }
         }
         // Replies up to the one that the provider refused; none where that one is not on this path.
@@ -212,21 +213,26 @@ impl Run<'_> {
     }
 }
 
-/// What is kept of a reply's bytes, without the requests in it that were refused and sent again.
-fn kept(turn: &Turn, steps: Vec<RawStep>) -> (Raw, Vec<Bytes>) {
-    let last = steps.len().saturating_sub(1);
-    let steps: Vec<RawStep> = steps
-        .into_iter()
-        .enumerate()
-        .filter(|(at, step)| step.is_complete || *at == last)
-        .map(|(_, step)| step)
-        .collect();
+/// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
+/// which the provider of this name spoke before, cannot be read by this one.
+fn kept(turn: &Turn, steps: Vec<RawStep>, api: &str) -> (Raw, Vec<Bytes>) {
     let wrote = |step: &RawStep| {
         let is_of =
             |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;
         turn.blocks.iter().any(is_of)
     };
-    let raw = if steps.is_empty() || steps.iter().any(|step| step.bytes.is_empty() && wrote(step)) {
+    let last = steps.len().saturating_sub(1);
+    let steps: Vec<RawStep> = steps
+        .into_iter()
+        .enumerate()
+        .filter(|(at, step)| step.is_complete || *at == last || wrote(step))
+        .map(|(_, step)| step)
+        .collect();
+    let is_foreign = |step: &RawStep| step.api.as_deref().is_some_and(|of| of != api);
+    let raw = if steps.is_empty()
+        || steps.iter().any(is_foreign)
+        || steps.iter().any(|step| step.bytes.is_empty() && wrote(step))
+    {
         Raw::Missing
     } else if steps.iter().all(|step| step.is_complete) {
         Raw::Whole

@@ -6,13 +6,16 @@ use futures::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::attempts::Tried;
-use super::{Halt, Run};
+use super::{Halt, Next, Run};
+use crate::domain::capabilities::Capabilities;
 use crate::domain::context::RequestManifest;
+use crate::domain::provider::Reasoning;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
-use crate::server::outbound::builder::{BlockBuilder, PendingCall, Place};
+use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
+use crate::server::run::pace::Pace;
 use crate::server::store::generations::{NewGeneration, RawKind};
 
 /// What is known of a generation while it runs.
@@ -37,12 +40,15 @@ pub(super) struct Progress {
 }
 
 impl Run<'_> {
-    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives the tool calls that
-    /// wait for an answer.
-    pub(super) async fn generation(&mut self) -> Result<Vec<PendingCall>, Halt> {
+    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives what it asks
+    /// for.
+    pub(super) async fn generation(&mut self) -> Result<Next, Halt> {
         loop {
             let (request, manifest) = self.request().await?;
             let body = self.provider.build(&request);
+            if self.paused_at.as_ref() == Some(&body) {
+                return Ok(Next::Over);
+            }
             let mut progress = self.begin(&body, &manifest).await?;
             let tried = self.attempts(&request, &body, &mut progress).await;
             if progress.has_content {
@@ -56,7 +62,9 @@ impl Run<'_> {
                 Ok(Tried::Ended(outcome)) => Ok(outcome),
                 Err(halt) => Err(halt),
             };
-            return self.conclude(progress, outcome).await;
+            let next = self.conclude(progress, outcome).await?;
+            self.paused_at = matches!(next, Next::GoesOn).then_some(body);
+            return Ok(next);
         }
     }
 
@@ -72,12 +80,13 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             model: self.job.lock.model.clone(),
         });
-        self.announce_repair(id);
+        self.announce_repair();
         let generation = NewGeneration {
             id,
             turn_id: self.job.turn.id,
             step,
             provider: self.job.lock.provider.clone(),
+            api: self.provider.api().to_owned(),
             model_requested: self.job.lock.model.clone(),
             request_body: body.to_vec(),
             request_manifest: serde_json::to_value(manifest).unwrap_or_default(),
@@ -119,7 +128,7 @@ impl Run<'_> {
         body: Bytes,
         progress: &mut Progress,
     ) -> Result<Result<Outcome, Refused>, Halt> {
-        let first_byte = (Instant::now() + self.supervisor.pace().first_byte).min(self.deadline);
+        let first_byte = (Instant::now() + self.patience().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;
             why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
@@ -132,6 +141,21 @@ impl Run<'_> {
         }
     }
 
+    /// The clocks for this model: one that thinks may be silent for minutes (providers.md 10).
+    fn patience(&self) -> Pace {
+        let pace = self.supervisor.pace();
+        let Capabilities { reasoning, thinking_levels, .. } = &self.job.capabilities;
+        // Of a model that nothing is known of, thinking is only a wish.
+        let thinks =
+            *reasoning == Reasoning::Always || (self.job.settled.is_thinking_mode && !thinking_levels.is_empty());
+        if thinks {
+            let longer = |time: std::time::Duration| time.max(pace.thinking);
+            Pace { first_byte: longer(pace.first_byte), idle_bytes: longer(pace.idle_bytes), ..pace }
+        } else {
+            pace
+        }
+    }
+
     async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {
         let mut decoder = self.provider.decoder();
         let end = self.read(reply, decoder.as_mut(), progress, first_byte).await;
@@ -140,6 +164,10 @@ impl Run<'_> {
         let outcome = decoder.finish(&mut items);
         self.take(&mut items, progress)?;
         match end {
+            // Nor has a server that says no more, or keeps the connection open.
+            Err(Halt::Failed(failure)) if outcome.complete && failure.kind == FailureKind::ProviderStalled => {
+                Ok(outcome)
+            }
             Err(halt) => Err(halt),
             // A connection that breaks after the last word has broken nothing.
             Ok(Some(failure)) if !outcome.complete => {
@@ -157,7 +185,7 @@ impl Run<'_> {
         progress: &mut Progress,
         first_byte: Instant,
     ) -> Result<Option<Failure>, Halt> {
-        let pace = self.supervisor.pace();
+        let pace = self.patience();
         let mut body = reply.body;
         let mut items = Vec::new();
         let mut bytes_by = first_byte;

@@ -6,7 +6,7 @@ use super::generation::Progress;
 use super::{Halt, Run};
 use crate::domain::block::chat_seq;
 use crate::domain::repair::Repair;
-use crate::domain::{Author, Block, BlockState, Event, Failure, GenerationId};
+use crate::domain::{Author, Block, BlockState, Event, Failure};
 use crate::server::outbound::provider::{ChatRequest, Refused};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
@@ -54,7 +54,7 @@ impl Run<'_> {
     }
 
     /// Says what happened, in front of what the repaired request brings.
-    pub(super) fn announce_repair(&mut self, generation_id: GenerationId) {
+    pub(super) fn announce_repair(&mut self) {
         let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_announced) else { return };
         repaired.is_announced = true;
         let turn = self.recorder.turn();
@@ -67,7 +67,8 @@ impl Run<'_> {
             state: BlockState::Done,
             content: repaired.repair.notice().content(),
             parent_block_id: None,
-            generation_id: Some(generation_id),
+            // Not of the generation that follows: its row may not be stored, and the notice still is.
+            generation_id: None,
             block_metadata: serde_json::Value::Null,
             created_at: self.supervisor.clock().now(),
         };

@@ -27,6 +27,9 @@ pub struct ProviderView {
     /// The models that are named instead of being asked for.
     pub listed_models: Vec<String>,
     pub default_model: Option<String>,
+    /// The default that was set, where one was; the other may come from the list.
+    #[serde(skip)]
+    pub set_default_model: Option<String>,
     pub is_enabled: bool,
     pub local_network: bool,
     /// See [`Endpoint::keeps_responses`].
@@ -104,6 +107,7 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         models: models(&endpoint.id, &known.models, &endpoint.hidden_models, default),
         listed_models: endpoint.models.clone(),
         default_model: known.default_model.clone(),
+        set_default_model: endpoint.default_model.clone(),
         is_enabled: true,
         local_network: endpoint.local_network,
         keeps_responses: endpoint.keeps_responses,
@@ -139,6 +143,7 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
         models: models(&row.slug, listed, &settings.hidden_models, default),
         listed_models: settings.models.clone(),
         default_model: known.map_or(&settings.default_model, |known| &known.default_model).clone(),
+        set_default_model: settings.default_model.clone(),
         is_enabled: row.is_enabled,
         local_network: settings.local_network,
         keeps_responses: settings.keeps_responses,

@@ -33,7 +33,8 @@ sql! {
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
     /// Followed by a list of turn ids.
-    OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status FROM generations g ";
+    PACKED = "SELECT raw_response, raw_bytes FROM generations WHERE id = $1";
+    OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api FROM generations g ";
 }
 
 /// A piece of a response, with the number of bytes before it, stored as `n`.
@@ -50,6 +51,8 @@ pub struct RawStep {
     pub generation_id: GenerationId,
     /// Whether the provider finished it and the generation went well: only then may it be replayed as it is.
     pub is_complete: bool,
+    /// What the bytes are written in; absent where that was not noted yet.
+    pub api: Option<String>,
     pub bytes: Vec<u8>,
 }
 
@@ -61,6 +64,7 @@ struct StepRow {
     raw_bytes: Option<i64>,
     raw_complete: bool,
     status: String,
+    api: Option<String>,
 }
 
 /// Appends pieces of any number of responses.
@@ -132,14 +136,28 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
         for row in rows {
             let bytes = match (row.raw_response, row.raw_bytes) {
                 (Some(packed), Some(length)) => decompress(&packed, length, row.id)?,
-                _ => pieces(db, row.id).await?.concat(),
+                _ => match pieces(db, row.id).await?.concat() {
+                    // They may have been packed since the row was read.
+                    none if none.is_empty() => packed(db, row.id).await?,
+                    bytes => bytes,
+                },
             };
             let is_complete = row.raw_complete && row.status == "complete" && !bytes.is_empty();
-            let step = RawStep { generation_id: row.id.into(), is_complete, bytes };
+            let step = RawStep { generation_id: row.id.into(), is_complete, api: row.api, bytes };
             map.entry(row.turn_id.into()).or_default().push(step);
         }
     }
     Ok(map)
+}
+
+/// The packed bytes of a response; none where there are none.
+async fn packed(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> {
+    let row: Option<(Option<Vec<u8>>, Option<i64>)> =
+        on!(db, |pool| sqlx::query_as(PACKED).bind(generation).fetch_optional(pool).await?);
+    match row {
+        Some((Some(packed), Some(length))) => decompress(&packed, length, generation),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Packs within the transaction that ends the generation, if that takes no time.

@@ -338,3 +338,18 @@ fn a_longer_history_begins_with_the_same_messages() {
         assert_eq!(shorter, whole.as_array().unwrap()[..length], "{length}");
     }
 }
+
+#[test]
+fn a_pause_that_nothing_came_after_was_a_cut() {
+    let search = json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}});
+    let pause = json!([text("Hi"), search, signed()]);
+    let stopped = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    let sent = messages_of(vec![user("A"), stopped, user("B")]);
+    assert_eq!(sent[1], message("assistant", &[text("Hi")]));
+    let found = json!([{"type": "web_search_tool_result", "tool_use_id": "x", "content": []}, text("So")]);
+    let whole =
+        turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn"), saying(found.clone(), "end_turn")]);
+    let sent = messages_of(vec![user("A"), whole, user("B")]);
+    let both: Vec<Value> = [pause, found].iter().flat_map(|part| part.as_array().unwrap().clone()).collect();
+    assert_eq!(sent[1], message("assistant", &both));
+}

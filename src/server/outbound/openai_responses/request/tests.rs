@@ -326,3 +326,12 @@ fn behind_a_kept_response_only_what_is_new_is_sent() {
         assert_eq!(elsewhere, whole, "{what}: of a turn that is not on the path");
     }
 }
+
+#[test]
+fn a_name_that_looks_like_a_numbered_one_does_not_stop_the_numbers() {
+    let mut used = HashSet::from(["look".to_owned(), "look-2".to_owned(), "look-3".to_owned()]);
+    let mut items = [calling("look", "{}")];
+    let mut calls = [SentCall { number: 0, call_id: "look".into(), output_type: "function_call_output" }];
+    tell_apart(&mut items, &mut calls, &mut used);
+    assert_eq!((&items[0]["call_id"], calls[0].call_id.as_str()), (&json!("look-4"), "look-4"));
+}
