@@ -16,6 +16,8 @@ mod validator;
 mod chats;
 #[path = "accepted/interruptions.rs"]
 mod interruptions;
+#[path = "accepted/kept.rs"]
+mod kept;
 #[path = "accepted/recorded.rs"]
 mod recorded;
 #[path = "accepted/rules.rs"]

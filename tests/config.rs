@@ -548,3 +548,29 @@ fn what_is_shown_has_no_secret_in_it() {
     assert_eq!(shown["providers"][1]["source"], "environment");
     assert_eq!(shown["providers"][2]["source"], "file");
 }
+
+#[test]
+fn a_provider_of_the_file_may_keep_responses_where_its_api_can() {
+    let keeps = |text: &str, variables: &[(&str, &str)]| -> Vec<(String, bool)> {
+        let place = Place::new();
+        let flags = Flags { config: Some(place.file("c.toml", text)), ..Flags::default() };
+        let endpoints = place.load(&flags, variables).unwrap().providers.endpoints;
+        endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint.keeps_responses)).collect()
+    };
+    let lab = "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = 'openai_responses'\n";
+    assert_eq!(keeps(lab, &[]), [("lab".to_owned(), false)]);
+    assert_eq!(keeps(&format!("{lab}keeps_responses = true\n"), &[]), [("lab".to_owned(), true)]);
+    // Beside the environment's key.
+    let text = "[[providers]]\nid = 'openai_responses'\nkeeps_responses = true\n";
+    let expected = [("openai".to_owned(), false), ("openai_responses".to_owned(), true)];
+    assert_eq!(keeps(text, &[("OPENAI_API_KEY", "k")]), expected);
+
+    for api in ["openai_chat", "anthropic", "gemini", "ollama"] {
+        let text =
+            format!("[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = '{api}'\nkeeps_responses = true\n");
+        let error = load_file(&text).map(|_| ()).unwrap_err();
+        for word in ["keeps_responses", "`lab`", "openai_responses", api] {
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

@@ -109,6 +109,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
+        previous_response: None,
     };
     let body: Value = serde_json::from_slice(&provider.build(&request)).unwrap();
     body[list].as_array().unwrap().clone()

@@ -111,6 +111,7 @@ fn told(items: &[Item]) -> Told {
             Item::Model(_)
             | Item::Usage(_)
             | Item::Cost(_)
+            | Item::Response(_)
             | Item::Stop(_)
             | Item::Failed(_)
             | Item::Redacted(_)

@@ -16,6 +16,8 @@ mod fakeprov;
 mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/kept_responses.rs"]
+mod kept_responses;
 #[path = "server/parameters.rs"]
 mod parameters;
 #[path = "server/providers.rs"]

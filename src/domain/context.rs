@@ -68,6 +68,9 @@ pub enum Reason {
     /// A reply of this lock whose bytes are not kept. Not a break.
     #[serde(alias = "raw_incomplete")]
     RawMissing,
+    /// The provider keeps it, and the request names the response to go on from. Of the reply that is being written only
+    /// what its last calls gave is sent.
+    KeptByProvider,
     /// There is nothing in it to send; an error is not the model's words.
     Empty,
 }
@@ -81,6 +84,9 @@ pub struct RequestManifest {
     /// The form in which the request went out again after it was refused, in this reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
+    /// The response of the provider's that the request goes on from, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_response_id: Option<String>,
 }
 
 /// One line of a generation's manifest: how a turn went into the request.
@@ -137,10 +143,48 @@ pub fn own_steps(turn: &Turn, repair: Option<Repair>) -> ManifestEntry {
     if repair == Some(Repair::StepsTold) { ManifestEntry { mode: Mode::Canonical, ..entry } } else { entry }
 }
 
+/// The entry of the steps so far where the provider keeps them: what the calls of the last one gave.
+pub fn own_results(turn: &Turn) -> ManifestEntry {
+    let is_call = |block: &&Block| matches!(block.content, Content::ToolUse { .. });
+    let newest = turn.blocks.iter().rfind(is_call).and_then(|call| call.generation_id);
+    let is_result = |block: &Block| matches!(block.content, Content::ToolResult { .. });
+    counted(turn, Mode::Raw, Reason::KeptByProvider, |block| is_result(block) && block.generation_id == newest)
+}
+
+/// What becomes of these turns where the provider keeps the conversation up to this one: they stay behind. All of them
+/// do behind a turn that is not among them, because it is being written.
+pub fn keep_at_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
+    let end = manifest.iter().rposition(|entry| entry.turn_id == kept).map_or(manifest.len(), |at| at + 1);
+    for entry in manifest[..end].iter_mut().filter(|entry| entry.mode != Mode::Omitted) {
+        (entry.mode, entry.reason) = (Mode::Omitted, Reason::KeptByProvider);
+        entry.blocks_omitted += std::mem::take(&mut entry.blocks_sent);
+        entry.approx_tokens = 0;
+    }
+}
+
+/// Whether a request may go on from the response that the provider keeps of this reply (domain.md 4.7): it is the newest
+/// reply of the path, went back whole and unrepaired so far, and no model break masks anything.
+pub fn may_go_on(path: &[PathTurn<'_>], manifest: &[ManifestEntry], kept: TurnId) -> bool {
+    let newest = path.iter().rposition(|at| at.turn.role == Role::Assistant).map(|at| &manifest[at]);
+    let is_whole = |entry: &ManifestEntry| entry.reason == Reason::SameLock && entry.repair.is_none();
+    newest.is_some_and(|entry| entry.turn_id == kept && is_whole(entry)) && !is_masked(manifest)
+}
+
+/// Whether a model break keeps anything of the path from being sent as it came.
+pub fn is_masked(manifest: &[ManifestEntry]) -> bool {
+    manifest.iter().any(|entry| matches!(entry.reason, Reason::ModelBreak | Reason::BehindModelBreak))
+}
+
 fn described(turn: &Turn, mode: Mode, reason: Reason, repair: Option<Repair>) -> ManifestEntry {
     let has_reasoning = repair.is_none_or(|repair| !repair.leaves_out_earlier());
     let stays = |content: &Content| !has_reasoning && is_reasoning(content);
-    let sent = || turn.blocks.iter().filter(|block| is_sent(block, turn.role, mode) && !stays(&block.content));
+    let is_in = |block: &Block| is_sent(block, turn.role, mode) && !stays(&block.content);
+    ManifestEntry { repair, ..counted(turn, mode, reason, is_in) }
+}
+
+/// The entry of a turn of which these blocks are sent.
+fn counted(turn: &Turn, mode: Mode, reason: Reason, is_in: impl Fn(&Block) -> bool) -> ManifestEntry {
+    let sent = || turn.blocks.iter().filter(|block| is_in(block));
     let blocks_sent = count(sent());
     let (mode, reason) = if blocks_sent == 0 { (Mode::Omitted, Reason::Empty) } else { (mode, reason) };
     ManifestEntry {
@@ -150,7 +194,7 @@ fn described(turn: &Turn, mode: Mode, reason: Reason, repair: Option<Repair>) ->
         blocks_sent,
         blocks_omitted: count(turn.blocks.iter()) - blocks_sent,
         approx_tokens: sent().map(|block| block_tokens(&block.content)).sum(),
-        repair,
+        repair: None,
     }
 }
 

@@ -19,6 +19,8 @@ pub enum Notice {
     ReasoningAdded,
     /// The provider took the request and left reasoning out of it by itself (prefix binding, providers.md 3.7).
     ReasoningDropped,
+    /// The provider did not know the response that the request went on from, and got the whole conversation.
+    SentWhole,
 }
 
 impl Notice {
@@ -29,6 +31,7 @@ impl Notice {
             Self::StepsTold => "steps_told",
             Self::ReasoningAdded => "reasoning_added",
             Self::ReasoningDropped => "reasoning_dropped",
+            Self::SentWhole => "sent_whole",
         }
     }
 
@@ -43,6 +46,7 @@ impl Notice {
             Self::ReasoningDropped => {
                 "The provider left earlier reasoning out, because the conversation before it has changed."
             }
+            Self::SentWhole => "The whole conversation was sent again, because the provider did not have it any more.",
         }
     }
 
@@ -74,8 +78,13 @@ mod tests {
 
     #[test]
     fn a_notice_is_a_block_with_a_code_and_a_sentence() {
-        let all = [Notice::ReasoningRefused, Notice::StepsTold, Notice::ReasoningAdded, Notice::ReasoningDropped];
-        for notice in all {
+        for notice in [
+            Notice::ReasoningRefused,
+            Notice::StepsTold,
+            Notice::ReasoningAdded,
+            Notice::ReasoningDropped,
+            Notice::SentWhole,
+        ] {
             let block = sample::block(2, 0, notice.content());
             assert_eq!(block.content.block_type(), "x:notice");
             assert_eq!(sentence_of(&block), Some(notice.sentence()));

@@ -1,5 +1,6 @@
-//! Repair: the form in which a request is sent once more after a provider refused the reasoning in it, and what a branch
-//! keeps of that, so that its next request is not refused again. What a refusal means is the adapter's to say.
+//! Repair: the form in which a request is sent once more after a provider refused it, and what a branch keeps for its
+//! provider: what a refusal taught, so that its next request is not refused again, and the response to go on from. What a
+//! refusal means is the adapter's to say.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,6 +21,9 @@ pub enum Repair {
     StepsTold,
     /// Every reply goes back with its reasoning beside it, an empty one where there was none.
     ReasoningEchoed,
+    /// The whole path goes out, and not only what is new since a response that the provider was to keep: it does not
+    /// know that response, or cannot go on from it.
+    SentWhole,
 }
 
 impl Repair {
@@ -29,13 +33,23 @@ impl Repair {
             Self::EarlierReasoningLeftOut | Self::ReasoningLeftOut => Notice::ReasoningRefused,
             Self::StepsTold => Notice::StepsTold,
             Self::ReasoningEchoed => Notice::ReasoningAdded,
+            Self::SentWhole => Notice::SentWhole,
         }
     }
 
     /// Whether reasoning of earlier replies stays behind.
     pub fn leaves_out_earlier(self) -> bool {
-        self != Self::ReasoningEchoed
+        !matches!(self, Self::ReasoningEchoed | Self::SentWhole)
     }
+}
+
+/// A response that the provider keeps, together with the conversation that led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptResponse {
+    /// The reply that it ended, or whose newest step it is.
+    pub turn_id: TurnId,
+    /// The provider's own name of it.
+    pub response_id: String,
 }
 
 /// What a branch keeps for its provider: `branches.provider_state`. A new branch begins with nothing, so a fork tries the
@@ -48,6 +62,9 @@ pub struct ProviderState {
     /// See [`Repair::ReasoningEchoed`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub echoes_reasoning: bool,
+    /// The branch's newest whole reply, where the provider keeps it (domain.md 4.7). Nothing behind a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_response: Option<KeptResponse>,
     /// What a newer version keeps.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -57,10 +74,12 @@ impl ProviderState {
     /// Notes that a repaired request was accepted. `earlier` is the newest reply before the one that was written, which
     /// is `turn`.
     pub fn learn(&mut self, repair: Repair, earlier: Option<TurnId>, turn: TurnId) {
+        self.previous_response = None;
         match repair {
             Repair::EarlierReasoningLeftOut => self.reasoning_left_out_until = earlier,
             Repair::ReasoningLeftOut | Repair::StepsTold => self.reasoning_left_out_until = Some(turn),
             Repair::ReasoningEchoed => self.echoes_reasoning = true,
+            Repair::SentWhole => {}
         }
     }
 }
@@ -106,10 +125,15 @@ mod tests {
             (Repair::ReasoningLeftOut, Some(turn), false),
             (Repair::StepsTold, Some(turn), false),
             (Repair::ReasoningEchoed, None, true),
+            (Repair::SentWhole, None, false),
         ] {
-            let mut state: ProviderState = serde_json::from_value(json!({"of_tomorrow": 1})).unwrap();
+            let kept = json!({"turn_id": earlier, "response_id": "resp_1"});
+            let mut state: ProviderState =
+                serde_json::from_value(json!({"of_tomorrow": 1, "previous_response": kept})).unwrap();
+            assert_eq!(serde_json::to_value(&state).unwrap()["previous_response"], kept);
             state.learn(repair, Some(earlier), turn);
             assert_eq!((state.reasoning_left_out_until, state.echoes_reasoning), (until, echoes), "{repair:?}");
+            assert_eq!(state.previous_response, None, "{repair:?}: cleared by every refusal");
             let stored = serde_json::to_value(&state).unwrap();
             assert_eq!(stored["of_tomorrow"], 1);
             assert_eq!(serde_json::from_value::<ProviderState>(stored).unwrap(), state);

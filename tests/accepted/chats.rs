@@ -63,7 +63,7 @@ async fn hold(at: At) -> Talk {
 }
 
 /// Holds a chat in which everything happens that can happen to a reply.
-async fn hold_on(at: At) -> Talk {
+pub async fn hold_on(at: At) -> Talk {
     let mut talk = hold(at).await;
     // Broken off in the text, in the second step, in the arguments of a call.
     broken(&talk.say("Tell me a story", [plain("Once upon a time there was a leaf.").ending(End::Cut)]).await);

@@ -82,6 +82,8 @@ fn recorded_requests_are_judged_as_they_were() {
                 provider: first.provider.clone(),
                 model: rules.model(&second).to_owned(),
                 before: rules.messages(&first).to_vec(),
+                behind: String::new(),
+                is_stored: false,
                 frozen: rules.frozen(&first),
                 said: said(&turn(1, ".response.json")),
                 text: String::new(),

@@ -41,6 +41,10 @@ impl Provider for WithTools {
         vec![spec("weather", place), spec("time", nothing.clone()), spec("future", nothing)]
     }
 
+    fn keeps_responses(&self) -> bool {
+        self.0.keeps_responses()
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         self.0.build(request)
     }

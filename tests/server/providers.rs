@@ -179,6 +179,43 @@ async fn another_address_clears_the_key_and_says_so() {
 }
 
 #[tokio::test]
+async fn a_connection_may_keep_responses_where_its_api_can() {
+    let (api, server) = (api().await, lists_two().await);
+    let address = server.base_url();
+    let mut body = box_at(&server);
+    (body["api"], body["keeps_responses"]) = (json!("openai_responses"), json!(true));
+    assert_eq!(api.add(body).await["keeps_responses"], true);
+    let registry = api.house.service.supervisor().registry();
+    let keeps = || registry.find("my-box").unwrap().keeps_responses();
+    assert!(keeps());
+    assert!(api.page("/settings/providers").await.contains("The provider keeps the conversation"));
+    let other = api.call("PATCH", "/api/providers/my-box", Some(json!({ "api": "openai_chat" }))).await;
+    assert_eq!((other.0, &other.1["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("keeps_responses")));
+    let rename = api.call("PATCH", "/api/providers/my-box", Some(json!({ "name": "Box" }))).await;
+    assert_eq!((rename.0, &rename.1["keeps_responses"], keeps()), (StatusCode::OK, &json!(true), true));
+
+    // The form says both: a tick where there is one, and off where there is none.
+    let whole = |api: &'static str| {
+        [
+            ("id", "my-box"),
+            ("whole", "1"),
+            ("name", "Box"),
+            ("api", api),
+            ("base_url", &address),
+            ("local_network", "1"),
+        ]
+    };
+    let ticked = ("keeps_responses", "1");
+    let (status, again) = api.form("/forms/providers/change", &[&whole("openai_chat")[..], &[ticked]].concat()).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(again.contains("Is for the API openai_responses alone."), "{again}");
+    let (status, _) = api.form("/forms/providers/change", &[&whole("openai_responses")[..], &[ticked]].concat()).await;
+    assert_eq!((status, keeps()), (StatusCode::SEE_OTHER, true));
+    assert_eq!(api.form("/forms/providers/change", &whole("openai_responses")).await.0, StatusCode::SEE_OTHER);
+    assert!(!keeps());
+}
+
+#[tokio::test]
 async fn what_cannot_be_is_refused_with_its_field() {
     let api = api().await;
     let good = || json!({ "name": "N", "api": "openai_chat", "base_url": "https://a.example/v1" });
@@ -213,6 +250,7 @@ async fn what_cannot_be_is_refused_with_its_field() {
         ("models", json!([""])),
         ("hidden_models", json!(["a\0b"])),
         ("default_model", json!(" ")),
+        ("keeps_responses", json!(true)),
         ("id", json!("demo")),
         ("id", json!("With Space")),
         ("id", json!("openai")),

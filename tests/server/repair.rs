@@ -21,7 +21,7 @@ use futures::StreamExt;
 
 const SIGNATURE: &str = "messages.1.content.0: Invalid `signature` in `thinking` block";
 
-fn endpoint(api: Api) -> Endpoint {
+pub fn endpoint(api: Api) -> Endpoint {
     Endpoint {
         id: "scripted".into(),
         name: "Scripted".into(),
@@ -41,13 +41,13 @@ fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
     Scripted::new("scripted", answers).like(MessagesEndpoint::new(&endpoint(Api::Anthropic), HttpClient::default()))
 }
 
-fn refused(message: &str) -> Answer {
+pub fn refused(message: &str) -> Answer {
     let failure = Failure::new(FailureKind::ProviderRefusedRequest, "Scripted").with_detail(message);
     let document = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
     Answer::Refuse(Refused { status: Some(400), body: document.to_string().into(), ..Refused::unanswered(failure) })
 }
 
-fn event(event: Value) -> Step {
+pub fn event(event: Value) -> Step {
     Step::Bytes(format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()).into())
 }
 
@@ -96,13 +96,13 @@ fn listed(log: &Log, at: usize, key: &str) -> Vec<Value> {
     body[key].as_array().unwrap().clone()
 }
 
-async fn next(house: &House, after: &Started, text: &str) -> Started {
+pub async fn next(house: &House, after: &Started, text: &str) -> Started {
     let next = StartTurn { chat_id: Some(after.chat.id), ..message(text) };
     house.service.start_turn(house.owner, next).await.unwrap()
 }
 
 /// Where the notices of a turn are, and of which kind.
-fn notices(turn: &Turn) -> Vec<(usize, &str)> {
+pub fn notices(turn: &Turn) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (at, block) in turn.blocks.iter().enumerate() {
         if let Content::Other(map) = &block.content
@@ -218,7 +218,7 @@ async fn a_refusal_inside_a_successful_stream_is_repaired_while_nothing_was_said
     }
 }
 
-fn with_tool(provider: Scripted) -> Scripted {
+pub fn with_tool(provider: Scripted) -> Scripted {
     let tool = ToolSpec { name: "look".into(), description: String::new(), parameters: json!({"type": "object"}) };
     provider.with_tools(vec![tool], |_, _| Some(ToolOutcome { result: json!("found it"), is_error: false }))
 }

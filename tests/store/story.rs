@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
-use turnleaf::domain::repair::{ProviderState, Repair};
+use turnleaf::domain::repair::{KeptResponse, ProviderState, Repair};
 use turnleaf::domain::*;
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
@@ -122,6 +122,7 @@ async fn the_branch_keeps_its_words(db: &Db, owner: UserId, with_turns: &Branch)
     let mut learnt = branches::provider_state(db, empty.id).await.unwrap();
     assert_eq!(learnt, ProviderState::default());
     learnt.learn(Repair::ReasoningLeftOut, None, id());
+    learnt.previous_response = Some(KeptResponse { turn_id: id(), response_id: "resp_1".into() });
     assert!(branches::set_provider_state(&mut tx, empty.id, &learnt).await.unwrap());
     assert!(!branches::set_provider_state(&mut tx, id(), &learnt).await.unwrap());
     assert!(branches::rename(&mut tx, empty.id, "side").await.unwrap());
@@ -543,6 +544,7 @@ async fn providers_are_their_owners(db: &Db, story: &Story) {
         settings: ProviderSettings {
             hidden_models: vec!["a/b".into()],
             local_network: true,
+            keeps_responses: true,
             key_ends_in: Some("4f2a".into()),
             ..ProviderSettings::default()
         },

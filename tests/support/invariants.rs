@@ -127,6 +127,7 @@ fn size(item: &Item) -> usize {
         | Item::ThinkingSignature(text)
         | Item::Redacted(text)
         | Item::ToolArguments { text, .. }
+        | Item::Response(text)
         | Item::Stop(text) => text.len(),
         Item::ToolCall { id, name, .. } => id.len() + name.len(),
         Item::Opaque(map) => json!(map).to_string().len(),

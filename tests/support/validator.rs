@@ -104,7 +104,12 @@ pub trait Protocol: Send + Sync {
     fn model<'a>(&self, asked: &'a Asked) -> &'a str {
         asked.text("model")
     }
-    /// What the provider refuses. `memory` is what it sent on this account.
+    /// The request with everything in it that the provider keeps and the request goes on from; as it is where it does
+    /// not, or where that is not kept.
+    fn whole(&self, asked: &Asked, _memory: &Memory) -> Asked {
+        asked.clone()
+    }
+    /// What the provider refuses of a whole request. `memory` is what it sent on this account.
     fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal>;
     /// The error document that carries a refusal.
     fn refusal(&self, refusal: &Refusal) -> Value;
@@ -144,6 +149,11 @@ pub fn protocol(asked: &Asked) -> Option<&'static dyn Protocol> {
         tail if tail.starts_with("v1beta/models/") => Some(&gemini::Gemini),
         _ => None,
     }
+}
+
+/// Whether an account is one whose endpoint keeps responses, told from its name.
+pub fn is_kept(provider: &str) -> bool {
+    provider.ends_with("-kept")
 }
 
 /// What was wrong with a request.
@@ -208,6 +218,7 @@ impl Validator {
             models: Vec::new(),
             default_model: None,
             local_network: true,
+            keeps_responses: is_kept(provider),
             ..Endpoint::default()
         }
     }
@@ -267,6 +278,11 @@ impl Inner {
             return refused(404, &serde_json::json!({"error": {"message": "Not found"}}));
         };
         let model = protocol.model(asked).to_owned();
+        let whole = protocol.whole(asked, &self.memory);
+        let is_behind = whole.body != asked.body;
+        let (sent_bytes, whole_bytes) = (bytes, whole.body.to_string());
+        let (part, asked) = (asked, &whole);
+        let bytes = if is_behind { whole_bytes.as_bytes() } else { sent_bytes };
         for remark in self.memory.remarks(protocol, asked, bytes) {
             self.note(asked, &model, bytes, remark);
         }
@@ -283,6 +299,9 @@ impl Inner {
         let never_ends = say.end == End::Stall;
         let pieces = self.dice.pieces(&speech.wire());
         self.memory.keep(protocol, asked, &model, &say, speech);
+        if let Some(sent) = self.memory.sent.last_mut().filter(|_| is_behind) {
+            sent.behind = part.text("previous_response_id").to_owned();
+        }
         let body = stream::iter(pieces.into_iter().map(Ok::<_, std::io::Error>));
         let rest = stream::iter(never_ends.then_some(())).then(|()| std::future::pending::<Result<Bytes, _>>());
         Response::builder()

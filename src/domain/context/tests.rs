@@ -188,6 +188,51 @@ fn the_manifest_counts_blocks_and_keeps_its_words() {
 }
 
 #[test]
+fn a_request_goes_on_only_from_the_newest_reply_that_came_back_whole() {
+    let mut all = turns(2);
+    all.push(sample::user_turn(5, "and now?"));
+    let (first, newest) = (all[1].id, all[3].id);
+    let same = vec![openai(); 5];
+    let broken = [openai(), anthropic(), openai(), openai(), openai()];
+    let refused = Some(Repair::ReasoningLeftOut);
+    for (what, locks, raw, repair, kept, expected) in [
+        ("the newest reply", &same[..], Raw::Whole, None, newest, true),
+        ("an older one", &same, Raw::Whole, None, first, false),
+        ("a message", &same, Raw::Whole, None, all[4].id, false),
+        ("one that was stopped", &same, Raw::Partial, None, newest, false),
+        ("one without its bytes", &same, Raw::Missing, None, newest, false),
+        ("one that was repaired", &same, Raw::Whole, refused, newest, false),
+        ("one behind a model break", &broken, Raw::Whole, None, newest, false),
+    ] {
+        let mut path = path(&all, locks);
+        (path[3].raw, path[3].repair) = (raw, repair);
+        let entries = manifest(&path, &openai());
+        assert_eq!(may_go_on(&path, &entries, kept), expected, "{what}");
+    }
+    assert!(!may_go_on(&[], &[], newest));
+}
+
+#[test]
+fn what_the_provider_keeps_is_left_out_and_said_so() {
+    let mut all = turns(2);
+    all.push(sample::user_turn(5, "and now?"));
+    let locks = vec![openai(); 5];
+    let before = manifest(&path(&all, &locks), &openai());
+    let mut behind = before.clone();
+    keep_at_provider(&mut behind, all[3].id);
+    assert_eq!(behind[4], before[4], "what is new goes out as it would");
+    for (kept, was) in behind.iter().zip(&before).take(4) {
+        assert_eq!((kept.mode, kept.reason), (Mode::Omitted, Reason::KeptByProvider));
+        let blocks = (0, was.blocks_sent + was.blocks_omitted, 0);
+        assert_eq!((kept.blocks_sent, kept.blocks_omitted, kept.approx_tokens), blocks);
+    }
+    assert_eq!(serde_json::to_value(&behind[0]).unwrap()["reason"], "kept_by_provider");
+    // Behind a step of the reply that is being written everything before it stays.
+    keep_at_provider(&mut behind, sample::turn_id(6));
+    assert!(behind.iter().all(|entry| entry.reason == Reason::KeptByProvider));
+}
+
+#[test]
 fn a_users_images_and_references_are_sent() {
     let mut turn = sample::user_turn(1, "look");
     let image = Content::Image { blob: "00".into(), mime: "image/png".into(), alt: "a cat".into() };

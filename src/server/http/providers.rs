@@ -35,6 +35,7 @@ pub struct ProviderBody {
     hidden_models: Option<Vec<String>>,
     is_enabled: Option<bool>,
     local_network: Option<bool>,
+    keeps_responses: Option<bool>,
 }
 
 /// Tells `null` apart from a field that is not there.
@@ -56,6 +57,7 @@ impl From<ProviderBody> for ProviderChange {
             hidden_models: body.hidden_models,
             is_enabled: body.is_enabled,
             local_network: body.local_network,
+            keeps_responses: body.keeps_responses,
         }
     }
 }

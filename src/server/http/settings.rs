@@ -239,6 +239,7 @@ fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Inv
         hidden_models: None,
         is_enabled: None,
         local_network: Some(fields.is_ticked("local_network")),
+        keeps_responses: Some(fields.is_ticked("keeps_responses")),
     })
 }
 
@@ -262,6 +263,7 @@ fn form_again(fields: &Fields, error: &ServiceError) -> Result<Form, Problem> {
         models: text("models"),
         default_model: text("default_model"),
         local_network: fields.is_ticked("local_network"),
+        keeps_responses: fields.is_ticked("keeps_responses"),
     };
     let lost_key = fields.text("key").is_some();
     Ok(Form { values, error: Some(invalid.clone()), lost_key, keys_at: None })

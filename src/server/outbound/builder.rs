@@ -82,7 +82,7 @@ impl BlockBuilder {
         match item {
             Item::Model(model) => out.push(Event::ModelReturned { model }),
             Item::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
-            Item::Cost(_) | Item::Stop(_) | Item::Failed(_) => {}
+            Item::Cost(_) | Item::Response(_) | Item::Stop(_) | Item::Failed(_) => {}
             Item::Text(text) => self.text(text, out),
             Item::Thinking(text) => self.thinking(&text, None, at, out),
             Item::Redacted(data) => self.thinking("", Some(data), at, out),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
-use crate::domain::repair::Repair;
+use crate::domain::repair::{KeptResponse, Repair};
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
 
@@ -37,6 +37,11 @@ pub trait Provider: Send + Sync {
     /// Tools that the provider itself brings and `run_tool` runs. Only the demo has any.
     fn tools(&self) -> Vec<ToolSpec> {
         Vec::new()
+    }
+    /// Whether it keeps its responses, so that a request may go on from one ([`ChatRequest::previous_response`]). Then its
+    /// decoder says under which id ([`Item::Response`]).
+    fn keeps_responses(&self) -> bool {
+        false
     }
     /// The exact request body. The same request gives the same bytes (providers.md P4).
     fn build(&self, request: &ChatRequest) -> Bytes;
@@ -94,6 +99,9 @@ pub struct ChatRequest {
     pub echoes_reasoning: bool,
     /// The branch's. For APIs that sign reasoning; the others have one way.
     pub policy: ContextPolicy,
+    /// The response to go on from: what `history` has up to its turn stays behind, but for what its last calls gave.
+    /// `history` is whole all the same. Only where the provider keeps responses.
+    pub previous_response: Option<KeptResponse>,
 }
 
 impl ChatRequest {
@@ -231,6 +239,8 @@ pub enum Item {
     Usage(Usage),
     /// What the provider says that the response cost, in millionths of a US dollar. Replaces what was said before.
     Cost(u64),
+    /// The provider keeps this response, which came to its own end, under this id.
+    Response(String),
     /// The provider's own word for why it stopped.
     Stop(String),
     /// The response failed inside; nothing follows.

@@ -192,6 +192,10 @@ impl Provider for Scripted {
         self.tools.clone()
     }
 
+    fn keeps_responses(&self) -> bool {
+        self.speaks.as_ref().is_some_and(|other| other.keeps_responses())
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         match &self.speaks {
             Some(other) => other.build(request),

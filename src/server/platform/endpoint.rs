@@ -70,6 +70,9 @@ pub struct Endpoint {
     /// Whether it may be on this machine or the local network. Where not, only addresses of the open internet are
     /// connected to.
     pub local_network: bool,
+    /// For `openai_responses`: the provider may keep what is said (`store`), and a request may go on from its last
+    /// response. Otherwise nothing is kept there, and every request has the whole conversation.
+    pub keeps_responses: bool,
     /// The setting that makes it, such as a variable's name; nothing where a person can edit it.
     pub set_by: Option<String>,
 }

@@ -63,6 +63,8 @@ struct Run<'a> {
     paused_at: Option<Bytes>,
     /// The bodies of this turn's generations that ended, in order.
     steps_raw: Vec<Bytes>,
+    /// Under which id the provider keeps the last of them.
+    response_id: Option<String>,
     /// The generations that were made, whose bytes are packed at the end.
     generations: Vec<GenerationId>,
     /// The number of the next generation. A request that was refused and repaired took one of its own.
@@ -92,6 +94,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         context: None,
         paused_at: None,
         steps_raw: Vec::new(),
+        response_id: None,
         generations: Vec::new(),
         step: 0,
         repair: None,
@@ -112,7 +115,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
 /// Ends a turn whose run cannot go on (or never began).
 pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
     let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
-    end(supervisor, recorder, &Ending::Failed(failure), Spent::default(), None).await;
+    end(supervisor, recorder, &Ending::Failed(failure), Spent::default(), Batch::default()).await;
 }
 
 impl Run<'_> {
@@ -129,7 +132,9 @@ impl Run<'_> {
 
     async fn end(self, ending: &Ending) {
         let spent = Spent { usage: self.usages.sum(), cost: Cost::of_turn(self.charges.iter().map(Option::as_ref)) };
-        end(self.supervisor, self.recorder, ending, spent, self.cut_off).await;
+        let provider_state = if matches!(ending, Ending::Complete) { self.kept_state() } else { None };
+        let with = Batch { generation_end: self.cut_off, provider_state, ..Batch::default() };
+        end(self.supervisor, self.recorder, ending, spent, with).await;
         // Out of the way of everybody who waits for the ending.
         for generation in self.generations {
             if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
@@ -146,18 +151,18 @@ impl Run<'_> {
     }
 }
 
-async fn end(
-    supervisor: &Supervisor,
-    mut recorder: Recorder,
-    ending: &Ending,
-    spent: Spent,
-    cut_off: Option<GenerationEnd>,
-) {
+/// `with` is what is stored together with the ending.
+async fn end(supervisor: &Supervisor, mut recorder: Recorder, ending: &Ending, spent: Spent, with: Batch) {
     recorder.gather();
     let now = supervisor.clock().now();
     let events = closing(recorder.turn(), ending, spent, now, ids::mint);
     recorder.extend(events);
     recorder
-        .flush_ending(|turn| Batch { ending: Some(turn.clone()), generation_end: cut_off.clone(), ..Batch::default() })
+        .flush_ending(|turn| Batch {
+            ending: Some(turn.clone()),
+            generation_end: with.generation_end.clone(),
+            provider_state: with.provider_state.clone(),
+            ..Batch::default()
+        })
         .await;
 }

@@ -11,13 +11,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::live::{Line, Live};
+use crate::domain::repair::ProviderState;
 use crate::domain::{Block, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::store::generations::raw::{self, Chunk};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
-use crate::server::store::{Db, StoreError, generations, turn_blocks, turn_events, turns};
+use crate::server::store::{Db, StoreError, branches, generations, turn_blocks, turn_events, turns};
 
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
 const WAITING_BATCHES: usize = 1024;
@@ -37,6 +38,8 @@ pub struct Batch {
     pub generation_end: Option<generations::GenerationEnd>,
     /// The turn as it ended.
     pub ending: Option<Turn>,
+    /// What the branch of a turn that ended keeps for its provider from then on, where that changes.
+    pub provider_state: Option<ProviderState>,
 }
 
 struct Entry {
@@ -231,11 +234,12 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
         if let Some(end) = &entry.batch.generation_end {
             generations::finish(&mut tx, end).await?;
         }
-        if let Some(ending) = &entry.batch.ending
-            && !turns::finish(&mut tx, ending).await?
-        {
+        let Some(ending) = &entry.batch.ending else { continue };
+        if !turns::finish(&mut tx, ending).await? {
             // First terminal wins; the loser's events were written for nothing, but the state stays the winner's.
             tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
+        } else if let Some(state) = &entry.batch.provider_state {
+            branches::set_provider_state(&mut tx, ending.branch_id, state).await?;
         }
     }
     tx.commit().await

@@ -223,6 +223,7 @@ impl Service {
             default_model: row.settings.default_model.clone(),
             hidden_models: row.settings.hidden_models.clone(),
             local_network: row.settings.local_network,
+            keeps_responses: row.settings.keeps_responses,
             set_by: None,
         };
         let registry = self.supervisor().registry();

@@ -51,6 +51,7 @@ pub struct ProviderSettings {
     pub default_model: Option<String>,
     pub hidden_models: Vec<String>,
     pub local_network: bool,
+    pub keeps_responses: bool,
     pub has_key: bool,
     /// The last characters of the key, for its owner to tell it by.
     pub key_ends_in: Option<String>,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Client, all_are_refused, list, remove, rule};
+use crate::validator::{Asked, protocol};
 
 fn responses(model: &str) -> Client {
     Client {
@@ -20,6 +21,45 @@ fn responses(model: &str) -> Client {
                 .map(|call| json!({"type": "function_call_output", "call_id": call["call_id"], "output": "21"}))
                 .collect()
         },
+    }
+}
+
+#[test]
+fn a_kept_response_stands_before_the_input() {
+    let mut client = responses("gpt-5.1");
+    client.body["store"] = json!(true);
+    let (in_loop, later) = client.converses();
+    for good in [in_loop, later] {
+        // The newest response, and what came behind it.
+        let newest = good.memory.sent.len();
+        let kept = good.memory.sent[newest - 1].before.len() + good.memory.sent[newest - 1].said.len();
+        let mut part = good.asked.clone();
+        part.body["previous_response_id"] = json!(format!("resp_{newest:04}"));
+        list(&mut part.body["input"]).drain(..kept);
+        let rules = protocol(&part).unwrap();
+        let whole = rules.whole(&part, &good.memory);
+        assert_eq!(whole.body, good.asked.body);
+        assert_eq!(rules.judge(&whole, &good.memory), Ok(()));
+
+        let refused = |change: &dyn Fn(&mut Asked)| {
+            let mut part = part.clone();
+            change(&mut part);
+            rules.judge(&rules.whole(&part, &good.memory), &good.memory).unwrap_err().message
+        };
+        let all = good.asked.body["input"].clone();
+        let twice = refused(&|asked| asked.body["input"] = all.clone());
+        assert!(twice.contains("Duplicate"), "{twice}");
+        for unknown in ["resp_0099", "resp_0000", "resp_", "else"] {
+            let said = refused(&|asked| asked.body["previous_response_id"] = json!(unknown));
+            assert_eq!(said, format!("Previous response with id '{unknown}' not found."));
+        }
+        let said = refused(&|asked| asked.provider = "another".into());
+        assert!(said.contains("not found"), "{said}");
+        let mut forgetful = good.clone();
+        forgetful.memory.sent.iter_mut().for_each(|sent| sent.is_stored = false);
+        let said = rules.judge(&rules.whole(&part, &forgetful.memory), &forgetful.memory).unwrap_err();
+        let document = rules.refusal(&said);
+        assert_eq!((said.status, &document["error"]["code"]), (400, &json!("previous_response_not_found")));
     }
 }
 

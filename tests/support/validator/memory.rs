@@ -11,8 +11,12 @@ use super::{Asked, Protocol};
 pub struct Sent {
     pub provider: String,
     pub model: String,
-    /// The messages of the request.
+    /// The messages of the request, with those that the provider kept.
     pub before: Vec<Value>,
+    /// The id of the response that the request went on from, or nothing.
+    pub behind: String,
+    /// The provider keeps it.
+    pub is_stored: bool,
     /// What else must not change: system prompt and tools.
     pub frozen: Value,
     /// As it has to come back.
@@ -91,6 +95,8 @@ impl Memory {
             provider: asked.provider.clone(),
             model: model.to_owned(),
             before,
+            behind: String::new(),
+            is_stored: asked.body["store"] == true && !say.is_cut(),
             frozen: protocol.frozen(asked),
             said: speech.said,
             text: speech.text,

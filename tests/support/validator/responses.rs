@@ -35,6 +35,22 @@ const KEYS: [&str; 22] = [
 ];
 
 impl Protocol for Responses {
+    /// A response that is kept goes before the input, with the conversation that led to it.
+    fn whole(&self, asked: &Asked, memory: &Memory) -> Asked {
+        let mut whole = asked.clone();
+        let number = asked.text("previous_response_id").strip_prefix("resp_").and_then(|number| number.parse().ok());
+        let place = number.and_then(|number: usize| number.checked_sub(1));
+        let kept = place.and_then(|at| memory.sent.get(at));
+        if let Some(kept) = kept.filter(|kept| kept.is_stored && kept.provider == asked.provider)
+            && let Some(fields) = whole.body.as_object_mut()
+        {
+            fields.remove("previous_response_id");
+            let input = kept.before.iter().chain(&kept.said).chain(asked.list("input")).cloned();
+            fields.insert("input".into(), input.collect());
+        }
+        whole
+    }
+
     fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
         match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
             None => return Err(Refusal::new(401, "Missing bearer or basic authentication in header")),
@@ -46,7 +62,7 @@ impl Protocol for Responses {
         }
         parameters(asked)?;
         if let Some(id) = asked.body.get("previous_response_id").and_then(Value::as_str) {
-            // Nothing is stored here.
+            // What is kept is in the input by now.
             refuse!("Previous response with id '{id}' not found.");
         }
         let input = asked.list("input");
@@ -66,8 +82,14 @@ impl Protocol for Responses {
     }
 
     fn refusal(&self, refusal: &Refusal) -> Value {
-        let code = refusal.message.contains("could not be verified").then_some("invalid_encrypted_content");
-        json!({"error": {"message": refusal.message, "type": "invalid_request_error", "param": "input", "code": code}})
+        let (param, code) = match refusal.message.as_str() {
+            message if message.starts_with("Previous response") => {
+                ("previous_response_id", Some("previous_response_not_found"))
+            }
+            message if message.contains("could not be verified") => ("input", Some("invalid_encrypted_content")),
+            _ => ("input", None),
+        };
+        json!({"error": {"message": refusal.message, "type": "invalid_request_error", "param": param, "code": code}})
     }
 
     fn messages<'a>(&self, asked: &'a Asked) -> &'a [Value] {

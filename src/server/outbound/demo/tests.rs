@@ -43,6 +43,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             tools: if has_tools { demo.tools() } else { Vec::new() },
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
+            previous_response: None,
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;

@@ -79,6 +79,7 @@ mod tests {
             tools: Vec::new(),
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
+            previous_response: None,
         })
     }
 

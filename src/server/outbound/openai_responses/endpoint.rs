@@ -26,6 +26,8 @@ pub struct ResponsesEndpoint {
     /// It refused to summarise reasoning: OpenAI does so for organisations that it has not verified. From then on it is
     /// not asked any more, so that trying again helps.
     refuses_summaries: Arc<AtomicBool>,
+    /// See [`Endpoint::keeps_responses`].
+    keeps_responses: bool,
 }
 
 impl ResponsesEndpoint {
@@ -35,6 +37,7 @@ impl ResponsesEndpoint {
             target: Target::new(endpoint),
             client,
             refuses_summaries: Arc::new(AtomicBool::new(false)),
+            keeps_responses: endpoint.keeps_responses,
         }
     }
 }
@@ -73,8 +76,12 @@ impl Provider for ResponsesEndpoint {
         capabilities(model)
     }
 
+    fn keeps_responses(&self) -> bool {
+        self.keeps_responses
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
-        request::body(request, !self.refuses_summaries.load(Ordering::Relaxed))
+        request::body(request, !self.refuses_summaries.load(Ordering::Relaxed), self.keeps_responses)
     }
 
     fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
@@ -95,7 +102,11 @@ impl Provider for ResponsesEndpoint {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ResponsesDecoder::of(self.name(), self.target.secrets.clone()))
+        let secrets = self.target.secrets.clone();
+        Box::new(match self.keeps_responses {
+            true => ResponsesDecoder::telling_id(self.name(), secrets),
+            false => ResponsesDecoder::of(self.name(), secrets),
+        })
     }
 }
 

@@ -1,13 +1,25 @@
 //! Refusals of Responses that another form of the same request may avoid (providers.md 6.6): reasoning items without
-//! what followed them or before it, sealed reasoning that this account cannot open, items that are looked up in vain.
+//! what followed them or before it, sealed reasoning that this account cannot open, items that are looked up in vain, and a
+//! kept response that the provider does not know or cannot go on from.
 
 use crate::domain::repair::Repair;
 use crate::server::outbound::provider::{ChatRequest, Refused};
 
-/// The form to send instead: everything that the server would look up or open stays behind, as after a model break.
+/// The form to send instead: the whole path where the request went on from a kept response; else everything that the
+/// server would look up or open stays behind, as after a model break.
 pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
     let said = refused.words();
     let says = |parts: &[&str]| parts.iter().all(|part| said.contains(part));
+    let is_about_previous = says(&["previous_response"])
+        || says(&["previous response"])
+        || says(&["response with id", "not found"])
+        // What is kept under that id is not what we think.
+        || says(&["no tool call found"])
+        || says(&["no tool output found"])
+        || says(&["duplicate item found"]);
+    if is_about_previous && request.previous_response.is_some() {
+        return Some(Repair::SentWhole);
+    }
     let is_about_reasoning = says(&["without its required"])
         || says(&["invalid_encrypted_content"])
         || says(&["encrypted content", "could not be"])
@@ -24,6 +36,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::domain::repair::KeptResponse;
     use crate::domain::{Failure, FailureKind, Role, TurnId};
     use crate::server::outbound::openai_responses::request::tests::request;
     use crate::server::outbound::provider::HistoryTurn;
@@ -56,6 +69,26 @@ mod tests {
         for message in ["No tool output found for function call call_1.", "The model `gpt-9` does not exist", ""] {
             assert_eq!(repair(&refusal(message), &asked), None, "{message}");
         }
+        let about_previous = [
+            "Previous response with id 'resp_1' not found.",
+            "previous_response_not_found",
+            "Unsupported parameter: previous_response_id",
+            "Previous response cannot be used for this organization due to Zero Data Retention.",
+            "Response with id 'resp_1' not found.",
+            "No tool call found for function call output with call_id call_1.",
+            "Duplicate item found with id rs_1. Remove duplicate items from your input and try again.",
+        ];
+        for message in about_previous {
+            assert_eq!(repair(&refusal(message), &asked), None, "{message}: the whole path was sent");
+        }
+        let kept = KeptResponse { turn_id: asked.history[1].turn_id, response_id: "resp_1".into() };
+        asked.previous_response = Some(kept);
+        for message in about_previous {
+            assert_eq!(repair(&refusal(message), &asked), Some(Repair::SentWhole), "{message}");
+        }
+        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(Repair::ReasoningLeftOut));
+        assert_eq!(repair(&refusal("The model `gpt-9` does not exist"), &asked), None);
+        asked.previous_response = None;
         asked.history[1].leaves_out_reasoning = true;
         for message in about_reasoning {
             assert_eq!(repair(&refusal(message), &asked), None, "{message}");

@@ -16,19 +16,37 @@ use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
 /// The result of a call that nobody answered: without one the request would be refused (providers.md 6.6).
 const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
-/// `with_summary` is whether summaries of the reasoning are asked for.
-pub fn body(request: &ChatRequest, with_summary: bool) -> Bytes {
+/// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
+/// and go on from one that it kept.
+pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
+    let previous = request.previous_response.as_ref().filter(|_| is_kept);
+    // Of a path that does not have the kept reply all is sent.
+    let previous = previous.and_then(|kept| {
+        let at = request.history.iter().rposition(|turn| turn.turn_id == kept.turn_id)?;
+        Some((kept.response_id.as_str(), at))
+    });
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
     set("model", json!(request.model));
     if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
         set("instructions", json!(text));
     }
-    set("input", Value::Array(input(request)));
+    if let Some((id, _)) = previous {
+        set("previous_response_id", json!(id));
+    }
+    set(
+        "input",
+        Value::Array(match previous {
+            Some((_, at)) => input_behind(&request.history, at),
+            None => input(&request.history),
+        }),
+    );
     set("stream", json!(true));
-    // Nothing stays at the provider: what the reasoning was comes back sealed, and goes out again with the next request.
-    set("store", json!(false));
+    // Where nothing stays at the provider, and wherever the whole path goes out: what the reasoning was comes back sealed,
+    // and goes out again with the next request.
+    set("store", json!(is_kept));
     if request.capabilities.reasoning != Reasoning::Never {
         set("include", json!(["reasoning.encrypted_content"]));
     }
@@ -58,10 +76,18 @@ pub fn body(request: &ChatRequest, with_summary: bool) -> Bytes {
     Value::Object(body).to_string().into()
 }
 
-fn input(request: &ChatRequest) -> Vec<Value> {
+/// Only what is new since the last response of the turn at `kept`: an item that the provider keeps would be a duplicate
+/// (providers.md 6.6).
+fn input_behind(history: &[HistoryTurn], kept: usize) -> Vec<Value> {
+    let mut input = results_of_last_step(&history[kept]);
+    input.extend(self::input(&history[kept + 1..]));
+    input
+}
+
+fn input(history: &[HistoryTurn]) -> Vec<Value> {
     let mut input = Vec::new();
     let mut used = HashSet::new();
-    for turn in &request.history {
+    for turn in history {
         match turn.role {
             Role::User => push_user(&mut input, &user_text(turn)),
             Role::System => input.push(json!({"role": "system", "content": plain_text(turn)})),
@@ -108,12 +134,7 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         }
         return;
     }
-    let call_ids: Vec<BlockId> = turn
-        .blocks
-        .iter()
-        .filter(|block| matches!(block.content, Content::ToolUse { .. }))
-        .map(|block| block.id)
-        .collect();
+    let call_ids = call_ids(turn);
     let mut first_call = 0;
     for said in turn.raw.iter().map(|raw| read_again(raw)) {
         // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
@@ -121,12 +142,30 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
         tell_apart(&mut items, &mut calls, used);
         input.extend(items);
-        for call in calls {
-            let output = result(call.number).unwrap_or_else(|| UNANSWERED.to_owned());
-            input.push(json!({"type": call.output_type, "call_id": call.call_id, "output": output}));
-        }
+        input.extend(calls.iter().map(|call| answer(call, result(call.number))));
         first_call += said.calls();
     }
+}
+
+/// What the calls of a turn's last response gave, under the ids that the response has for them.
+fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
+    let Some((last, before)) = turn.raw.split_last() else { return Vec::new() };
+    let call_ids = call_ids(turn);
+    let first_call: usize = before.iter().map(|raw| read_again(raw).calls()).sum();
+    let result = |number: usize| result_of(&turn.blocks, call_ids.get(first_call + number).copied());
+    let (_, calls) = read_again(last).items(true, |number| result(number).is_some());
+    calls.iter().map(|call| answer(call, result(call.number))).collect()
+}
+
+fn answer(call: &SentCall, result: Option<String>) -> Value {
+    let output = result.unwrap_or_else(|| UNANSWERED.to_owned());
+    json!({"type": call.output_type, "call_id": call.call_id, "output": output})
+}
+
+/// The turn's calls, in the order of its blocks.
+fn call_ids(turn: &HistoryTurn) -> Vec<BlockId> {
+    let calls = turn.blocks.iter().filter(|block| matches!(block.content, Content::ToolUse { .. }));
+    calls.map(|block| block.id).collect()
 }
 
 /// Some servers number the calls of every response anew. A call whose id was used before gets another, so that its

@@ -24,6 +24,8 @@ pub struct ResponsesReader {
     usage: Option<Usage>,
     /// What it cost, as the response says.
     cost: Option<u64>,
+    /// Whether anybody wants to know under which id the response is kept.
+    tells_id: bool,
     stop_reason: Option<String>,
     has_reply: bool,
     /// The terminal came.
@@ -37,6 +39,12 @@ impl ResponsesDecoder {
     /// `provider` is the name for people, used in sentences about failures.
     pub fn of(provider: &str, secrets: Secrets) -> Self {
         Self::new(ResponsesReader::default(), Judge::new(provider, secrets))
+    }
+
+    /// The same for an endpoint that keeps responses.
+    pub fn telling_id(provider: &str, secrets: Secrets) -> Self {
+        let reader = ResponsesReader { tells_id: true, ..ResponsesReader::default() };
+        Self::new(reader, Judge::new(provider, secrets))
     }
 
     /// The same, keeping what has to go back in the next request.
@@ -113,6 +121,9 @@ impl ResponsesReader {
             _ => return Ok(()),
         }
         self.output.seam(out);
+        if self.tells_id && status == "completed" {
+            out.extend(kept_id(response).map(|id| Item::Response(id.to_owned())));
+        }
         let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
         let reason = reason.unwrap_or(status).to_owned();
         out.push(Item::Stop(reason.clone()));
@@ -120,6 +131,14 @@ impl ResponsesReader {
         self.is_over = true;
         Ok(())
     }
+}
+
+/// Under which id the provider keeps this response, unless it says that it does not keep it. Not what could not be an id.
+fn kept_id(response: &Value) -> Option<&str> {
+    const LONGEST: usize = 256;
+    let is_kept = response.get("store").and_then(Value::as_bool) != Some(false);
+    let id = response.get("id").and_then(Value::as_str).filter(|_| is_kept)?;
+    ((1..=LONGEST).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())).then_some(id)
 }
 
 /// The type that an event names itself by.

@@ -206,6 +206,7 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: Default::default(),
+        previous_response: None,
     }
 }
 

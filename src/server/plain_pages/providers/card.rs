@@ -75,6 +75,7 @@ fn facts(provider: &ProviderView) -> AnyView {
         view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p> }
     });
     let network = if provider.local_network { words::LOCAL_YES } else { words::LOCAL_NO };
+    let keeps = provider.keeps_responses.then(|| fact(words::KEEPS, words::KEEPS_YES.to_owned()));
     view! {
         {set_by}
         <dl class="facts">
@@ -83,6 +84,7 @@ fn facts(provider: &ProviderView) -> AnyView {
             {fact(words::KEY, key)}
             {headers}
             {fact(words::NETWORK, network.to_owned())}
+            {keeps}
         </dl>
     }
 }

@@ -24,6 +24,7 @@ pub struct Values {
     pub models: String,
     pub default_model: String,
     pub local_network: bool,
+    pub keeps_responses: bool,
 }
 
 /// A form with its values and what is wrong with one of them.
@@ -38,8 +39,18 @@ pub struct Form {
 }
 
 /// The names of the fields, for what is wrong with something that has none.
-const FIELDS: [&str; 9] =
-    ["name", "api", "dialect", "base_url", "key", "headers", "models", "default_model", "local_network"];
+const FIELDS: [&str; 10] = [
+    "name",
+    "api",
+    "dialect",
+    "base_url",
+    "key",
+    "headers",
+    "models",
+    "default_model",
+    "local_network",
+    "keeps_responses",
+];
 
 impl Form {
     /// The form of a beginning.
@@ -66,6 +77,7 @@ impl Form {
             models: provider.listed_models.join("\n"),
             default_model: provider.set_default_model.clone().unwrap_or_default(),
             local_network: provider.local_network,
+            keeps_responses: provider.keeps_responses,
         };
         Self { values, ..Self::default() }
     }
@@ -122,11 +134,12 @@ impl Form {
         let keys_at = self.keys_at.map(|page| {
             view! { <p><a href=page target="_blank" rel="noopener noreferrer">{words::WHERE_KEYS}" "<span class="quiet">{words::NEW_TAB}</span></a></p> }
         });
-        let is_advanced = |name: &str| ["dialect", "headers", "models", "default_model"].contains(&name);
+        let is_advanced =
+            |name: &str| ["dialect", "headers", "models", "default_model", "keeps_responses"].contains(&name);
         let unfolded = self.error.as_ref().is_some_and(|error| is_advanced(&error.field));
         let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
         let nowhere = nowhere.map(|error| view! { <p class="problem" role="alert" dir="auto">{error.to_string()}</p> });
-        let network_error = error("local_network").map(|what| view! { <p class="problem">{what}</p> });
+        let under_tick = |name: &str| error(name).map(|what| view! { <p class="problem">{what}</p> });
         let headers_hint = match changed.map(|provider| provider.headers.join(", ")).filter(|names| !names.is_empty()) {
             Some(names) => words::headers_kept(&names),
             None => words::HEADERS_HINT.to_owned(),
@@ -142,7 +155,7 @@ impl Form {
             {text(words::KEY, "key", "", Some(key_hint), Kind::Secret, false)}
             {keys_at}
             {tick(form, "local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
-            {network_error}
+            {under_tick("local_network")}
             <details class="fold" open=unfolded>
                 <summary>{words::ADVANCED}<Icon name="chevron-down"/></summary>
                 <div class="form">
@@ -151,6 +164,8 @@ impl Form {
                     {no_headers}
                     {text(words::MODELS_NAMED, "models", &values.models, Some(words::MODELS_NAMED_HINT), Kind::Lines(4), false)}
                     {text(words::DEFAULT_MODEL, "default_model", &values.default_model, Some(words::DEFAULT_MODEL_HINT), Kind::Code, false)}
+                    {tick(form, "keeps_responses", "1", words::KEEPS, Some(words::KEEPS_HINT), values.keeps_responses)}
+                    {under_tick("keeps_responses")}
                 </div>
             </details>
         }

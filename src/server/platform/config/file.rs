@@ -62,6 +62,9 @@ pub struct ProviderEntry {
     #[serde(default)]
     pub models: Vec<String>,
     pub default_model: Option<String>,
+    /// `Endpoint::keeps_responses`.
+    #[serde(default)]
+    pub keeps_responses: bool,
 }
 
 /// Which file to read: the flag's, the environment's, else the one at the usual place if it exists. A file that is

@@ -48,6 +48,7 @@ impl Providers {
                     }
                     endpoint.models = configured.models;
                     endpoint.default_model = configured.default_model;
+                    endpoint.keeps_responses = configured.keeps_responses;
                 }
                 None => endpoints.push(configured),
             }
@@ -157,6 +158,12 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         }
     };
     let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
+    if entry.keeps_responses && api != Api::OpenaiResponses {
+        return Err(ConfigError::new(format!(
+            "keeps_responses of the provider `{id}` is for api = \"openai_responses\" alone, and its api is \"{}\"",
+            api.as_str()
+        )));
+    }
     let url = api.with_version(base_url(&format!("base_url of the provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
@@ -168,6 +175,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         models: entry.models,
         default_model: entry.default_model,
         local_network: true,
+        keeps_responses: entry.keeps_responses,
         set_by: Some("the configuration file".into()),
         id,
         ..Endpoint::default()

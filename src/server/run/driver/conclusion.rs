@@ -42,6 +42,7 @@ impl Run<'_> {
         }
         let calls = progress.builder.tool_calls().to_vec();
         self.steps_raw.push(Bytes::from(progress.raw));
+        self.response_id = progress.response_id;
         let next = match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(classify::is_paused)) {
             (true, false) => Next::Over,
             (true, true) => Next::GoesOn,

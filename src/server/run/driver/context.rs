@@ -7,8 +7,11 @@ use bytes::Bytes;
 
 use super::{Halt, Run};
 use crate::domain::branch::{ContextPolicy, Frozen};
-use crate::domain::context::{ManifestEntry, Mode, PathTurn, Raw, RequestManifest, manifest, own_steps};
-use crate::domain::repair::{ProviderState, Repair, steps_told};
+use crate::domain::context::{
+    ManifestEntry, Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results,
+    own_steps,
+};
+use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::{Author, Block, Content, Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
@@ -24,6 +27,9 @@ pub(super) struct Context {
     pub(super) state: ProviderState,
     /// The newest reply before this one.
     pub(super) earlier: Option<TurnId>,
+    /// The response of that reply, if this one may go on from it.
+    previous: Option<KeptResponse>,
+    is_masked: bool,
 }
 
 impl Run<'_> {
@@ -42,8 +48,14 @@ impl Run<'_> {
     /// The request out of what was read, in the form that a refusal left of it.
     pub(super) fn assemble(&self) -> (ChatRequest, RequestManifest) {
         let context = self.context.clone().unwrap_or_default();
+        let previous_response = self.previous_response(&context);
         let (mut history, mut manifest) = (context.history, context.manifest);
-        let repair = self.repair.as_ref().map(|repaired| repaired.repair);
+        let form = self.repair.as_ref().map(|repaired| repaired.repair);
+        // To be sent at all changes no turn.
+        let repair = form.filter(|repair| *repair != Repair::SentWhole);
+        if let Some(kept) = &previous_response {
+            keep_at_provider(&mut manifest, kept.turn_id);
+        }
         for turn in history.iter_mut().filter(|turn| !turn.raw.is_empty()) {
             turn.leaves_out_reasoning |= repair.is_some_and(Repair::leaves_out_earlier);
         }
@@ -52,7 +64,10 @@ impl Run<'_> {
             entry.repair = entry.repair.filter(|known| known.leaves_out_earlier()).or(repair).or(entry.repair);
         }
         if !self.steps_raw.is_empty() {
-            manifest.push(own_steps(self.recorder.turn(), repair));
+            manifest.push(match &previous_response {
+                Some(_) => own_results(self.recorder.turn()),
+                None => own_steps(self.recorder.turn(), repair),
+            });
             history.extend(self.own_steps());
         }
         let request = ChatRequest {
@@ -66,9 +81,35 @@ impl Run<'_> {
             tools: context.frozen.tools.unwrap_or_else(|| self.provider.tools()),
             echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
             policy: context.policy,
+            previous_response,
         };
         let not_sent = self.job.settled.not_sent.clone();
-        (request, RequestManifest { turns: manifest, not_sent, repair })
+        let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
+        (request, RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id })
+    }
+
+    /// The response to go on from: this turn's last step, else the reply before it. A turn that was repaired sends all.
+    fn previous_response(&self, context: &Context) -> Option<KeptResponse> {
+        if !self.provider.keeps_responses() || self.repair.is_some() || context.is_masked {
+            return None;
+        }
+        match self.steps_raw.is_empty() {
+            true => context.previous.clone(),
+            false => self.kept(),
+        }
+    }
+
+    fn kept(&self) -> Option<KeptResponse> {
+        let response_id = self.response_id.clone()?;
+        Some(KeptResponse { turn_id: self.job.turn.id, response_id })
+    }
+
+    /// What the branch keeps of this reply, now that it is whole, where that changes. A refusal was learnt from already
+    /// (`keep_repair`), and nothing goes on from a reply that had one.
+    pub(super) fn kept_state(&self) -> Option<ProviderState> {
+        let state = &self.context.as_ref().filter(|_| self.repair.is_none())?.state;
+        let previous_response = Some(self.kept()).filter(|_| self.provider.keeps_responses()).flatten();
+        (state.previous_response != previous_response).then(|| ProviderState { previous_response, ..state.clone() })
     }
 
     /// The steps so far: as they came, but for those that are told in words because the provider refused them.
@@ -140,6 +181,8 @@ impl Run<'_> {
             })
             .collect();
         let manifest = manifest(&described, &self.job.lock);
+        let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
+        let is_masked = is_masked(&manifest);
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let history = path
             .into_iter()
@@ -157,7 +200,16 @@ impl Run<'_> {
                 }
             })
             .collect();
-        Ok(Context { history, manifest, frozen, policy: policy.unwrap_or_default(), state, earlier })
+        Ok(Context {
+            history,
+            manifest,
+            frozen,
+            policy: policy.unwrap_or_default(),
+            state,
+            earlier,
+            previous,
+            is_masked,
+        })
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Progress {
     pub(super) is_refused: bool,
     pub(super) model: Option<String>,
     pub(super) stop_reason: Option<String>,
+    /// Under which id the provider keeps the response.
+    pub(super) response_id: Option<String>,
     pub(super) first_token_at: Option<chrono::DateTime<chrono::Utc>>,
     /// Something was shown: from here on nothing is tried again.
     pub(super) has_content: bool,
@@ -113,6 +115,7 @@ impl Run<'_> {
             is_refused: false,
             model: None,
             stop_reason: None,
+            response_id: None,
             first_token_at: None,
             has_content: false,
             said: 0,
@@ -252,6 +255,7 @@ impl Run<'_> {
                     self.usages.put(progress.id, *usage);
                 }
                 Item::Cost(micros) => progress.reported_micros = Some(*micros),
+                Item::Response(id) => progress.response_id = Some(id.clone()),
                 Item::Stop(reason) => progress.stop_reason = Some(reason.clone()),
                 Item::Failed(_) => {}
                 Item::Text(text) | Item::Thinking(text) | Item::ToolArguments { text, .. } => {

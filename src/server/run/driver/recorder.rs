@@ -133,7 +133,8 @@ impl Recorder {
         let (events, batch) = self.take(Batch::default());
         let complete = |mut batch: Batch, turn: &Turn| {
             let end = ending(turn);
-            (batch.ending, batch.generation_end) = (end.ending, end.generation_end);
+            (batch.ending, batch.generation_end, batch.provider_state) =
+                (end.ending, end.generation_end, end.provider_state);
             batch
         };
         let (mut lines, blocks, mut raw) = (batch.lines, batch.blocks, batch.raw);

@@ -58,6 +58,7 @@ pub struct ProviderChange {
     pub hidden_models: Option<Vec<String>>,
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
+    pub keeps_responses: Option<bool>,
 }
 
 impl NewProvider {
@@ -109,6 +110,10 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
     }
     if let Some(api) = change.api {
         row.kind = api_of(&api)?.as_str().to_owned();
+    }
+    row.settings.keeps_responses = change.keeps_responses.unwrap_or(row.settings.keeps_responses);
+    if row.settings.keeps_responses && api_of(&row.kind)? != Api::OpenaiResponses {
+        return Err(Invalid::new("keeps_responses", "is for the API openai_responses alone"));
     }
     if let Some(dialect) = change.dialect {
         if !dialect.is_empty() && Dialect::named(&dialect).is_none() {

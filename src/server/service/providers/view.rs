@@ -32,6 +32,8 @@ pub struct ProviderView {
     pub set_default_model: Option<String>,
     pub is_enabled: bool,
     pub local_network: bool,
+    /// See [`Endpoint::keeps_responses`].
+    pub keeps_responses: bool,
     /// Whether it can only be changed where it is set.
     pub locked: bool,
     /// Where that is; nothing for one that was found on this machine.
@@ -108,6 +110,7 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         set_default_model: endpoint.default_model.clone(),
         is_enabled: true,
         local_network: endpoint.local_network,
+        keeps_responses: endpoint.keeps_responses,
         locked: true,
         set_by: endpoint.set_by.clone(),
         status: StatusView::of_known(Some(known)),
@@ -143,6 +146,7 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
         set_default_model: settings.default_model.clone(),
         is_enabled: row.is_enabled,
         local_network: settings.local_network,
+        keeps_responses: settings.keeps_responses,
         locked: false,
         set_by: None,
         status,

@@ -51,6 +51,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
+        previous_response: None,
     }
 }
 

@@ -23,6 +23,7 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
+        previous_response: None,
     };
     let mut body = Map::new();
     put(&mut body, dialect, &request);

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::branch::ContextPolicy;
+use crate::domain::repair::KeptResponse;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Author, BlockState, Params, Thinking, TurnId};
 
@@ -47,11 +48,12 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
+        previous_response: None,
     }
 }
 
 fn body_of(request: &ChatRequest) -> Value {
-    serde_json::from_slice(&body(request, true)).unwrap()
+    serde_json::from_slice(&body(request, true, false)).unwrap()
 }
 
 fn input_of(history: Vec<HistoryTurn>) -> Value {
@@ -113,7 +115,7 @@ fn a_request_has_exactly_these_bytes() {
         r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
     );
-    assert_eq!(body(&asked, true), expected);
+    assert_eq!(body(&asked, true, false), expected);
     asked = request("gpt-5-mini", asked.history);
     asked.system = Some(" ".into());
     asked.params.max_tokens = Some(900);
@@ -124,9 +126,9 @@ fn a_request_has_exactly_these_bytes() {
         r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false}],"#,
         r#""reasoning":{"effort":"medium","summary":"auto"}}"#
     );
-    assert_eq!(body(&asked, true), expected);
+    assert_eq!(body(&asked, true, false), expected);
     assert_eq!(body_of(&asked), body_of(&asked));
-    let without: Value = serde_json::from_slice(&body(&asked, false)).unwrap();
+    let without: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
     assert_eq!(without["reasoning"], json!({"effort": "medium"}));
     asked.thinking = Thinking::Off;
     assert_eq!(body_of(&asked)["reasoning"], json!({"effort": "minimal"}));
@@ -249,6 +251,80 @@ fn a_longer_history_begins_with_the_same_items() {
     let long = input_of(history);
     let short = short.as_array().unwrap();
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);
+}
+
+/// A path in which every turn has an id of its own: 1, 2 and so on.
+fn path(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
+    let ids = (1..).map(|id| TurnId::from_uuid(Uuid::from_u128(id)));
+    turns.into_iter().zip(ids).map(|(turn, turn_id)| HistoryTurn { turn_id, ..turn }).collect()
+}
+
+#[test]
+fn behind_a_kept_response_only_what_is_new_is_sent() {
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), saying(text)])]);
+    let looped = || {
+        let blocks = vec![
+            use_block(1),
+            result_block(2, 1, json!("old")),
+            use_block(3),
+            use_block(4),
+            result_block(5, 3, json!("three")),
+            result_block(6, 4, json!({"n": 4})),
+        ];
+        // The second response numbers its calls anew; the provider knows them by the names that it gave.
+        let raw = [response(&[thought(), calling("a", "{}")]), response(&[calling("a", "{}"), calling("b", "{}")])];
+        turn(Role::Assistant, blocks, &raw)
+    };
+    let half_answered = || {
+        let raw = [response(&[calling("a", "{}"), calling("b", "{}")])];
+        turn(Role::Assistant, vec![use_block(1), use_block(2), result_block(3, 2, json!("two"))], &raw)
+    };
+    let said_user = |text: &str| said(Role::User, text);
+    for (what, turns, kept, expected) in [
+        ("a new message", vec![said_user("U1"), reply("A1"), said_user("U2")], 2, vec![user("U2")]),
+        (
+            "behind a reply that called tools",
+            vec![said_user("U1"), looped(), said_user("U2")],
+            2,
+            vec![output("a", "three"), output("b", "{\"n\":4}"), user("U2")],
+        ),
+        (
+            "in a tool loop",
+            vec![said_user("U1"), reply("A1"), said_user("U2"), looped()],
+            4,
+            vec![output("a", "three"), output("b", "{\"n\":4}")],
+        ),
+        (
+            "a call without a result",
+            vec![said_user("U1"), half_answered()],
+            2,
+            vec![output("a", UNANSWERED), output("b", "two")],
+        ),
+    ] {
+        let mut asked = request("gpt-5", path(turns));
+        asked.system = Some("Be kind.".into());
+        asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+        let whole: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
+        assert_eq!((whole.get("previous_response_id"), &whole["store"]), (None, &json!(true)), "{what}");
+        let turn_id = asked.history[kept - 1].turn_id;
+        asked.previous_response = Some(KeptResponse { turn_id, response_id: "resp_1".into() });
+        let mut behind: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
+        assert_eq!(behind["input"], Value::from(expected), "{what}");
+        assert_eq!(behind["previous_response_id"], "resp_1", "{what}");
+        // Nothing else differs: instructions and tools are not carried over by the provider.
+        behind.as_object_mut().unwrap().remove("previous_response_id");
+        behind["input"] = whole["input"].clone();
+        assert_eq!(behind, whole, "{what}");
+
+        let off = body_of(&asked);
+        assert_eq!((off.get("previous_response_id"), &off["store"]), (None, &json!(false)), "{what}: switched off");
+        assert_eq!(off["input"], whole["input"], "{what}: switched off");
+        asked.previous_response =
+            Some(KeptResponse { turn_id: TurnId::from_uuid(Uuid::nil()), response_id: "resp_1".into() });
+        let elsewhere: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
+        assert_eq!(elsewhere, whole, "{what}: of a turn that is not on the path");
+    }
 }
 
 #[test]

@@ -261,3 +261,30 @@ fn a_body_from_the_middle_is_told_by_its_terminal_or_as_it_came() {
     let error = json!({"type": "error", "message": "x"});
     assert_eq!(text(&[rest[0].clone(), rest[1].clone(), error]), "lo!");
 }
+
+#[test]
+fn the_id_of_a_kept_response_is_told_where_somebody_wants_it() {
+    let long = "r".repeat(257);
+    for (response, expected) in [
+        (json!({"id": "resp_1", "status": "completed"}), Some("resp_1")),
+        (json!({"id": "resp_1", "status": "completed", "store": true}), Some("resp_1")),
+        (json!({"id": "resp_1", "status": "completed", "store": false}), None),
+        (json!({"id": "resp_1", "status": "incomplete"}), None),
+        (json!({"id": "resp_1", "status": "failed"}), None),
+        (json!({"id": "", "status": "completed"}), None),
+        (json!({"id": 7, "status": "completed"}), None),
+        (json!({"id": "re sp", "status": "completed"}), None),
+        (json!({"id": "resp\u{0}", "status": "completed"}), None),
+        (json!({"id": long, "status": "completed"}), None),
+    ] {
+        let event = format!("data: {}\n\n", json!({"type": "response.completed", "response": response}));
+        let told = |mut decoder: ResponsesDecoder| {
+            let mut items = Vec::new();
+            decoder.feed(event.as_bytes(), &mut items);
+            decoder.finish(&mut items);
+            items.into_iter().find_map(|item| if let Item::Response(id) = item { Some(id) } else { None })
+        };
+        assert_eq!(told(ResponsesDecoder::telling_id("P", Secrets::default())).as_deref(), expected, "{response}");
+        assert_eq!(told(ResponsesDecoder::of("P", Secrets::default())), None, "{response}");
+    }
+}

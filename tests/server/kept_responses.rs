@@ -1,0 +1,350 @@
+//! Responses that the provider keeps: a branch goes on from its last whole reply by `previous_response_id`, every other
+//! request has the whole path, and a refusal is repaired once. The API's own adapter over scripted bytes.
+
+use serde_json::{Value, json};
+use turnleaf::domain::repair::KeptResponse;
+use turnleaf::domain::{Lock, Turn, TurnId, TurnStatus};
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
+use turnleaf::server::outbound::scripted::{Answer, Log, Scripted, Step};
+use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf::server::store::{branches, generations};
+
+use crate::house::{House, message};
+use crate::repair::{endpoint, event, next, notices, refused, with_tool};
+
+const UNKNOWN: &str = "Previous response with id 'resp_1' not found.";
+
+/// A provider that keeps responses and says these things.
+fn keeping(answers: impl IntoIterator<Item = Answer>) -> Scripted {
+    let endpoint = Endpoint { keeps_responses: true, ..endpoint(Api::OpenaiResponses) };
+    Scripted::new("scripted", answers).like(ResponsesEndpoint::new(&endpoint, HttpClient::default()))
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "message", "id": format!("msg_{text}"), "role": "assistant",
+        "content": [{"type": "output_text", "text": text}]})
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "look", "arguments": "{\"n\":1}"})
+}
+
+fn output(id: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": id, "output": "found it"})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn ending(id: &str, status: &str, output: &[Value]) -> Step {
+    let response = json!({"id": id, "status": status, "output": output});
+    event(json!({"type": format!("response.{status}"), "response": response}))
+}
+
+fn response(id: &str, output: &[Value]) -> Answer {
+    Answer::Stream(vec![ending(id, "completed", output)])
+}
+
+/// What the `at`th request went on from, and its input.
+fn asked(log: &Log, at: usize) -> (Option<String>, Value) {
+    let body: Value = serde_json::from_slice(&log.requests()[at]).unwrap();
+    assert_eq!(body["store"], true);
+    (body.get("previous_response_id").map(|id| id.as_str().unwrap().to_owned()), body["input"].clone())
+}
+
+fn behind(id: &str, input: Value) -> (Option<String>, Value) {
+    (Some(id.to_owned()), input)
+}
+
+/// What the branch keeps.
+async fn kept(house: &House, started: &Started) -> Option<KeptResponse> {
+    branches::provider_state(&house.db, started.branch.id).await.unwrap().previous_response
+}
+
+fn of(turn_id: TurnId, response_id: &str) -> Option<KeptResponse> {
+    Some(KeptResponse { turn_id, response_id: response_id.into() })
+}
+
+async fn complete(house: &House, started: &Started) -> Turn {
+    let turn = house.ended(started.assistant_turn.id).await;
+    assert_eq!(turn.status, TurnStatus::Complete, "{:?}", turn.error);
+    turn
+}
+
+/// Mode and reason of each turn in the manifest of a turn's `at`th generation, and what that went on from.
+async fn manifest(house: &House, turn: &Turn, at: usize) -> (Value, Vec<(Value, Value)>) {
+    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let manifest = &made[at].request_manifest;
+    let entries = manifest["turns"].as_array().unwrap().iter();
+    let turns = entries.map(|entry| (entry["mode"].clone(), entry["reason"].clone())).collect();
+    (manifest["previous_response_id"].clone(), turns)
+}
+
+fn words(entries: &[(&str, &str)]) -> Vec<(Value, Value)> {
+    entries.iter().map(|(mode, reason)| (json!(mode), json!(reason))).collect()
+}
+
+#[tokio::test]
+async fn a_branch_goes_on_from_its_last_reply_and_no_item_is_sent_twice() {
+    let provider = with_tool(keeping([
+        response("resp_1", &[said("A1")]),
+        response("resp_2", &[call("a")]),
+        response("resp_3", &[call("b"), call("c")]),
+        response("resp_4", &[said("A2")]),
+        response("resp_5", &[said("A3")]),
+    ]));
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    let turn = complete(&house, &first).await;
+    assert_eq!(asked(&log, 0), (None, json!([user("U1")])));
+    assert_eq!(manifest(&house, &turn, 0).await, (Value::Null, words(&[("canonical", "from_blocks")])));
+    assert_eq!(kept(&house, &first).await, of(turn.id, "resp_1"));
+
+    let second = next(&house, &first, "U2").await;
+    let turn = complete(&house, &second).await;
+    assert_eq!(asked(&log, 1), behind("resp_1", json!([user("U2")])));
+    assert_eq!(asked(&log, 2), behind("resp_2", json!([output("a")])));
+    assert_eq!(asked(&log, 3), behind("resp_3", json!([output("b"), output("c")])));
+    assert_eq!(kept(&house, &second).await, of(turn.id, "resp_4"));
+    const KEPT: (&str, &str) = ("omitted", "kept_by_provider");
+    let expected = (json!("resp_1"), words(&[KEPT, KEPT, ("canonical", "from_blocks")]));
+    assert_eq!(manifest(&house, &turn, 0).await, expected);
+    let expected = (json!("resp_3"), words(&[KEPT, KEPT, KEPT, ("raw", "kept_by_provider")]));
+    assert_eq!(manifest(&house, &turn, 2).await, expected);
+    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    assert_eq!(made[2].request_manifest["turns"][3]["blocks_sent"], 2, "what the last step's calls gave");
+
+    let third = next(&house, &second, "U3").await;
+    complete(&house, &third).await;
+    assert_eq!(asked(&log, 4), behind("resp_4", json!([user("U3")])));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_new_branch_and_another_model_begin_with_the_whole_path() {
+    let provider = keeping([
+        response("resp_1", &[said("A1")]),
+        response("resp_2", &[said("A2")]),
+        response("resp_3", &[said("again")]),
+        response("resp_4", &[said("edited")]),
+        response("resp_5", &[said("other")]),
+        response("resp_6", &[said("A3")]),
+    ]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    complete(&house, &first).await;
+    let second = next(&house, &first, "U2").await;
+    complete(&house, &second).await;
+
+    let retry =
+        house.service.retry_turn(house.owner, second.assistant_turn.id, Wanted::default(), Default::default(), None);
+    let again = retry.await.unwrap();
+    complete(&house, &again).await;
+    assert_eq!(asked(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Try again");
+    assert_eq!(kept(&house, &again).await, of(again.assistant_turn.id, "resp_3"));
+    assert_eq!(kept(&house, &second).await, of(second.assistant_turn.id, "resp_2"), "each branch has its own");
+
+    let edit = StartTurn { chat_id: Some(first.chat.id), ..message("U2, better") };
+    let edited = house.service.edit_turn(house.owner, second.user_turn.id, edit).await.unwrap();
+    complete(&house, &edited).await;
+    assert_eq!(asked(&log, 3), (None, json!([user("U1"), said("A1"), user("U2, better")])), "edited");
+
+    let place = Wanted {
+        prev_turn_id: Some(second.assistant_turn.id),
+        provider: Some("scripted".into()),
+        model: Some("model-b".into()),
+        may_branch: true,
+        ..Wanted::default()
+    };
+    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U3") };
+    let other = house.service.start_turn(house.owner, request).await.unwrap();
+    complete(&house, &other).await;
+    assert_eq!(other.branch.lock, Lock::new("scripted", "model-b"));
+    let reply = |text: &str| json!({"role": "assistant", "content": text});
+    let expected = json!([user("U1"), reply("A1"), user("U2"), reply("A2"), user("U3")]);
+    assert_eq!(asked(&log, 4), (None, expected), "another model");
+
+    // Back on the first branch its own reply is the last one still.
+    let place = Wanted { prev_turn_id: Some(second.assistant_turn.id), ..Wanted::default() };
+    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U3") };
+    let back = house.service.start_turn(house.owner, request).await.unwrap();
+    complete(&house, &back).await;
+    assert_eq!(back.branch.id, first.branch.id);
+    assert_eq!(asked(&log, 5), behind("resp_2", json!([user("U3")])));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn behind_a_model_break_nothing_is_gone_on_from() {
+    let provider = keeping([
+        response("resp_1", &[said("A1")]),
+        response("resp_2", &[said("other")]),
+        response("resp_3", &[said("another")]),
+    ]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    complete(&house, &first).await;
+    let place = Wanted {
+        prev_turn_id: Some(first.assistant_turn.id),
+        provider: Some("scripted".into()),
+        model: Some("model-b".into()),
+        may_branch: true,
+        ..Wanted::default()
+    };
+    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U2") };
+    let other = house.service.start_turn(house.owner, request).await.unwrap();
+    complete(&house, &other).await;
+    let place = Wanted { prev_turn_id: Some(other.assistant_turn.id), ..Wanted::default() };
+    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U3") };
+    let last = house.service.start_turn(house.owner, request).await.unwrap();
+    complete(&house, &last).await;
+    assert_eq!(last.branch.id, other.branch.id);
+    let (id, input) = asked(&log, 2);
+    assert_eq!((id, input.as_array().unwrap().len()), (None, 5));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn an_unknown_response_is_repaired_once_and_cleared() {
+    let provider = keeping([
+        response("resp_1", &[said("A1")]),
+        refused(UNKNOWN),
+        response("resp_2", &[said("A2")]),
+        response("resp_3", &[said("A3")]),
+        response("resp_4", &[said("A4")]),
+    ]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    complete(&house, &first).await;
+    let second = next(&house, &first, "U2").await;
+    let turn = complete(&house, &second).await;
+    assert_eq!((turn.content_text().as_str(), notices(&turn)), ("A2", vec![(0, "sent_whole")]));
+    assert_eq!(asked(&log, 1), behind("resp_1", json!([user("U2")])));
+    assert_eq!(asked(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])));
+    assert_eq!(kept(&house, &second).await, None);
+    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    let repairs = |at: usize| made[at].request_manifest.get("repair").cloned();
+    assert_eq!((repairs(0), repairs(1)), (None, Some(json!("sent_whole"))));
+    let expected = words(&[("canonical", "from_blocks"), ("raw", "same_lock"), ("canonical", "from_blocks")]);
+    assert_eq!(manifest(&house, &turn, 1).await, (Value::Null, expected));
+
+    // The next request has the whole path, and with the one after it the branch goes on.
+    let third = next(&house, &second, "U3").await;
+    let turn = complete(&house, &third).await;
+    let whole = json!([user("U1"), said("A1"), user("U2"), said("A2"), user("U3")]);
+    assert_eq!((asked(&log, 3), notices(&turn)), ((None, whole), vec![]));
+    complete(&house, &next(&house, &third, "U4").await).await;
+    assert_eq!(asked(&log, 4), behind("resp_3", json!([user("U4")])));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_response_that_is_lost_in_a_tool_loop_is_repaired_too() {
+    let provider = with_tool(keeping([
+        response("resp_1", &[call("a")]),
+        refused(UNKNOWN),
+        response("resp_2", &[call("b")]),
+        response("resp_3", &[said("A1")]),
+    ]));
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    let turn = complete(&house, &first).await;
+    assert_eq!(notices(&turn).len(), 1);
+    assert_eq!(asked(&log, 1), behind("resp_1", json!([output("a")])));
+    assert_eq!(asked(&log, 2), (None, json!([user("U1"), call("a"), output("a")])));
+    let whole = json!([user("U1"), call("a"), output("a"), call("b"), output("b")]);
+    assert_eq!(asked(&log, 3), (None, whole), "a repaired turn keeps its form");
+    assert_eq!(kept(&house, &first).await, None);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn what_is_refused_in_both_forms_fails_after_two_requests() {
+    let provider = keeping([response("resp_1", &[said("A1")]), refused(UNKNOWN), refused(UNKNOWN)]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    complete(&house, &first).await;
+    let turn = house.ended(next(&house, &first, "U2").await.assistant_turn.id).await;
+    assert_eq!((turn.status, log.requests().len()), (TurnStatus::Error, 3));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_reply_that_is_not_whole_is_not_gone_on_from() {
+    let begun = || event(json!({"type": "response.output_text.delta", "item_id": "m", "delta": "So"}));
+    let broken = vec![begun()];
+    let limited = vec![begun(), ending("resp_2", "incomplete", &[])];
+    let unkept = vec![event(json!({"type": "response.completed",
+        "response": {"id": "resp_2", "status": "completed", "store": false, "output": [said("So")]}}))];
+    for (what, steps, status) in [
+        ("broken", broken, TurnStatus::Error),
+        ("at its limit", limited, TurnStatus::Complete),
+        ("not kept", unkept, TurnStatus::Complete),
+    ] {
+        let provider =
+            keeping([response("resp_1", &[said("A1")]), Answer::Stream(steps), response("resp_3", &[said("A3")])]);
+        let log = provider.log();
+        let house = House::new(provider).await;
+        let first = house.send("U1").await;
+        complete(&house, &first).await;
+        let second = next(&house, &first, "U2").await;
+        let turn = house.ended(second.assistant_turn.id).await;
+        assert_eq!(turn.status, status, "{what}: {:?}", turn.error);
+        complete(&house, &next(&house, &second, "U3").await).await;
+        let (id, input) = asked(&log, 2);
+        assert_eq!((id, &input[0]), (None, &user("U1")), "{what}");
+        house.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_reply_is_not_gone_on_from() {
+    let begun = event(json!({"type": "response.output_text.delta", "item_id": "m", "delta": "So"}));
+    let created = event(json!({"type": "response.created", "response": {"id": "resp_2", "status": "in_progress"}}));
+    let provider = keeping([
+        response("resp_1", &[said("A1")]),
+        Answer::Stream(vec![created, begun, Step::Hang]),
+        response("resp_3", &[said("A3")]),
+    ]);
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    complete(&house, &first).await;
+    let second = next(&house, &first, "U2").await;
+    log.until_requests(2).await;
+    let stopped = house.service.stop_turn(house.owner, second.assistant_turn.id).await.unwrap();
+    assert_eq!(stopped.status, TurnStatus::Cancelled);
+    assert_eq!(kept(&house, &second).await, of(first.assistant_turn.id, "resp_1"), "of the reply before it");
+    complete(&house, &next(&house, &second, "U3").await).await;
+    let (id, input) = asked(&log, 2);
+    assert_eq!((id, &input[0]), (None, &user("U1")));
+    house.check().await;
+}
+
+#[tokio::test]
+async fn where_it_is_switched_off_nothing_is_kept_nor_named() {
+    let provider = Scripted::new("scripted", [response("resp_1", &[said("A1")]), response("resp_2", &[said("A2")])])
+        .like(ResponsesEndpoint::new(&endpoint(Api::OpenaiResponses), HttpClient::default()));
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("U1").await;
+    complete(&house, &first).await;
+    assert_eq!(kept(&house, &first).await, None);
+    complete(&house, &next(&house, &first, "U2").await).await;
+    for body in log.requests() {
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!((body.get("previous_response_id"), &body["store"]), (None, &json!(false)));
+        assert_eq!(body["input"][0], user("U1"));
+    }
+    house.check().await;
+}
