@@ -142,13 +142,21 @@ impl Run<'_> {
     async fn read_context(&self) -> Result<Context, StoreError> {
         let db = self.supervisor.db();
         let branch_id = self.job.turn.branch_id;
-        let frozen = branches::frozen(db, branch_id).await?.unwrap_or_default();
-        let state = branches::provider_state(db, branch_id).await?;
-        let Some(leaf) = self.job.turn.prev_turn_id else {
-            return Ok(Context { frozen, state, ..Context::default() });
+        // None of them waits for another: a person waits for all of them.
+        let (owner, chat) = (self.job.owner, self.job.chat.id);
+        let path = async {
+            match self.job.turn.prev_turn_id {
+                Some(leaf) => turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await,
+                None => Ok(Default::default()),
+            }
         };
-        let (path, _) = turns::path(db, self.job.owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
-        let branches = branches::list(db, self.job.owner, self.job.chat.id).await?;
+        let (frozen, state, (path, _), branches) = tokio::try_join!(
+            branches::frozen(db, branch_id),
+            branches::provider_state(db, branch_id),
+            path,
+            branches::list(db, owner, chat),
+        )?;
+        let frozen = frozen.unwrap_or_default();
         let policy = branches.iter().find(|branch| branch.id == branch_id).map(|branch| branch.policy);
         let locks: HashMap<_, Lock> = branches.into_iter().map(|branch| (branch.id, branch.lock)).collect();
         let replies: Vec<TurnId> = path
