@@ -17,6 +17,7 @@ pub mod demo;
 pub mod gemini;
 pub mod growing;
 pub mod halves;
+pub mod history;
 pub mod http_client;
 pub mod json_text;
 pub mod model_list;

@@ -3,16 +3,14 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::domain::Role;
 use crate::domain::branch::ContextPolicy;
-use crate::domain::turn::content_text;
-use crate::domain::{Block, BlockId, Content, Role};
 use crate::server::outbound::anthropic::message::{self, Said};
 use crate::server::outbound::anthropic::models::{self, Generation};
 use crate::server::outbound::anthropic::stream::MessagesDecoder;
+use crate::server::outbound::history::UNANSWERED;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
-/// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8).
-const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 /// What a user message says that only stands there because the API demands one.
 const GO_ON: &str = "Continue.";
 
@@ -96,10 +94,10 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
     let mut is_paused = false;
     for (at, turn) in history.iter().enumerate() {
         match turn.role {
-            Role::User => messages.push(Role::User, message::plain(&user_text(turn))),
+            Role::User => messages.push(Role::User, message::plain(&turn.user_text())),
             // There is no such role; the words are the operator's all the same.
             Role::System => {
-                let text = plain_text(turn);
+                let text = turn.plain_text();
                 let marked = (!text.trim().is_empty()).then(|| format!("<system>\n{text}\n</system>"));
                 messages.push(Role::User, marked.as_deref().and_then(message::plain));
             }
@@ -129,25 +127,11 @@ fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
     turn.leaves_out_reasoning || is_by_policy
 }
 
-fn plain_text(turn: &HistoryTurn) -> String {
-    content_text(turn.blocks.iter().map(|block| &block.content))
-}
-
-fn user_text(turn: &HistoryTurn) -> String {
-    let mut text = plain_text(turn);
-    for block in &turn.blocks {
-        if let Content::Image { alt, .. } = &block.content {
-            text.push_str(&format!("\n\n[image: {alt}]"));
-        }
-    }
-    text
-}
-
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Gives
 /// whether it ends with a reply that the model paused.
 fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bool, is_last: bool) -> bool {
     if turn.raw.is_empty() {
-        messages.push(Role::Assistant, message::plain(&plain_text(turn)));
+        messages.push(Role::Assistant, message::plain(&turn.plain_text()));
         return false;
     }
     let mut steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(raw)).collect();
@@ -156,16 +140,9 @@ fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bo
         last.is_complete &= !last.is_paused;
         last.is_paused = false;
     }
-    let call_ids: Vec<BlockId> = turn
-        .blocks
-        .iter()
-        .filter(|block| matches!(block.content, Content::ToolUse { .. }))
-        .map(|block| block.id)
-        .collect();
     let mut first_call = 0;
     for said in &steps {
-        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
-        let result = |at: usize| call_ids.get(first_call + at).and_then(|call| result_of(&turn.blocks, *call));
+        let result = |at: usize| turn.result_text(first_call + at);
         let sent = said.sent(with_thinking, |at| result(at).is_some());
         messages.push(Role::Assistant, sent.content);
         messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at))));
@@ -190,16 +167,6 @@ fn tool_result(id: &str, answer: Option<(String, bool)>) -> Value {
         result["is_error"] = json!(true);
     }
     result
-}
-
-fn result_of(blocks: &[Block], call: BlockId) -> Option<(String, bool)> {
-    blocks.iter().find_map(|block| match &block.content {
-        Content::ToolResult { result, is_error, .. } if block.parent_block_id == Some(call) => match result {
-            Value::String(text) => Some((text.clone(), *is_error)),
-            other => Some((other.to_string(), *is_error)),
-        },
-        _ => None,
-    })
 }
 
 #[cfg(test)]

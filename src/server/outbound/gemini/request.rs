@@ -4,15 +4,12 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::domain::turn::content_text;
-use crate::domain::{BlockId, Content, Role};
+use crate::domain::Role;
 use crate::server::outbound::gemini::message::{Said, SaidCall};
 use crate::server::outbound::gemini::models;
 use crate::server::outbound::gemini::stream::GeminiDecoder;
+use crate::server::outbound::history::UNANSWERED;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
-
-/// The result of a call that nobody answered: without one the request would be refused (providers.md 7.5).
-const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -70,9 +67,9 @@ fn contents(request: &ChatRequest, first: Option<&str>) -> Value {
     contents.text("user", first.unwrap_or_default());
     for turn in &request.history {
         match turn.role {
-            Role::User => contents.text("user", &user_text(turn)),
+            Role::User => contents.text("user", &turn.user_text()),
             // The API knows no such role between the others.
-            Role::System => contents.text("user", &plain_text(turn)),
+            Role::System => contents.text("user", &turn.plain_text()),
             Role::Assistant => push_assistant(&mut contents, turn),
         }
     }
@@ -103,30 +100,18 @@ impl Contents {
     }
 }
 
-fn plain_text(turn: &HistoryTurn) -> String {
-    content_text(turn.blocks.iter().map(|block| &block.content))
-}
-
-fn user_text(turn: &HistoryTurn) -> String {
-    let mut text = plain_text(turn);
-    for block in &turn.blocks {
-        if let Content::Image { alt, .. } = &block.content {
-            text.push_str(&format!("\n\n[image: {alt}]"));
-        }
-    }
-    text
-}
-
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
-        return contents.text("model", &plain_text(turn));
+        return contents.text("model", &turn.plain_text());
     }
-    let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
-    let mut call_ids = turn.blocks.iter().filter(|block| is_call(&block.content)).map(|block| block.id);
+    let mut place = 0..;
     for said in turn.raw.iter().map(|raw| read_again(raw)) {
-        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
-        let answers = said.calls().iter().map(|call| answer(call, turn, call_ids.next())).collect();
+        let answers = said
+            .calls()
+            .iter()
+            .map(|call| answer(call, place.next().and_then(|place| turn.result_of(place))))
+            .collect();
         contents.push("model", said.into_parts(!turn.leaves_out_reasoning));
         contents.push("user", answers);
     }
@@ -143,14 +128,8 @@ pub fn read_again(raw: &[u8]) -> Said {
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
 /// wrong under `error`.
-fn answer(call: &SaidCall, turn: &HistoryTurn, block: Option<BlockId>) -> Value {
-    let found = turn.blocks.iter().find_map(|known| match &known.content {
-        Content::ToolResult { result, is_error, .. } if block.is_some() && known.parent_block_id == block => {
-            Some((result, *is_error))
-        }
-        _ => None,
-    });
-    let response = match found {
+fn answer(call: &SaidCall, result: Option<(&Value, bool)>) -> Value {
+    let response = match result {
         None => json!({"error": UNANSWERED}),
         Some((result, true)) => json!({"error": result}),
         Some((result @ Value::Object(_), false)) => result.clone(),

@@ -3,15 +3,12 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::domain::turn::content_text;
-use crate::domain::{BlockId, Content, Role};
+use crate::domain::Role;
+use crate::server::outbound::history::UNANSWERED;
 use crate::server::outbound::ollama::message::{Said, SaidCall};
 use crate::server::outbound::ollama::stream::OllamaDecoder;
 use crate::server::outbound::ollama::thinking;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
-
-/// The result of a call that nobody answered: templates of models expect one behind every call.
-const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -67,26 +64,12 @@ fn messages(request: &ChatRequest) -> Vec<Value> {
     }
     for turn in &request.history {
         match turn.role {
-            Role::User => push_user(&mut messages, &user_text(turn)),
-            Role::System => messages.push(json!({"role": "system", "content": plain_text(turn)})),
+            Role::User => push_user(&mut messages, &turn.user_text()),
+            Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut messages, turn),
         }
     }
     messages
-}
-
-fn plain_text(turn: &HistoryTurn) -> String {
-    content_text(turn.blocks.iter().map(|block| &block.content))
-}
-
-fn user_text(turn: &HistoryTurn) -> String {
-    let mut text = plain_text(turn);
-    for block in &turn.blocks {
-        if let Content::Image { alt, .. } = &block.content {
-            text.push_str(&format!("\n\n[image: {alt}]"));
-        }
-    }
-    text
 }
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of models
@@ -104,17 +87,19 @@ fn push_user(messages: &mut Vec<Value>, text: &str) {
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
-        let text = plain_text(turn);
+        let text = turn.plain_text();
         if !text.is_empty() {
             messages.push(json!({"role": "assistant", "content": text}));
         }
         return;
     }
-    let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
-    let mut call_ids = turn.blocks.iter().filter(|block| is_call(&block.content)).map(|block| block.id);
+    let mut place = 0..;
     for said in turn.raw.iter().map(|raw| read_again(raw)) {
-        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
-        let answers: Vec<Value> = said.named_calls().iter().map(|call| answer(call, turn, call_ids.next())).collect();
+        let answers: Vec<Value> = said
+            .named_calls()
+            .iter()
+            .map(|call| answer(call, place.next().and_then(|place| turn.result_text(place))))
+            .collect();
         messages.extend(said.into_message(!turn.leaves_out_reasoning));
         messages.extend(answers);
     }
@@ -130,17 +115,10 @@ pub fn read_again(raw: &[u8]) -> Said {
 }
 
 /// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.
-fn answer(call: &SaidCall, turn: &HistoryTurn, block: Option<BlockId>) -> Value {
-    let found = turn.blocks.iter().find_map(|known| match &known.content {
-        Content::ToolResult { result, .. } if block.is_some() && known.parent_block_id == block => Some(match result {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }),
-        _ => None,
-    });
+fn answer(call: &SaidCall, result: Option<(String, bool)>) -> Value {
     let mut message = Map::new();
     message.insert("role".into(), json!("tool"));
-    message.insert("content".into(), json!(found.unwrap_or_else(|| UNANSWERED.to_owned())));
+    message.insert("content".into(), json!(result.map_or_else(|| UNANSWERED.to_owned(), |(text, _)| text)));
     message.insert("tool_name".into(), json!(call.name));
     if let Some(id) = &call.id {
         message.insert("tool_call_id".into(), json!(id));

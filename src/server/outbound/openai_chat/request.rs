@@ -3,17 +3,14 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::domain::Role;
 use crate::domain::provider;
-use crate::domain::turn::content_text;
-use crate::domain::{Block, BlockId, Content, Role};
+use crate::server::outbound::history::UNANSWERED;
 use crate::server::outbound::openai_chat::dialect::Dialect;
 use crate::server::outbound::openai_chat::message::{Reasoning, Said};
 use crate::server::outbound::openai_chat::stream::ChatDecoder;
 use crate::server::outbound::openai_chat::thinking;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
-
-/// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8).
-const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
 /// What stands for the end of a reply that has none, where something must.
 const CUT_OFF: &str = "(This reply was cut off.)";
@@ -68,11 +65,11 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
     for turn in &request.history {
         match turn.role {
             Role::User => {
-                let text = user_text(turn);
+                let text = turn.user_text();
                 let text = system.take().map_or_else(|| text.clone(), |system| format!("{system}\n\n{text}"));
                 push_user(&mut messages, dialect, &text);
             }
-            Role::System => messages.push(json!({"role": "system", "content": plain_text(turn)})),
+            Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut messages, dialect, request, turn),
         }
     }
@@ -83,20 +80,6 @@ fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
     let is_reasoner = request.capabilities.reasoning == provider::Reasoning::Always
         || !request.capabilities.thinking_levels.is_empty();
     if dialect.name == "openai" && is_reasoner { "developer" } else { "system" }
-}
-
-fn plain_text(turn: &HistoryTurn) -> String {
-    content_text(turn.blocks.iter().map(|block| &block.content))
-}
-
-fn user_text(turn: &HistoryTurn) -> String {
-    let mut text = plain_text(turn);
-    for block in &turn.blocks {
-        if let Content::Image { alt, .. } = &block.content {
-            text.push_str(&format!("\n\n[image: {alt}]"));
-        }
-    }
-    text
 }
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of local
@@ -123,7 +106,7 @@ fn push_user(messages: &mut Vec<Value>, dialect: &Dialect, text: &str) {
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request: &ChatRequest, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
-        let text = plain_text(turn);
+        let text = turn.plain_text();
         if !text.is_empty() {
             messages.push(json!({"role": "assistant", "content": text}));
         }
@@ -138,16 +121,9 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
         (false, true) => Reasoning::Echoed,
         (false, false) => Reasoning::AsUsual { is_needed },
     };
-    let call_ids: Vec<BlockId> = turn
-        .blocks
-        .iter()
-        .filter(|block| matches!(block.content, Content::ToolUse { .. }))
-        .map(|block| block.id)
-        .collect();
     let mut first_call = 0;
     for said in steps {
-        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
-        let result = |at: usize| result_of(&turn.blocks, call_ids.get(first_call + at).copied());
+        let result = |at: usize| turn.result_text(first_call + at).map(|(text, _)| text);
         let sent = said.sent_calls(|at| result(at).is_some());
         messages.extend(said.message(dialect, reasoning, &sent));
         for at in sent {
@@ -165,17 +141,6 @@ pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Said {
     decoder.feed(raw, &mut items);
     let outcome = decoder.finish(&mut items);
     Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
-}
-
-fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
-    let call = call?;
-    blocks.iter().find_map(|block| match &block.content {
-        Content::ToolResult { result, .. } if block.parent_block_id == Some(call) => Some(match result {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

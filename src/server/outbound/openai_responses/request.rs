@@ -5,17 +5,14 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::domain::Role;
 use crate::domain::provider::Reasoning;
-use crate::domain::turn::content_text;
-use crate::domain::{Block, BlockId, Content, Role};
+use crate::server::outbound::history::UNANSWERED;
 use crate::server::outbound::openai_responses::entry::Kind;
 use crate::server::outbound::openai_responses::message::{Said, SentCall};
 use crate::server::outbound::openai_responses::models;
 use crate::server::outbound::openai_responses::stream::ResponsesDecoder;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
-
-/// The result of a call that nobody answered: without one the request would be refused (providers.md 6.6).
-const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
 /// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
@@ -89,26 +86,12 @@ fn input(history: &[HistoryTurn]) -> Vec<Value> {
     let mut used = HashSet::new();
     for turn in history {
         match turn.role {
-            Role::User => push_user(&mut input, &user_text(turn)),
-            Role::System => input.push(json!({"role": "system", "content": plain_text(turn)})),
+            Role::User => push_user(&mut input, &turn.user_text()),
+            Role::System => input.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut input, &mut used, turn),
         }
     }
     input
-}
-
-fn plain_text(turn: &HistoryTurn) -> String {
-    content_text(turn.blocks.iter().map(|block| &block.content))
-}
-
-fn user_text(turn: &HistoryTurn) -> String {
-    let mut text = plain_text(turn);
-    for block in &turn.blocks {
-        if let Content::Image { alt, .. } = &block.content {
-            text.push_str(&format!("\n\n[image: {alt}]"));
-        }
-    }
-    text
 }
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of local
@@ -128,17 +111,15 @@ fn push_user(input: &mut Vec<Value>, text: &str) {
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
-        let text = plain_text(turn);
+        let text = turn.plain_text();
         if !text.is_empty() {
             input.push(json!({"role": "assistant", "content": text}));
         }
         return;
     }
-    let call_ids = call_ids(turn);
     let mut first_call = 0;
     for said in turn.raw.iter().map(|raw| read_again(raw)) {
-        // The n-th call of the responses is the n-th call among the blocks: ids may repeat, places do not.
-        let result = |number: usize| result_of(&turn.blocks, call_ids.get(first_call + number).copied());
+        let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
         let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
         tell_apart(&mut items, &mut calls, used);
         input.extend(items);
@@ -150,9 +131,8 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
 /// What the calls of a turn's last response gave, under the ids that the response has for them.
 fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
     let Some((last, before)) = turn.raw.split_last() else { return Vec::new() };
-    let call_ids = call_ids(turn);
     let first_call: usize = before.iter().map(|raw| read_again(raw).calls()).sum();
-    let result = |number: usize| result_of(&turn.blocks, call_ids.get(first_call + number).copied());
+    let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
     let (_, calls) = read_again(last).items(true, |number| result(number).is_some());
     calls.iter().map(|call| answer(call, result(call.number))).collect()
 }
@@ -160,12 +140,6 @@ fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
 fn answer(call: &SentCall, result: Option<String>) -> Value {
     let output = result.unwrap_or_else(|| UNANSWERED.to_owned());
     json!({"type": call.output_type, "call_id": call.call_id, "output": output})
-}
-
-/// The turn's calls, in the order of its blocks.
-fn call_ids(turn: &HistoryTurn) -> Vec<BlockId> {
-    let calls = turn.blocks.iter().filter(|block| matches!(block.content, Content::ToolUse { .. }));
-    calls.map(|block| block.id).collect()
 }
 
 /// Some servers number the calls of every response anew. A call whose id was used before gets another, so that its
@@ -192,17 +166,6 @@ pub fn read_again(raw: &[u8]) -> Said {
     decoder.feed(raw, &mut items);
     let outcome = decoder.finish(&mut items);
     Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
-}
-
-fn result_of(blocks: &[Block], call: Option<BlockId>) -> Option<String> {
-    let call = call?;
-    blocks.iter().find_map(|block| match &block.content {
-        Content::ToolResult { result, .. } if block.parent_block_id == Some(call) => Some(match result {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

@@ -1,34 +1,10 @@
 //! Request bodies: what goes out of a path, in both modes.
 
-use chrono::DateTime;
-use uuid::Uuid;
-
 use super::*;
-use crate::domain::block::ToolStatus;
 use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Author, Block, BlockState, Params, Thinking, TurnId};
-
-fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
-    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
-    Block {
-        id: block_id(id),
-        seq: 0,
-        chat_seq: 0,
-        author: Author::Assistant,
-        state: BlockState::Done,
-        content,
-        parent_block_id: parent.map(block_id),
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: DateTime::UNIX_EPOCH,
-    }
-}
-
-fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
-    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
-}
+use crate::domain::{Content, Params, Thinking};
+use crate::server::outbound::history::sample::{block, result_block, turn, use_block};
 
 fn user(text: &str) -> HistoryTurn {
     turn(Role::User, vec![block(1, Content::text(text), None)], &[])
@@ -57,30 +33,6 @@ fn contents_of(history: Vec<HistoryTurn>) -> Value {
 
 fn raw(parts: Value, finish: &str) -> String {
     format!("data: {}\r\n\r\n", json!({"candidates": [{"content": {"parts": parts}, "finishReason": finish}]}))
-}
-
-fn use_block(id: u128) -> Block {
-    let content = Content::ToolUse {
-        tool_use_id: "any".into(),
-        tool_name: "f".into(),
-        arguments: json!({}),
-        arguments_raw: None,
-        status: ToolStatus::Done,
-        duration_ms: None,
-    };
-    block(id, content, None)
-}
-
-fn result_block(id: u128, call: u128, result: Value, is_error: bool) -> Block {
-    let content = Content::ToolResult {
-        tool_use_id: "any".into(),
-        tool_name: "f".into(),
-        result,
-        success: !is_error,
-        is_error,
-        metadata: Value::Null,
-    };
-    block(id, content, Some(call))
 }
 
 #[test]

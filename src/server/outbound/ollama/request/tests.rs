@@ -1,34 +1,11 @@
 //! Request bodies: what goes out of a path, in both modes.
 
-use chrono::DateTime;
-use uuid::Uuid;
-
 use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Author, Block, BlockState, Params, Thinking, TurnId};
-
-fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
-    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
-    Block {
-        id: block_id(id),
-        seq: 0,
-        chat_seq: 0,
-        author: Author::Assistant,
-        state: BlockState::Done,
-        content,
-        parent_block_id: parent.map(block_id),
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: DateTime::UNIX_EPOCH,
-    }
-}
-
-fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
-    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
-}
+use crate::domain::{Content, Params, Thinking};
+use crate::server::outbound::history::sample::{block, turn};
 
 fn user(text: &str) -> HistoryTurn {
     turn(Role::User, vec![block(1, Content::text(text), None)], &[])

@@ -1,36 +1,14 @@
 //! Request bodies: what goes out of a path, in both modes.
 
-use chrono::DateTime;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::domain::block::ToolStatus;
 use crate::domain::branch::ContextPolicy;
 use crate::domain::repair::KeptResponse;
 use crate::domain::tool::ToolSpec;
-use crate::domain::{Author, BlockState, Params, Thinking, TurnId};
-
-fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
-    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
-    Block {
-        id: block_id(id),
-        seq: 0,
-        chat_seq: 0,
-        author: Author::Assistant,
-        state: BlockState::Done,
-        content,
-        parent_block_id: parent.map(block_id),
-        generation_id: None,
-        block_metadata: Value::Null,
-        created_at: DateTime::UNIX_EPOCH,
-    }
-}
-
-fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
-    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
-    HistoryTurn { turn_id: TurnId::from_uuid(Uuid::nil()), role, blocks, raw, leaves_out_reasoning: false }
-}
+use crate::domain::{Block, Content, Params, Thinking, TurnId};
+use crate::server::outbound::history::sample::{self, block, turn, use_block};
 
 fn said(role: Role, text: &str) -> HistoryTurn {
     turn(role, vec![block(1, Content::text(text), None)], &[])
@@ -82,28 +60,8 @@ fn output(call_id: &str, output: &str) -> Value {
     json!({"type": "function_call_output", "call_id": call_id, "output": output})
 }
 
-fn use_block(id: u128) -> Block {
-    let content = Content::ToolUse {
-        tool_use_id: "same".into(),
-        tool_name: "f".into(),
-        arguments: json!({}),
-        arguments_raw: None,
-        status: ToolStatus::Done,
-        duration_ms: None,
-    };
-    block(id, content, None)
-}
-
 fn result_block(id: u128, call: u128, result: Value) -> Block {
-    let content = Content::ToolResult {
-        tool_use_id: "same".into(),
-        tool_name: "f".into(),
-        result,
-        success: true,
-        is_error: false,
-        metadata: Value::Null,
-    };
-    block(id, content, Some(call))
+    sample::result_block(id, call, result, false)
 }
 
 #[test]

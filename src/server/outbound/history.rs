@@ -1,0 +1,53 @@
+//! What every API reads out of a turn of the history in the same way: its words, and the results of its calls. Not for
+//! how any of them writes it.
+
+use serde_json::Value;
+
+use super::provider::HistoryTurn;
+use crate::domain::Content;
+use crate::domain::turn::content_text;
+
+/// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
+/// providers.md 6.6).
+pub const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
+impl HistoryTurn {
+    /// Its text without errors, reasoning and calls.
+    pub fn plain_text(&self) -> String {
+        content_text(self.blocks.iter().map(|block| &block.content))
+    }
+
+    /// What a person said; an image is told by its words.
+    pub fn user_text(&self) -> String {
+        let mut text = self.plain_text();
+        for block in &self.blocks {
+            if let Content::Image { alt, .. } = &block.content {
+                text.push_str(&format!("\n\n[image: {alt}]"));
+            }
+        }
+        text
+    }
+
+    /// The result of the call at this place, from 0, and whether it is an error. The n-th call of the responses is the
+    /// n-th call among the blocks: ids may repeat, places do not.
+    pub fn result_of(&self, place: usize) -> Option<(&Value, bool)> {
+        let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
+        let call = self.blocks.iter().filter(|block| is_call(&block.content)).nth(place)?.id;
+        self.blocks.iter().find_map(|block| match &block.content {
+            Content::ToolResult { result, is_error, .. } if block.parent_block_id == Some(call) => {
+                Some((result, *is_error))
+            }
+            _ => None,
+        })
+    }
+
+    /// The same as text, as most APIs want it.
+    pub fn result_text(&self, place: usize) -> Option<(String, bool)> {
+        let (result, is_error) = self.result_of(place)?;
+        let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
+        Some((text, is_error))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod sample;
