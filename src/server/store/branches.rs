@@ -23,8 +23,7 @@ sql! {
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY b.created_at, b.id";
-    FROZEN = "SELECT system_prompt, tools FROM branches WHERE id = $1";
-    PROVIDER_STATE = "SELECT provider_state FROM branches WHERE id = $1";
+    OF_RUN = "SELECT system_prompt, tools, provider_state FROM branches WHERE id = $1";
     SET_PROVIDER_STATE = "UPDATE branches SET provider_state = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
@@ -113,20 +112,24 @@ pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, S
     rows.into_iter().map(BranchRow::into_branch).collect()
 }
 
-/// What the branch says in every request. For a run, which has the branch from its owner's turn.
-pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreError> {
-    let row: Option<(String, Option<String>)> =
-        on!(db, |pool| sqlx::query_as(FROZEN).bind(branch.uuid()).fetch_optional(pool).await?);
-    let Some((system_prompt, tools)) = row else { return Ok(None) };
+/// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
+/// owner's turn.
+pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
+    let row: Option<(String, Option<String>, Json<ProviderState>)> =
+        on!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
+    let Some((system_prompt, tools, Json(state))) = row else { return Ok(None) };
     let tools = tools.map(|text| from_json(&text, "branches", "tools", branch.uuid())).transpose()?;
-    Ok(Some(Frozen { system_prompt, tools }))
+    Ok(Some((Frozen { system_prompt, tools }, state)))
 }
 
-/// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`frozen`].
+/// What the branch says in every request. The caller has found the branch by its owner.
+pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreError> {
+    Ok(of_run(db, branch).await?.map(|(frozen, _)| frozen))
+}
+
+/// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`of_run`].
 pub async fn provider_state(db: &Db, branch: BranchId) -> Result<ProviderState, StoreError> {
-    let state: Option<Json<ProviderState>> =
-        on!(db, |pool| sqlx::query_scalar(PROVIDER_STATE).bind(branch.uuid()).fetch_optional(pool).await?);
-    Ok(state.map(|Json(state)| state).unwrap_or_default())
+    Ok(of_run(db, branch).await?.map(|(_, state)| state).unwrap_or_default())
 }
 
 /// Replaces what the branch keeps for its provider. False when the branch is gone.

@@ -150,13 +150,9 @@ impl Run<'_> {
                 None => Ok(Default::default()),
             }
         };
-        let (frozen, state, (path, _), branches) = tokio::try_join!(
-            branches::frozen(db, branch_id),
-            branches::provider_state(db, branch_id),
-            path,
-            branches::list(db, owner, chat),
-        )?;
-        let frozen = frozen.unwrap_or_default();
+        let (own, (path, _), branches) =
+            tokio::try_join!(branches::of_run(db, branch_id), path, branches::list(db, owner, chat))?;
+        let (frozen, state) = own.unwrap_or_default();
         let policy = branches.iter().find(|branch| branch.id == branch_id).map(|branch| branch.policy);
         let locks: HashMap<_, Lock> = branches.into_iter().map(|branch| (branch.id, branch.lock)).collect();
         let replies: Vec<TurnId> = path
