@@ -40,6 +40,12 @@ enum Command {
         #[arg(last = true)]
         args: Vec<String>,
     },
+    /// Build the browser's side into target/site.
+    Front {
+        /// Build fast instead of small and quick.
+        #[arg(long)]
+        dev: bool,
+    },
     /// Run every check and every test, or the named parts of them.
     Test {
         /// fmt, unit, clippy, deny, front, xtask, peers, end2end
@@ -59,6 +65,8 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Serve { dev: false, args } => serve::run(&args),
         Command::Serve { dev: true, args } => serve::watch::run(&args),
+        Command::Front { dev: true } => front::build(front::Effort::Dev).map(drop),
+        Command::Front { dev: false } => front::build(front::Effort::Release).and_then(|front| front.check_size()),
         Command::Test { parts } => test::run(&parts),
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
