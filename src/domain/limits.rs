@@ -90,6 +90,13 @@ pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long the journal of a finished turn is kept: longer than any browser stays away and still comes back.
 pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+/// How long what was deleted can come back.
+pub const TRASH_KEPT: chrono::TimeDelta = chrono::TimeDelta::days(30);
+/// How long a blob that nothing names is kept: what was uploaded for a message that is still being written.
+pub const BLOB_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+/// How long a deletion waits for one reply to stop, and how often replies may begin under its hands.
+pub const STOP_TIME: Duration = Duration::from_secs(10);
+pub const STOP_ROUNDS: u32 = 5;
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
 

@@ -110,7 +110,7 @@ impl Pages {
     }
 
     pub async fn delete_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
-        self.0.delete_chat(viewer, id).await.map_err(api_error)
+        self.0.delete_chat(viewer, id).await.map(drop).map_err(api_error)
     }
 
     pub async fn restore_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
@@ -219,6 +219,7 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
         ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },
+        ServiceError::Store(StoreError::Deleted(_)) => ApiError::NotFound,
         ServiceError::Store(error) if error.is_busy() => {
             ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
         }

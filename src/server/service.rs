@@ -11,6 +11,7 @@ pub mod messages;
 pub mod paths;
 pub mod placement;
 pub mod providers;
+pub mod trash;
 pub mod turns;
 pub mod usage;
 
@@ -20,6 +21,7 @@ pub use crate::server::outbound::registry::Check;
 pub use crate::server::run::live::Line;
 pub use crate::server::run::{Cursor, Followed};
 pub use crate::server::store::StoreError;
+pub use crate::server::store::deletions::Deletion;
 pub use crate::server::store::drafts::Draft;
 
 use std::sync::Arc;

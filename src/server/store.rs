@@ -16,6 +16,7 @@ mod rows;
 
 pub mod branches;
 pub mod chats;
+pub mod deletions;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
@@ -35,10 +36,9 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 16] = [
+    let files: [(&str, &[(&str, &str)]); 15] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
-        ("chats/deletion", chats::deletion::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
@@ -53,6 +53,6 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
-    let tables = files.into_iter().chain(fsck::statements());
+    let tables = files.into_iter().chain(deletions::statements()).chain(fsck::statements());
     tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
 }

@@ -27,6 +27,7 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(StoreError::Full) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
             }
+            ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }

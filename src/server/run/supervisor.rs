@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
 use crate::domain::settle::Settled;
-use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
+use crate::domain::{Capabilities, Chat, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
 use crate::server::store::{Db, StoreError};
@@ -96,12 +96,6 @@ impl Supervisor {
         self.0.live.len()
     }
 
-    /// The turns of a chat that run here.
-    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
-        let of_chat = |turn: &Turn| (turn.chat_id == chat).then_some(turn.id);
-        self.0.live.all().into_iter().filter_map(|live| live.with_turn(of_chat)).collect()
-    }
-
     /// Whether one more turn may run.
     pub fn has_room(&self) -> bool {
         self.running() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
@@ -160,10 +154,11 @@ impl Supervisor {
         super::sweep::sweep(&self.0.db, &self.0.clock).await
     }
 
-    /// What can wait for a quiet moment: packs raw bodies that a crash left in pieces, and forgets the journals of turns
-    /// that ended long ago.
+    /// What can wait for a quiet moment: packs raw bodies that a crash left in pieces, forgets the journals of turns that
+    /// ended long ago, and purges what is in Trash for too long.
     pub async fn tidy(&self) -> Result<(), StoreError> {
         super::sweep::pack(&self.0.db).await?;
-        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await
+        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await?;
+        super::purge::empty_old(&self.0.db, self.0.clock.now()).await
     }
 }

@@ -9,7 +9,7 @@ use crate::domain::branch::{Frozen, resolve_lock};
 use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{branches, turns};
+use crate::server::store::{branches, deletions, turns};
 
 /// What a request says about the place.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +99,9 @@ impl Service {
         let at = parent.as_ref().map(|turn| turn.id);
         self.check_room(tx, chat.id, at).await?;
         self.check_available(&lock, at)?;
-        let branch = if lock == source.lock && at == end {
+        // Where deleted turns of the branch stood, others would stand in their way when they come back.
+        let goes_on = lock == source.lock && at == end && !deletions::has_deleted_turns(tx, source.id).await?;
+        let branch = if goes_on {
             source
         } else {
             let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
