@@ -36,7 +36,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 15] = [
+    let files: [(&str, &[(&str, &str)]); 16] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
@@ -50,6 +50,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),
     ];

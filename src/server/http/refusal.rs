@@ -28,6 +28,9 @@ impl From<ServiceError> for Problem {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
             }
             ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
+            ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
+                Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
+            }
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }

@@ -38,10 +38,7 @@ impl Service {
     /// # Errors
     /// `nothing_to_prune` when there is nothing else.
     pub async fn prune_others(&self, owner: UserId, chat: ChatId, keep: TurnId) -> Result<Deleted, ServiceError> {
-        turns::find(self.db(), owner, keep)
-            .await?
-            .filter(|turn| turn.chat_id == chat)
-            .ok_or(ServiceError::NotFound)?;
+        turns::find(self.db(), owner, keep).await?.filter(|turn| turn.chat_id == chat).ok_or(ServiceError::NotFound)?;
         self.delete(owner, chat, Root::AllBut(keep), [Some(keep), None]).await
     }
 

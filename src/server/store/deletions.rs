@@ -131,19 +131,13 @@ impl DeletionRow {
 
 /// A deletion of this owner that can come back.
 pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option<Deletion>, StoreError> {
-    let row: Option<DeletionRow> = on!(db, |pool| {
-        sqlx::query_as(FIND).bind(owner.uuid()).bind(deletion.uuid()).fetch_optional(pool).await?
-    });
+    let row: Option<DeletionRow> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(deletion.uuid()).fetch_optional(pool).await? });
     row.map(DeletionRow::into_deletion).transpose()
 }
 
 /// What can come back, newest first, older than `before` where given.
-pub async fn list(
-    db: &Db,
-    owner: UserId,
-    before: Option<DeletionId>,
-    limit: u32,
-) -> Result<Vec<Deletion>, StoreError> {
+pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32) -> Result<Vec<Deletion>, StoreError> {
     let before = before.map_or(Uuid::max(), DeletionId::uuid);
     let rows: Vec<DeletionRow> = on!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(before).bind(i64::from(limit)).fetch_all(pool).await?
@@ -181,9 +175,8 @@ pub async fn has_deleted_turns(tx: &mut Tx, branch: BranchId) -> Result<bool, St
 
 /// How many turns go with this one, itself included; 0 when the owner has no such turn.
 pub async fn count_below(db: &Db, owner: UserId, turn: TurnId) -> Result<u64, StoreError> {
-    let count: i64 = on!(db, |pool| {
-        sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await?
-    });
+    let count: i64 =
+        on!(db, |pool| { sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await? });
     Ok(place(count))
 }
 

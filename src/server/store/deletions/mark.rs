@@ -146,8 +146,7 @@ pub async fn mark(tx: &mut Tx, new: &NewDeletion) -> Result<Marked, StoreError> 
     };
     let Some(title) = title else { return Ok(Marked::Gone) };
     let turns = mark_turns(tx, new).await?;
-    let running: Vec<Uuid> =
-        in_tx!(&mut *tx, |conn| sqlx::query_scalar(UNFINISHED).bind(id).fetch_all(conn).await?);
+    let running: Vec<Uuid> = in_tx!(&mut *tx, |conn| sqlx::query_scalar(UNFINISHED).bind(id).fetch_all(conn).await?);
     if !running.is_empty() {
         return Ok(Marked::Running(running.into_iter().map(TurnId::from).collect()));
     }
@@ -236,8 +235,7 @@ async fn mark_branches(tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError
 }
 
 async fn has_live_branch(tx: &mut Tx, chat: Uuid) -> Result<bool, StoreError> {
-    let live: Option<Uuid> =
-        in_tx!(tx, |conn| sqlx::query_scalar(LIVE_BRANCH).bind(chat).fetch_optional(conn).await?);
+    let live: Option<Uuid> = in_tx!(tx, |conn| sqlx::query_scalar(LIVE_BRANCH).bind(chat).fetch_optional(conn).await?);
     Ok(live.is_some())
 }
 

@@ -66,12 +66,7 @@ pub struct Doomed {
 }
 
 /// From here on this deletion of the owner's cannot come back. False when there is none.
-pub async fn doom(
-    tx: &mut Tx,
-    owner: UserId,
-    deletion: DeletionId,
-    now: DateTime<Utc>,
-) -> Result<bool, StoreError> {
+pub async fn doom(tx: &mut Tx, owner: UserId, deletion: DeletionId, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let marked = in_tx!(tx, |conn| {
         let query = sqlx::query(MARK_ONE).bind(owner.uuid()).bind(deletion.uuid()).bind(now);
         query.execute(conn).await?.rows_affected()
@@ -81,9 +76,7 @@ pub async fn doom(
 
 /// The same for everything that this owner has in Trash; gives how many deletions that is.
 pub async fn doom_all(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
-    Ok(in_tx!(tx, |conn| {
-        sqlx::query(MARK_ALL).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected()
-    }))
+    Ok(in_tx!(tx, |conn| { sqlx::query(MARK_ALL).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected() }))
 }
 
 /// The same for what anybody deleted before this moment.
@@ -131,8 +124,10 @@ pub async fn delete_turns(tx: &mut Tx, of: Doomed, turns: &[Uuid]) -> Result<(),
         query.build().persistent(false).execute(&mut *conn).await?;
         if !branches.is_empty() {
             let mut query = among(DELETE_BRANCHES, "id", &branches);
-            query.push(" AND deleted_at IS NOT NULL AND NOT EXISTS ( \
-                SELECT 1 FROM turns t WHERE t.branch_id = branches.id)");
+            query.push(
+                " AND deleted_at IS NOT NULL AND NOT EXISTS ( \
+                SELECT 1 FROM turns t WHERE t.branch_id = branches.id)",
+            );
             query.build().persistent(false).execute(&mut *conn).await?;
         }
     });

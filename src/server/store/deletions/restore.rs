@@ -54,10 +54,8 @@ pub async fn restore(tx: &mut Tx, owner: UserId, deletion: DeletionId) -> Result
     });
     let Some(chat) = chat else { return Ok(Unmarked::Gone) };
     in_tx!(tx, |conn| {
-        let of_chat: Option<Option<Uuid>> =
-            sqlx::query_scalar(HOLD).bind(chat).fetch_optional(&mut *conn).await?;
-        let taken: Option<(i64, i64, Option<Uuid>)> =
-            sqlx::query_as(TAKE).bind(id).fetch_optional(&mut *conn).await?;
+        let of_chat: Option<Option<Uuid>> = sqlx::query_scalar(HOLD).bind(chat).fetch_optional(&mut *conn).await?;
+        let taken: Option<(i64, i64, Option<Uuid>)> = sqlx::query_as(TAKE).bind(id).fetch_optional(&mut *conn).await?;
         let (Some(of_chat), Some((turns, branches, last_viewed))) = (of_chat, taken) else {
             return Ok(Unmarked::Gone);
         };
