@@ -29,6 +29,8 @@ pub mod routes;
 pub mod serve;
 mod settings;
 mod site_pages;
+mod trash;
+mod trash_page;
 mod turns;
 mod usage;
 mod viewer;

@@ -1,6 +1,8 @@
 //! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
 //! Server functions and forms both end here.
 
+mod trash;
+
 use crate::api::error::ApiError;
 use crate::api::view::{
     BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,

@@ -22,7 +22,7 @@ pub use crate::server::outbound::registry::Check;
 pub use crate::server::run::live::Line;
 pub use crate::server::run::{Cursor, Followed};
 pub use crate::server::store::StoreError;
-pub use crate::server::store::deletions::Deletion;
+pub use crate::server::store::deletions::{Deletion, Of};
 pub use crate::server::store::drafts::Draft;
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 pub mod spent;
 pub mod transcript;
+pub mod trash;
 
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Thinking};

@@ -4,6 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use turnleaf::domain::*;
+use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root};
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
 use turnleaf::server::store::spending::{self, Grouping, Sum};
 use turnleaf::server::store::{Db, branches, chats, exchanges, generations, turns, users};
@@ -195,7 +196,8 @@ async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
 
         // Deleted: without a name, but paid.
         let mut tx = db.begin().await.unwrap();
-        chats::deletion::soft_delete(&mut tx, owner, trees.id, id(), now()).await.unwrap();
+        let new = NewDeletion { id: id(), owner_id: owner, chat_id: trees.id, root: Root::Chat, at: now() };
+        assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { .. }));
         tx.commit().await.unwrap();
         assert_eq!(sums(Grouping::Day).await, days);
         assert_eq!(sums(Grouping::Model).await, models);

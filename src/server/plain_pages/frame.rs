@@ -33,18 +33,20 @@ pub struct Page {
 pub enum Section {
     Providers,
     Usage,
+    Trash,
     /// A chat's own settings: reached from the chat, not from the list.
     Chat,
 }
 
 impl Section {
-    pub const ALL: [Self; 2] = [Self::Providers, Self::Usage];
+    pub const ALL: [Self; 3] = [Self::Providers, Self::Usage, Self::Trash];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
         match self {
             Self::Providers => "/settings/providers",
             Self::Usage => "/usage",
+            Self::Trash => "/trash",
             Self::Chat => "/",
         }
     }
@@ -54,6 +56,7 @@ impl Section {
         match self {
             Self::Providers => words::PROVIDERS,
             Self::Usage => words::USAGE,
+            Self::Trash => words::trash::TRASH,
             Self::Chat => words::CHAT_SETTINGS,
         }
     }

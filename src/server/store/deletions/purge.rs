@@ -76,7 +76,9 @@ pub async fn doom(tx: &mut Tx, owner: UserId, deletion: DeletionId, now: DateTim
 
 /// The same for everything that this owner has in Trash; gives how many deletions that is.
 pub async fn doom_all(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
-    Ok(in_tx!(tx, |conn| { sqlx::query(MARK_ALL).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected() }))
+    let marked =
+        in_tx!(tx, |conn| sqlx::query(MARK_ALL).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected());
+    Ok(marked)
 }
 
 /// The same for what anybody deleted before this moment.
