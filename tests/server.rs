@@ -26,6 +26,8 @@ mod providers;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/trash.rs"]
+mod trash;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/wire.rs"]

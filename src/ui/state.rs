@@ -99,6 +99,16 @@ impl ChatState {
         self.drop_unseen();
     }
 
+    /// Takes a turn that was deleted off the screen, with all that follow it. Gives the last that is left.
+    pub fn cut(self, from: TurnId) -> Option<TurnId> {
+        let mut path = self.path.get_untracked();
+        path.truncate(path.iter().position(|turn| turn.id() == from).unwrap_or(path.len()));
+        let last = path.last().map(|turn| turn.id());
+        self.path.set(path);
+        self.drop_unseen();
+        last
+    }
+
     /// Takes one turn from the server: a turn on screen is brought up to date, one that follows a turn on screen takes
     /// the place of what followed it. False when the turn has no place on this path.
     pub fn put(self, view: TurnView) -> bool {

@@ -15,6 +15,7 @@ use crate::ui::words::transcript as words;
 
 mod assistant_turn;
 mod copy_button;
+mod delete_row;
 mod error_reply;
 mod jump_to_latest;
 mod notices;
@@ -32,6 +33,7 @@ mod versions;
 
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
+pub use delete_row::Deleting;
 use jump_to_latest::JumpToLatest;
 use turn_heading::{article_id, heading_id};
 use user_turn::UserTurn;
@@ -100,6 +102,11 @@ pub fn Transcript(
 /// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
 pub fn show_sent(user_turn: TurnId) {
     scroll::to_sent(&article_id(user_turn));
+}
+
+/// Gives the focus to a turn, without moving the page.
+pub fn focus_on_turn(turn: TurnId) {
+    focus::quietly_on(&format!("#{}", heading_id(turn)));
 }
 
 /// Opens the page where the address says, or where the reader left it, or at its end.

@@ -37,7 +37,8 @@ async fn a_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     exchanges::insert(&mut tx, owner, &asked, None).await.unwrap();
     turns::insert(&mut tx, &question).await.unwrap();
     let ord = chats::take_ord(&mut tx, owner, branch.chat_id, now()).await.unwrap().unwrap();
-    let reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
+    let mut reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
+    (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(now()));
     turns::insert(&mut tx, &reply).await.unwrap();
     tx.commit().await.unwrap();
     reply.id

@@ -1,6 +1,7 @@
 //! A chat's page: its header, the transcript, the composer. Loads the page and keeps its parts in step with each other
 //! and with the address.
 
+mod deleting;
 mod elsewhere;
 pub mod header;
 
@@ -23,6 +24,7 @@ use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::kit::Toasts;
+use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
@@ -96,6 +98,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     });
     let state = ChatState::new(page.turns.clone(), reload);
     slot.set_value(Some(state));
+    provide_deleting(state, chat_id);
     let branch = RwSignal::new(page.branch.clone());
     follow_address(state, move |page| branch.set(page.branch), chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
@@ -132,6 +135,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <ChatHeader chat title branch models=models.clone()/>
         <Transcript state on_stop on_retry=retrying(state, branch, began_here) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
+        <DeletedNotice/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
             chat_id=Some(chat_id)

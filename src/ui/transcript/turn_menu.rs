@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::delete_row::{Below, DeleteRow};
 use crate::domain::{Content, Turn, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
@@ -52,9 +53,11 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
 /// The button and its panel.
 #[component]
 fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
+    let below = Below::new(id);
     view! {
-        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare">
+        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare" on_toggle=move |()| below.ask()>
             {children()}
+            <DeleteRow below/>
         </Menu>
     }
 }

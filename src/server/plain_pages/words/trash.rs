@@ -4,7 +4,7 @@ use crate::domain::{DeletionKind, Role, limits};
 use crate::ui::words::UNTITLED;
 use crate::ui::words::trash::messages;
 
-pub const TRASH: &str = "Trash";
+pub use crate::ui::words::TRASH;
 pub const NOTHING: &str = "Nothing is here. What you delete is kept for 30 days.";
 pub const RESTORE: &str = "Restore";
 pub const PURGE: &str = "Delete for ever…";
