@@ -90,6 +90,8 @@ pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long the journal of a finished turn is kept: longer than any browser stays away and still comes back.
 pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+/// How long a request that made something is remembered by its name.
+pub const REQUESTS_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
 

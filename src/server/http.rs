@@ -14,6 +14,7 @@ mod generations;
 pub mod headers;
 pub mod health;
 pub mod host;
+mod idempotency;
 pub mod json;
 mod json_shape;
 pub mod path_id;
