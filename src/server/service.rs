@@ -7,6 +7,7 @@ pub mod drafts;
 pub mod error;
 pub mod exchanges;
 pub mod generations;
+pub mod growth;
 pub mod messages;
 pub mod once;
 pub mod paths;
