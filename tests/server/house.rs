@@ -84,13 +84,7 @@ impl House {
         Self::with(dir, db, registry, sealing_key, stores_raw).await
     }
 
-    async fn with(
-        dir: tempfile::TempDir,
-        db: Db,
-        registry: Registry,
-        sealing_key: &str,
-        stores_raw: bool,
-    ) -> Self {
+    async fn with(dir: tempfile::TempDir, db: Db, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();

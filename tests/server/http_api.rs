@@ -135,12 +135,18 @@ async fn a_script_can_hold_a_conversation() {
 /// Seed 004's lines: what the model says, nothing else; reasoning in pieces, each but the first of a block with `append`.
 #[tokio::test]
 async fn lines_of_json_are_those_of_the_provider_design() {
-    let call = delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }));
+    let call =
+        delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }));
     let asks = [vec![thinking("first"), text("I look."), call], crate::house::finish("tool_calls")].concat();
-    let provider = Scripted::new("scripted", [Answer::Stream(asks), answer([thinking("second"), text("Seen.")])]).with_tools(
-        vec![turnleaf::domain::tool::ToolSpec { name: "look".into(), description: String::new(), parameters: json!({}) }],
-        |_, _| Some(turnleaf::server::outbound::provider::ToolOutcome { result: json!("x"), is_error: false }),
-    );
+    let provider = Scripted::new("scripted", [Answer::Stream(asks), answer([thinking("second"), text("Seen.")])])
+        .with_tools(
+            vec![turnleaf::domain::tool::ToolSpec {
+                name: "look".into(),
+                description: String::new(),
+                parameters: json!({}),
+            }],
+            |_, _| Some(turnleaf::server::outbound::provider::ToolOutcome { result: json!("x"), is_error: false }),
+        );
     let api = Api::of(provider).await;
     let chat = api.chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
@@ -173,8 +179,12 @@ async fn lines_of_json_are_those_of_the_provider_design() {
     // Behind the start of a block there is only growth.
     let (_, events) = api.events(turn, &[]).await;
     let begun = events.split("\n\n").position(|event| event.contains("\"type\":\"block_start\"")).unwrap();
-    let (_, rest) = api.events(turn, &[("accept", "application/x-ndjson"), ("last-event-id", &format!("{turn}:{begun}"))]).await;
-    assert_eq!(serde_json::from_str::<Value>(rest.lines().next().unwrap()).unwrap(), json!({ "type": "thinking", "content": "first", "append": true }));
+    let (_, rest) =
+        api.events(turn, &[("accept", "application/x-ndjson"), ("last-event-id", &format!("{turn}:{begun}"))]).await;
+    assert_eq!(
+        serde_json::from_str::<Value>(rest.lines().next().unwrap()).unwrap(),
+        json!({ "type": "thinking", "content": "first", "append": true })
+    );
 }
 
 #[tokio::test]

@@ -120,11 +120,14 @@ fn said(events: &[Value], name: &str) -> String {
 fn with_a_tool() -> Scripted {
     let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": arguments } }] });
     let asks = vec![thinking("hm"), text("I look."), delta(call("{\"where\":")), delta(call("\"here\"}"))];
-    Scripted::new("scripted", [Answer::Stream([asks, finish("tool_calls")].concat()), answer([text("Hel"), text("lo")])])
-        .with_tools(
-            vec![ToolSpec { name: "look".into(), description: String::new(), parameters: json!({ "type": "object" }) }],
-            |_, arguments| Some(ToolOutcome { result: json!({ "seen": arguments["where"] }), is_error: false }),
-        )
+    Scripted::new(
+        "scripted",
+        [Answer::Stream([asks, finish("tool_calls")].concat()), answer([text("Hel"), text("lo")])],
+    )
+    .with_tools(
+        vec![ToolSpec { name: "look".into(), description: String::new(), parameters: json!({ "type": "object" }) }],
+        |_, arguments| Some(ToolOutcome { result: json!({ "seen": arguments["where"] }), is_error: false }),
+    )
 }
 
 #[tokio::test]
@@ -161,14 +164,21 @@ async fn a_conversation_is_held_in_the_words_of_the_block_api() {
         assert_eq!(said(&events, "thinking_chunk"), "hm");
         let args: String = events.iter().filter_map(|event| event["partial_args"].as_str()).collect();
         assert_eq!(args, "{\"where\":\"here\"}");
-        let calls: Vec<&Value> = events.iter().filter(|e| e["type"] == "tool_call_block").map(|e| &e["block"]).collect();
+        let calls: Vec<&Value> =
+            events.iter().filter(|e| e["type"] == "tool_call_block").map(|e| &e["block"]).collect();
         assert!(calls.len() > 1 && calls.iter().all(|call| call["id"] == calls[0]["id"]), "again at each status");
         let last = calls.last().unwrap();
-        assert_eq!((&last["content"]["status"], &last["content"]["arguments"]), (&json!("done"), &json!({ "where": "here" })));
+        assert_eq!(
+            (&last["content"]["status"], &last["content"]["arguments"]),
+            (&json!("done"), &json!({ "where": "here" }))
+        );
         let result = events.iter().find(|event| event["type"] == "tool_result_block").unwrap();
         assert_eq!(result["block"]["content"]["result"], json!({ "seen": "here" }));
         assert_eq!(result["block"]["parent_block_id"], last["id"]);
-        assert_eq!((&events.last().unwrap()["session_id"], &events.last().unwrap()["status"]), (&json!(chat), &json!("complete")));
+        assert_eq!(
+            (&events.last().unwrap()["session_id"], &events.last().unwrap()["status"]),
+            (&json!(chat), &json!("complete"))
+        );
         let numbers: Vec<i64> = events.iter().filter_map(|e| e["sequence_number"].as_i64()).collect();
         assert!(numbers.is_sorted() && numbers[0] > user["sequence_number"].as_i64().unwrap(), "{numbers:?}");
 

@@ -16,8 +16,8 @@ use turnleaf::server::store::turn_blocks::BlockOf;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::turns::Progress;
 use turnleaf::server::store::{
-    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, providers, requests, settings, turn_blocks,
-    turn_events, turns, users,
+    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, providers, requests, settings,
+    turn_blocks, turn_events, turns, users,
 };
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};

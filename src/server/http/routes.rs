@@ -7,8 +7,7 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, socket,
-    turns, usage,
+    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, socket, turns, usage,
 };
 use crate::server::app::App;
 

@@ -65,7 +65,17 @@ impl Supervisor {
     pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool, pace: Pace) -> Self {
         let tasks = TaskTracker::new();
         let (journal, _writer) = Journal::start(db.clone(), clock.clone());
-        Self(Arc::new(Shared { db, registry, clock, journal, live: LiveTurns::default(), tasks, begun: broadcast::Sender::new(BEGUN), store_raw, pace }))
+        Self(Arc::new(Shared {
+            db,
+            registry,
+            clock,
+            journal,
+            live: LiveTurns::default(),
+            tasks,
+            begun: broadcast::Sender::new(BEGUN),
+            store_raw,
+            pace,
+        }))
     }
 
     pub fn db(&self) -> &Db {

@@ -19,7 +19,8 @@ pub struct Encoder {
 impl Encoder {
     /// For a turn of which the client has the blocks up to `had` (a `sequence_number`), and nothing else.
     pub fn of(turn: &Turn, had: i64) -> Self {
-        let untold = Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
+        let untold =
+            Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
         Self { turn: untold, had }
     }
 
