@@ -52,6 +52,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
