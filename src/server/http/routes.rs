@@ -7,13 +7,14 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, trash, trash_page,
-    turns, usage,
+    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, socket, trash,
+    trash_page, turns, usage,
 };
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
 pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
+    let socket = socket::from_our_own_pages(get(socket::open), config.public_origin.as_deref());
     let api = Router::new()
         .route("/api/chats", get(chats::list).post(chats::create))
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
@@ -26,6 +27,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/trash", get(trash::list).delete(trash::empty))
         .route("/api/trash/{id}", delete(trash::purge))
         .route("/api/trash/{id}/restore", post(trash::restore))
+        .route("/api/chats/{id}/ws", socket)
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
         .route("/api/branches/{id}", get(branches::show).patch(branches::change).delete(trash::delete_branch))
         .route("/api/branches/{id}/restore", post(trash::restore_branch))
