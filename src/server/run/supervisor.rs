@@ -12,7 +12,7 @@ use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
 use crate::domain::settle::Settled;
-use crate::domain::{Capabilities, Chat, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
+use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
 use crate::server::store::{Db, StoreError};
