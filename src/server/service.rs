@@ -11,6 +11,7 @@ pub mod messages;
 pub mod paths;
 pub mod placement;
 pub mod providers;
+pub mod reading;
 pub mod turns;
 pub mod usage;
 pub mod window;
