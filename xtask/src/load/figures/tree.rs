@@ -28,6 +28,9 @@ struct Planted {
     middle: String,
 }
 
+/// Name, words, unit, value, the most it may be, and the ratio to the same in a short chat.
+type Found = (&'static str, &'static str, &'static str, f64, f64, Option<f64>);
+
 /// T1 to T4, on SQLite and, where there is a cluster, on PostgreSQL.
 ///
 /// # Errors
@@ -48,7 +51,7 @@ async fn on_database(bench: &mut Bench, plant: &Path, name: &str, url: Option<&s
     let [short, thousand, long] = planted(plant, &installation.database())?;
     let server = installation.start().await?;
     let mut client = Client::connect(server.address).await?;
-    let mut found: Vec<(&str, &str, &str, f64, f64, Option<f64>)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
 
     let tree = format!("/api/chats/{}/tree", thousand.chat);
     let (cold, full) = timed(&mut client, &tree).await?;
