@@ -16,7 +16,6 @@ mod bush;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
 #[path = "store/databases.rs"]
-#[expect(dead_code, reason = "empty and many databases are for the tests of the store")]
 mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
@@ -27,6 +26,8 @@ mod house;
 mod http_api;
 #[path = "server/kept_responses.rs"]
 mod kept_responses;
+#[path = "server/once.rs"]
+mod once;
 #[path = "server/parameters.rs"]
 mod parameters;
 #[path = "server/providers.rs"]
@@ -37,6 +38,8 @@ mod reading;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/socket.rs"]
+mod socket;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/wire.rs"]

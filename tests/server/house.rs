@@ -48,7 +48,8 @@ impl House {
         let mut houses = vec![Self::new(provider()).await];
         if let Some(fresh) = databases::empty_postgres().await {
             let registry = Registry::of_providers(vec![(Arc::new(provider()), MODELS.map(str::to_owned).into())]);
-            let house = Self::storing_in(fresh.db, fresh.dir, registry, "a key for tests", true).await;
+            fresh.db.migrate(None, SystemClock.now()).await.unwrap();
+            let house = Self::with(fresh.dir, fresh.db, registry, "a key for tests", true).await;
             houses.push(Self { postgres: Some(fresh.url), ..house });
         }
         houses
@@ -103,20 +104,20 @@ impl House {
         Self::storing(tempfile::tempdir().unwrap(), registry, "a key for tests", false).await
     }
 
-    async fn storing(dir: tempfile::TempDir, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
-        let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
-        Self::storing_in(db, dir, registry, sealing_key, stores_raw).await
+    /// A database that is migrated already, of whichever kind, answered by this provider.
+    pub async fn upon(db: Db, provider: Scripted) -> Self {
+        let registry = Registry::of_providers(vec![(Arc::new(provider), MODELS.map(str::to_owned).into())]);
+        Self::with(tempfile::tempdir().unwrap(), db, registry, "a key for tests", true).await
     }
 
-    async fn storing_in(
-        db: Db,
-        dir: tempfile::TempDir,
-        registry: Registry,
-        sealing_key: &str,
-        stores_raw: bool,
-    ) -> Self {
+    async fn storing(dir: tempfile::TempDir, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
+        let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
+        db.migrate(None, SystemClock.now()).await.unwrap();
+        Self::with(dir, db, registry, sealing_key, stores_raw).await
+    }
+
+    async fn with(dir: tempfile::TempDir, db: Db, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        db.migrate(None, clock.now()).await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
