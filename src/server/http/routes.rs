@@ -7,8 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, socket, trash,
-    trash_page, turns, usage,
+    branches, chat_settings, chats, events, forms, generations, providers, reading, settings, site_pages, socket,
+    trash, trash_page, tree, turns, usage,
 };
 use crate::server::app::App;
 
@@ -20,14 +20,20 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
-        .route("/api/chats/{id}/turns", post(turns::start))
         .route("/api/turns/{id}", get(turns::show).delete(trash::delete_turn))
         .route("/api/turns/{id}/restore", post(trash::restore_turn))
         .route("/api/chats/{id}/prune", post(trash::prune))
         .route("/api/trash", get(trash::list).delete(trash::empty))
         .route("/api/trash/{id}", delete(trash::purge))
         .route("/api/trash/{id}/restore", post(trash::restore))
+        .route("/api/chats/{id}/turns", get(reading::turns).post(turns::start))
+        .route("/api/chats/{id}/tree", get(tree::show))
+        .route("/api/chats/{id}/path/{turn}", get(tree::path))
+        .route("/api/chats/{id}/groups", get(reading::groups))
+        .route("/api/chats/{id}/blocks", get(reading::blocks))
+        .route("/api/chats/{id}/messages", get(reading::messages))
         .route("/api/chats/{id}/ws", socket)
+        .route("/api/turns/{id}/siblings", get(tree::siblings))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
         .route("/api/branches/{id}", get(branches::show).patch(branches::change).delete(trash::delete_branch))
         .route("/api/branches/{id}/restore", post(trash::restore_branch))
