@@ -101,7 +101,8 @@ impl ChatState {
 
     /// Takes a turn that was deleted off the screen, with all that follow it. Gives the last that is left.
     pub fn cut(self, from: TurnId) -> Option<TurnId> {
-        let mut path = self.path.get_untracked();
+        // The reader may have left meanwhile.
+        let mut path = self.path.try_get_untracked()?;
         path.truncate(path.iter().position(|turn| turn.id() == from).unwrap_or(path.len()));
         let last = path.last().map(|turn| turn.id());
         self.path.set(path);

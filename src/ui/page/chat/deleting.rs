@@ -33,7 +33,8 @@ pub fn provide_deleting(state: ChatState, chat: ChatId) {
             match restore_deletion(id).await {
                 Ok(restored) => {
                     announcer.say(words::trash::RESTORED);
-                    go.run(restored.leaf);
+                    // The note outlives the page: from another one it only restores.
+                    let _ = go.try_run(restored.leaf);
                 }
                 Err(error) => fail(error),
             }
@@ -47,7 +48,7 @@ pub fn provide_deleting(state: ChatState, chat: ChatId) {
                     let undo = Callback::new(move |()| restore(deleted.deletion_id));
                     toasts.offer(words::trash::deleted(deleted.turns), words::UNDO, undo);
                     let last = state.cut(turn);
-                    go.run(deleted.leaf);
+                    let _ = go.try_run(deleted.leaf);
                     request_animation_frame(move || match last {
                         Some(last) => focus_on_turn(last),
                         None => drop(focus::on("#message")),
