@@ -9,6 +9,11 @@ mod bad_bytes;
 mod branches;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
+#[path = "server/copies.rs"]
+mod copies;
+#[path = "store/databases.rs"]
+#[expect(dead_code, reason = "what tests of the store alone need")]
+mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
@@ -28,5 +33,7 @@ mod repair;
 mod replies;
 #[path = "server/usage.rs"]
 mod usage;
+#[path = "server/versions.rs"]
+mod versions;
 #[path = "server/wire.rs"]
 mod wire;

@@ -172,6 +172,7 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         settings: Default::default(),
         default_branch_id: None,
         last_viewed_turn_id: None,
+        copied_from_turn_id: None,
         rev: 1,
         created_at: noon(),
         updated_at: noon(),

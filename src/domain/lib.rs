@@ -17,6 +17,7 @@ pub mod fold;
 pub mod frame;
 pub mod id;
 pub mod limits;
+pub mod lineage;
 pub mod merge;
 pub mod notice;
 pub mod provider;

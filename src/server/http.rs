@@ -6,6 +6,7 @@ pub mod assets;
 mod branches;
 mod chat_settings;
 mod chats;
+mod copies;
 pub mod csrf;
 mod csv;
 mod events;

@@ -3,6 +3,7 @@
 
 pub mod branches;
 pub mod chats;
+pub mod copies;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
@@ -13,6 +14,8 @@ pub mod placement;
 pub mod providers;
 pub mod turns;
 pub mod usage;
+pub mod versions;
+pub mod visits;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.

@@ -16,6 +16,7 @@ mod rows;
 
 pub mod branches;
 pub mod chats;
+pub mod copies;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
@@ -35,10 +36,12 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 16] = [
+    let files: [(&str, &[(&str, &str)]); 19] = [
         ("branches", branches::STATEMENTS),
+        ("branches/ends", branches::ends::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
+        ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
@@ -51,6 +54,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns", turns::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
+        ("turns/versions", turns::versions::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
     let tables = files.into_iter().chain(fsck::statements());

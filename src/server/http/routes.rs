@@ -7,7 +7,7 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns, usage,
+    branches, chat_settings, chats, copies, events, forms, generations, providers, settings, site_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -18,6 +18,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
+        .route("/api/chats/{id}/copies", post(copies::create))
         .route("/api/chats/{id}/turns", post(turns::start))
         .route("/api/turns/{id}", get(turns::show))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))

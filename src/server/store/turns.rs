@@ -12,9 +12,11 @@ use crate::server::store::turn_blocks::{self, BlockOf};
 
 pub mod read;
 pub mod tree;
+pub mod versions;
 
 pub use read::{find, path, unfinished};
 pub use tree::{count_children, leaf_below, leaf_of_chat, siblings};
+pub use versions::{newer, newest_versions, versions};
 
 sql! {
     INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
