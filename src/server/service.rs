@@ -16,6 +16,7 @@ pub mod turns;
 pub mod usage;
 pub mod versions;
 pub mod visits;
+pub mod window;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.

@@ -36,7 +36,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 19] = [
+    let files: [(&str, &[(&str, &str)]); 20] = [
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("chats", chats::STATEMENTS),
@@ -53,6 +53,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("turns/versions", turns::versions::STATEMENTS),
         ("users", users::STATEMENTS),

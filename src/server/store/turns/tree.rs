@@ -86,15 +86,17 @@ pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<T
     }
     let lineages = branches::lineages(db, owner, chat.into()).await?;
     let from = lineages.leaf_below(branch.into(), depth).map_or(turn, |lineage| lineage.head);
-    let leaf: Option<Uuid> = on!(db, |pool| {
-        sqlx::query_scalar(NEWEST_LEAF)
-            .bind(owner.uuid())
-            .bind(from.uuid())
-            .bind(limits::TURNS_PER_CHAT)
-            .fetch_optional(pool)
-            .await?
+    newest_below(db, owner, from, limits::TURNS_PER_CHAT).await
+}
+
+/// The turn at most `steps` below this one, always along the newest child; the turn itself where nothing continues it.
+/// `None` when the owner has no such turn.
+pub async fn newest_below(db: &Db, owner: UserId, turn: TurnId, steps: i64) -> Result<Option<TurnId>, StoreError> {
+    let below: Option<Uuid> = on!(db, |pool| {
+        let query = sqlx::query_scalar(NEWEST_LEAF).bind(owner.uuid()).bind(turn.uuid()).bind(steps + 1);
+        query.fetch_optional(pool).await?
     });
-    Ok(leaf.map(TurnId::from))
+    Ok(below.map(TurnId::from))
 }
 
 /// The leaf with which a chat opens: below the turn last viewed, else the chat's newest turn. `None` for a chat
