@@ -145,6 +145,8 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         is_thinking_mode: true,
         not_sent: None,
         siblings: vec![id(number)],
+        versions: Vec::new(),
+        retry_id: String::new(),
         markup: Vec::new(),
         switched_to: None,
     }
@@ -156,6 +158,9 @@ fn empty_page() -> ChatPage {
         branch: None,
         turns: Vec::new(),
         has_more_before: false,
+        elsewhere: None,
+        copied_from: None,
+        hides_below: None,
         draft: DraftView::default(),
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         notices: Vec::new(),

@@ -17,6 +17,8 @@ use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 fn view(turn: Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
+        versions: Vec::new(),
+        retry_id: format!("retry-{}-1", turn.id),
         is_thinking_mode: true,
         not_sent: None,
         markup: Vec::new(),

@@ -30,6 +30,7 @@ pub mod routes;
 pub mod serve;
 mod settings;
 mod site_pages;
+mod turn_pages;
 mod turns;
 mod usage;
 mod viewer;

@@ -3,20 +3,19 @@
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    BlockMarkup, ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Started,
-    TurnView, VersionView,
+    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Started, TurnView,
 };
-use crate::domain::{
-    BlockState, ChatId, Content, Invalid, Lock, NotSent, Params, Role, Thinking, Turn, TurnId, UserId, limits,
-};
-use crate::server::markup::block_markup;
+use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::paths::{Drawn, Path};
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
-use crate::server::service::versions::Version;
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
+
+mod drawing;
+
+use drawing::draw;
 
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
@@ -97,7 +96,7 @@ impl Pages {
         {
             page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
         }
-        let mut beside = self.0.beside(viewer, &path).await.map_err(api_error)?;
+        let mut beside = self.0.hangs_beside(viewer, &path).await.map_err(api_error)?;
         let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
         let views = path.turns.into_iter().map(|turn| Drawn {
             exchange: exchanges.remove(&turn.id),
@@ -234,57 +233,6 @@ impl Pages {
 
 fn draft_view(draft: Draft) -> DraftView {
     DraftView { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking }
-}
-
-/// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
-/// path takes a while the first time.
-async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
-    let drawing = tokio::task::spawn_blocking(move || {
-        turns
-            .into_iter()
-            .map(|drawn| TurnView {
-                markup: markup_of(&drawn.turn),
-                not_sent: not_sent(&drawn),
-                turn: drawn.turn,
-                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
-                siblings: drawn.siblings,
-                versions: drawn.versions.into_iter().map(version_view).collect(),
-                retry_id: drawn.retry_id.unwrap_or_default(),
-                switched_to: drawn.switched_to,
-            })
-            .collect()
-    });
-    drawing.await.map_err(|error| internal(&error))
-}
-
-fn version_view(version: Version) -> VersionView {
-    VersionView {
-        turn_id: version.id,
-        at: version.created_at,
-        model: version.model_used,
-        words: version.words,
-        status: version.status,
-        is_edited: version.is_edited,
-        followed_by: version.followed_by,
-    }
-}
-
-/// What did not go out, said under the reply.
-fn not_sent(drawn: &Drawn) -> Option<String> {
-    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
-    NotSent::sentences(&exchange.not_sent)
-}
-
-fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
-    let finished = turn.blocks.iter().filter(|block| block.state != BlockState::Open);
-    finished
-        .filter_map(|block| match &block.content {
-            Content::Text { text, is_error: false } => {
-                block_markup(text).map(|parts| BlockMarkup { block_id: block.id, parts })
-            }
-            _ => None,
-        })
-        .collect()
 }
 
 fn api_error(error: ServiceError) -> ApiError {

@@ -7,7 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, copies, events, forms, generations, providers, settings, site_pages, turns, usage,
+    branches, chat_settings, chats, copies, events, forms, generations, providers, settings, site_pages, turn_pages,
+    turns, usage,
 };
 use crate::server::app::App;
 
@@ -50,6 +51,10 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
         .route("/forms/retry", post(forms::retry))
+        .route("/turns/{id}/edit", get(turn_pages::edit_page))
+        .route("/turns/{id}/again", get(turn_pages::again_page))
+        .route("/forms/edit", post(turn_pages::edit))
+        .route("/forms/copy", post(turn_pages::copy))
         .route("/forms/theme", post(forms::theme));
     let router = site_pages::add(api, app, config.transport)
         .merge(assets::routes(site))

@@ -71,7 +71,7 @@ impl Service {
     }
 
     /// What the turns of a path have beside them.
-    pub async fn beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
+    pub async fn hangs_beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
         let replies: Vec<TurnId> =
             path.turns.iter().filter(|turn| turn.role == Role::Assistant).map(|turn| turn.id).collect();
         let versions = self.versions(owner, path.chat.id, &path.siblings).await?;
