@@ -21,6 +21,7 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod providers;
+pub mod requests;
 pub mod settings;
 pub mod spending;
 pub mod turn_blocks;
@@ -36,7 +37,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 20] = [
+    let files: [(&str, &[(&str, &str)]); _] = [
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("chats", chats::STATEMENTS),
@@ -47,6 +48,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
         ("providers", providers::STATEMENTS),
+        ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),

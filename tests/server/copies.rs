@@ -41,7 +41,7 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
     for fresh in fresh().await {
         let provider = replies(&["one", "two", "three", "four", "four"]);
         let log = provider.log();
-        let api = Api::over(House::on(fresh.db.clone(), provider).await);
+        let api = Api::over(House::upon(fresh.db.clone(), provider).await);
         let house = &api.house;
         let first = begin(house, "a").await;
         let chat = first.chat.id;
@@ -57,6 +57,12 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
         let path = format!("/api/chats/{chat}/copies");
         let (status, copied) = api.call("POST", &path, Some(json!({ "turn_id": second.assistant_turn.id }))).await;
         assert_eq!(status, StatusCode::CREATED, "{copied}");
+        let named = json!({ "turn_id": second.assistant_turn.id, "client_request_id": "c1" });
+        let (status, named_once) = api.call("POST", &path, Some(named.clone())).await;
+        assert_eq!(status, StatusCode::CREATED);
+        let (status, named_twice) = api.call("POST", &path, Some(named)).await;
+        assert_eq!((status, &named_twice["chat"]["id"]), (StatusCode::OK, &named_once["chat"]["id"]));
+        assert_eq!(named_twice["turn_id"], named_once["turn_id"]);
         assert_eq!(copied["chat"]["title"], "a (copy)");
         assert_eq!(copied["chat"]["copied_from_turn_id"], json!(second.assistant_turn.id));
         assert_eq!((&copied["branch"]["model"], &copied["branch"]["name"]), (&json!("model-a"), &json!("main")));
@@ -99,7 +105,7 @@ async fn every_stretch_of_a_copy_keeps_its_lock() {
         .await
         .unwrap();
     house.ended(again.assistant_turn.id).await;
-    let copied = house.service.copy_chat(house.owner, chat, again.assistant_turn.id).await.unwrap();
+    let copied = house.service.copy_chat(house.owner, chat, again.assistant_turn.id, None).await.unwrap().it;
     let branches = house.service.branches(house.owner, copied.chat.id).await.unwrap();
     let locks: Vec<&str> = branches.iter().map(|branch| branch.lock.model.as_str()).collect();
     assert_eq!(locks, ["model-a", "model-b"], "a version of the same lock needs no branch of its own");
@@ -136,11 +142,11 @@ async fn what_cannot_be_copied_is_refused_by_name() {
 #[tokio::test]
 async fn a_chat_of_ten_thousand_turns_is_copied_within_seconds() {
     for fresh in fresh().await {
-        let house = House::on(fresh.db.clone(), replies(&["one"])).await;
+        let house = House::upon(fresh.db.clone(), replies(&["one"])).await;
         let first = begin(&house, "a").await;
         let leaf = grow(&house, &first, 4_999).await;
         let began = Instant::now();
-        let copied = house.service.copy_chat(house.owner, first.chat.id, leaf).await.unwrap();
+        let copied = house.service.copy_chat(house.owner, first.chat.id, leaf, None).await.unwrap().it;
         let took = began.elapsed();
         eprintln!("{}: 10 000 turns copied in {took:?}", fresh.url);
         assert!(took.as_secs() < 30, "{took:?}");

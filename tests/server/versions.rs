@@ -182,7 +182,7 @@ async fn fifty_edits_at_once_give_fifty_siblings_and_the_running_reply_goes_on()
         let piece = || [text("."), Step::Wait(Duration::from_millis(100))];
         let slow = Answer::Stream((0..600).flat_map(|_| piece()).collect());
         let answers = std::iter::once(slow).chain((0..50).map(|_| answer([text("x")])));
-        let api = Api::over(House::on(fresh.db.clone(), Scripted::new("scripted", answers)).await);
+        let api = Api::over(House::upon(fresh.db.clone(), Scripted::new("scripted", answers)).await);
         let first = api.house.send("a").await;
         let path = format!("/api/turns/{}/edit", first.user_turn.id);
         let edits = (0..50).map(|n| api.call("POST", &path, Some(json!({ "text": format!("edit {n}") }))));

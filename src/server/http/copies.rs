@@ -1,10 +1,11 @@
 //! Copies of chats over HTTP.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
+use super::idempotency::{client_request_id, made_status};
 use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -17,6 +18,7 @@ use crate::server::app::App;
 pub struct NewCopy {
     /// The reply that the copy ends with.
     turn_id: TurnId,
+    client_request_id: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -27,14 +29,16 @@ struct CopyBody {
     turn_id: TurnId,
 }
 
-/// `POST /api/chats/{id}/copies`: 201 with a new chat of the path up to a reply.
+/// `POST /api/chats/{id}/copies`: 201 with a new chat of the path up to a reply; 200 when the same request was made before.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
+    headers: HeaderMap,
     Json(new): Json<NewCopy>,
 ) -> Result<Response, Problem> {
-    let copied = app.service().copy_chat(viewer.0, id, new.turn_id).await?;
-    let body = CopyBody { chat: copied.chat, branch: copied.branch, turn_id: copied.leaf };
-    Ok((StatusCode::CREATED, Json(body)).into_response())
+    let name = client_request_id(new.client_request_id, &headers)?;
+    let made = app.service().copy_chat(viewer.0, id, new.turn_id, name.as_deref()).await?;
+    let body = CopyBody { chat: made.it.chat, branch: made.it.branch, turn_id: made.it.leaf };
+    Ok((made_status(made.is_new), Json(body)).into_response())
 }

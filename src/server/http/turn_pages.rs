@@ -69,8 +69,9 @@ pub async fn again_page(
 /// `POST /forms/copy`: goes to the copy.
 pub async fn copy(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
     let (chat, turn): (ChatId, TurnId) = (id_of(&fields, "chat_id")?, id_of(&fields, "turn_id")?);
-    let copied = app.service().copy_chat(viewer.0, chat, turn).await?;
-    Ok(to_turn(copied.chat.id, copied.leaf))
+    let name = fields.text("client_request_id");
+    let made = app.service().copy_chat(viewer.0, chat, turn, name.as_deref()).await?;
+    Ok(to_turn(made.it.chat.id, made.it.leaf))
 }
 
 fn page(title: &str, body: AnyView) -> Page {

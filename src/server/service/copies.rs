@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 
+use serde_json::json;
+
+use super::once::Made;
 use super::{Service, ServiceError};
 use crate::domain::block::chat_seq;
 use crate::domain::{
@@ -36,7 +39,13 @@ struct Stretches {
 impl Service {
     /// A new chat with the path from the root to this reply. Turns, exchanges, blocks and raw bytes come along, each
     /// stretch of one lock on a branch with that lock; counts, costs and requests do not, because nothing was asked.
-    pub async fn copy_chat(&self, owner: UserId, id: ChatId, turn: TurnId) -> Result<Copied, ServiceError> {
+    pub async fn copy_chat(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        turn: TurnId,
+        client_request_id: Option<&str>,
+    ) -> Result<Made<Copied>, ServiceError> {
         let source = self.chat(owner, id).await?;
         let leaf = turns::find(self.db(), owner, turn).await?.filter(|turn| turn.chat_id == id);
         let leaf = leaf.ok_or_else(|| Invalid::new("turn_id", "no such turn in this chat"))?;
@@ -65,7 +74,13 @@ impl Service {
         let (Some(branch), Some(leaf)) = (stretches.branches.last().cloned(), new_turns.get(&turn).copied()) else {
             return Err(ServiceError::NotFound);
         };
+        let asked = json!({ "new": "copy", "chat": id, "turn": turn });
         let mut tx = self.db().begin().await?;
+        if let Some(made) = self.made_before(&mut tx, owner, client_request_id, asked, chat.id).await? {
+            tx.rollback().await?;
+            let made = made.parse().map_err(|_| ServiceError::NotFound)?;
+            return Ok(Made::before(self.copied_before(owner, made).await?));
+        }
         chats::insert(&mut tx, &chat).await?;
         for (branch, source) in stretches.branches.iter().zip(&stretches.sources) {
             let frozen = frozen(self.db(), *source).await?.unwrap_or_default();
@@ -78,7 +93,14 @@ impl Service {
         tx.commit().await?;
         chat.default_branch_id = Some(branch.id);
         chat.last_viewed_turn_id = Some(leaf);
-        Ok(Copied { chat, branch, leaf })
+        Ok(Made::now(Copied { chat, branch, leaf }))
+    }
+
+    /// What the same request made before, as it is now.
+    async fn copied_before(&self, owner: UserId, chat: ChatId) -> Result<Copied, ServiceError> {
+        let path = self.path(owner, chat, None, 1).await?;
+        let leaf = path.turns.last().ok_or(ServiceError::NotFound)?.id;
+        Ok(Copied { chat: path.chat, branch: path.branch.ok_or(ServiceError::NotFound)?, leaf })
     }
 
     /// The chat that a chat was copied from, as long as it is there.

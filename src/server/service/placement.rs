@@ -50,6 +50,8 @@ fn numbered(name: &str, n: usize) -> String {
 
 /// How a new branch comes about.
 pub(super) struct Leaving<'a> {
+    /// The new branch's.
+    pub id: BranchId,
     pub source: &'a Branch,
     /// The last turn that both share.
     pub from: Option<TurnId>,
@@ -124,7 +126,7 @@ impl Service {
             source
         } else {
             let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-            let leaving = Leaving { source: &source, from: at, origin, lock, name: name_after(says) };
+            let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: name_after(says) };
             self.fork(tx, owner, chat, leaving).await?
         };
         Ok(Place { parent, branch })
@@ -227,12 +229,12 @@ impl Service {
         chat: &Chat,
         leaving: Leaving<'_>,
     ) -> Result<Branch, ServiceError> {
-        let Leaving { source, from, origin, lock, name } = leaving;
+        let Leaving { id, source, from, origin, lock, name } = leaving;
         let taken: HashSet<String> =
             branches::list(self.db(), owner, chat.id).await?.into_iter().map(|branch| branch.name).collect();
         let name = (1..).map(|n| numbered(&name, n)).find(|name| !taken.contains(name)).unwrap_or(name);
         let branch = Branch {
-            id: ids::mint(),
+            id,
             chat_id: chat.id,
             name,
             lock,

@@ -133,7 +133,7 @@ impl Service {
         self.check_room(&mut tx, chat.id, Some(question.id)).await?;
         let name = self.name_of_version(&mut tx, &old, "edited", &question).await?;
         let (origin, lock) = (Origin::Edit, source.lock.clone());
-        let leaving = Leaving { source: &source, from: Some(question.id), origin, lock, name };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: Some(question.id), origin, lock, name };
         let mut branch = self.fork(&mut tx, owner, &chat, leaving).await?;
         let exchange = Exchange {
             id: ids::mint(),
