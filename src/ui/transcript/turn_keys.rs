@@ -13,18 +13,18 @@ enum Ask {
     Go(i32),
 }
 
-/// Reads a key. Bare letters are text where somebody types.
+/// Reads a key. Where somebody types, all keys are the text's.
 fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
     match (key, command, shift, alt) {
+        _ if in_text => None,
         ("ArrowLeft", false, false, true) => Some(Ask::Press("[data-version=previous]")),
         ("ArrowRight", false, false, true) => Some(Ask::Press("[data-version=next]")),
         ("ArrowUp", false, false, true) => Some(Ask::Go(-1)),
         ("ArrowDown", false, false, true) => Some(Ask::Go(1)),
-        _ if in_text => None,
         ("e", false, false, false) => Some(Ask::Press("[data-verb=edit]")),
         ("r", false, false, false) => Some(Ask::Press("[data-verb=retry]")),
         ("b", false, false, false) => Some(Ask::Press("[data-verb=branch]")),
-        ("c", false, false, false) => Some(Ask::Press("[data-verb=copy]")),
+        ("c", false, false, false) => Some(Ask::Press(".actions > [data-verb=copy]")),
         _ => None,
     }
 }
@@ -59,7 +59,8 @@ mod tests {
     #[test]
     fn alt_and_an_arrow_go_through_versions_and_turns() {
         assert_eq!(ask("ArrowLeft", false, false, true, false), Some(Ask::Press("[data-version=previous]")));
-        assert_eq!(ask("ArrowDown", false, false, true, true), Some(Ask::Go(1)));
+        assert_eq!(ask("ArrowDown", false, false, true, false), Some(Ask::Go(1)));
+        assert_eq!(ask("ArrowDown", false, false, true, true), None, "words of a text on a Mac");
         assert_eq!(ask("ArrowDown", false, false, false, false), None);
     }
 }

@@ -86,7 +86,11 @@ impl Verbs {
     /// Ends an edit without storing anything; the focus goes back to where it began.
     pub fn cancel_edit(self, turn: TurnId) {
         self.editing.set(None);
-        request_animation_frame(move || focus::quietly_on(&format!("#turn-{turn} [data-verb=edit]")));
+        // Of a reply the verb is in the menu, which is closed by now.
+        request_animation_frame(move || {
+            focus::quietly_on(&format!("#turn-{turn}-menu-button"));
+            focus::quietly_on(&format!("#turn-{turn} .actions > [data-verb=edit]"));
+        });
     }
 
     /// Remembers what is typed.

@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView};
+use crate::browser::scroll;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
@@ -61,7 +62,15 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
         Some(view! {
             <div class="beside-bar">
                 <p>{said::newer_elsewhere(newer.turns)}</p>
-                <a class="button" href=format!("/c/{chat}?at={}", newer.newest) prop:replace=true>{said::SHOW}</a>
+                <a
+                    class="button"
+                    href=format!("/c/{chat}?at={}", newer.newest)
+                    data-noscroll=""
+                    prop:replace=true
+                    on:click=move |_| scroll::to_latest()
+                >
+                    {said::SHOW}
+                </a>
             </div>
         })
     };
