@@ -270,3 +270,77 @@ async fn a_message_without_an_answer_has_no_version_of_one() {
         .await;
     assert!(matches!(refused, Err(ServiceError::Invalid(_))));
 }
+
+/// A form as a browser without script posts it; gives the status and where it leads.
+async fn post_form(api: &Api, path: &str, body: &str) -> (StatusCode, String) {
+    let request = http::Request::builder()
+        .method("POST")
+        .uri(path)
+        .header("host", "127.0.0.1:3000")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(axum::body::Body::from(body.to_owned()))
+        .unwrap();
+    let response = api.send(request).await;
+    let to = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned()).unwrap_or_default();
+    (response.status(), to)
+}
+
+async fn page(api: &Api, path: &str) -> (StatusCode, String) {
+    let request = http::Request::builder().uri(path).header("host", "127.0.0.1:3000");
+    let response = api.send(request.body(axum::body::Body::empty()).unwrap()).await;
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn every_verb_has_a_page_or_a_form_without_script() {
+    let api = Api::over(House::new(replies(&["one", "two", "three", "four"])).await);
+    let first = begin(&api.house, "a <b>").await;
+    let (chat, question, reply) = (first.chat.id, first.user_turn.id, first.assistant_turn.id);
+
+    let (status, html) = page(&api, &format!("/turns/{question}/edit")).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(html.contains("a &lt;b&gt;") && html.contains("action=\"/forms/edit\"") && !html.contains("<script"), "{html}");
+    let edited = post_form(&api, "/forms/edit", &format!("turn_id={question}&text=other&client_request_id=f1")).await;
+    assert_eq!(edited.0, StatusCode::SEE_OTHER);
+    assert!(edited.1.starts_with(&format!("/c/{chat}?at=")), "{}", edited.1);
+    let again = post_form(&api, "/forms/edit", &format!("turn_id={question}&text=other&client_request_id=f1")).await;
+    assert_eq!(again, edited, "a second click makes nothing twice");
+    let empty = post_form(&api, "/forms/edit", &format!("turn_id={question}&text=+&client_request_id=f2")).await;
+    assert_eq!(empty.0, StatusCode::UNPROCESSABLE_ENTITY);
+
+    let (_, html) = page(&api, &format!("/turns/{reply}/edit")).await;
+    assert!(html.contains("Save as new version"), "{html}");
+    let (status, html) = page(&api, &format!("/turns/{reply}/again")).await;
+    assert!(status == StatusCode::OK && html.contains("<option value=\"scripted/model-b\""), "{html}");
+    let retried = format!("turn_id={reply}&model=scripted%2Fmodel-b&client_request_id=f3");
+    let (status, to) = post_form(&api, "/forms/retry", &retried).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let turn: TurnId = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap();
+    api.house.ended(turn).await;
+    let branch = house_turn(&api.house, turn).await.branch_id;
+    assert_eq!(api.house.service.branch(api.house.owner, branch).await.unwrap().0.lock.model, "model-b");
+
+    let copy = format!("chat_id={chat}&turn_id={reply}&client_request_id=f4");
+    let (status, to) = post_form(&api, "/forms/copy", &copy).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert_eq!(post_form(&api, "/forms/copy", &copy).await.1, to, "one copy for one press");
+    let (_, html) = page(&api, to.trim_end_matches("#latest")).await;
+    assert!(html.contains("Copied from") && html.contains(&format!("/c/{chat}?at={reply}")), "{html}");
+
+    let (status, html) = page(&api, &format!("/c/{chat}?from={reply}")).await;
+    assert!(status == StatusCode::OK && html.contains("Continue from here"), "{html}");
+    let unknown = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    for path in [format!("/turns/{unknown}/edit"), format!("/turns/{unknown}/again"), "/turns/1/edit".to_owned()] {
+        assert_eq!(page(&api, &path).await.0, StatusCode::NOT_FOUND, "{path}");
+    }
+    for (path, body) in [
+        ("/forms/edit", format!("turn_id={unknown}&text=x")),
+        ("/forms/copy", format!("chat_id={chat}&turn_id=1")),
+        ("/forms/copy", format!("chat_id={unknown}&turn_id={reply}")),
+    ] {
+        assert_eq!(post_form(&api, path, &body).await.0, StatusCode::NOT_FOUND, "{path} {body}");
+    }
+    api.house.check().await;
+}

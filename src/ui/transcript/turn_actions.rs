@@ -180,7 +180,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
                 return None;
             }
             let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
-                (Some(start), Some(end)) => u64::try_from((end - start).num_milliseconds()).ok(),
+                (Some(start), Some(end)) if !turn.is_edited() => u64::try_from((end - start).num_milliseconds()).ok(),
                 _ => None,
             };
             Some((turn.model_used.clone(), (turn.usage, turn.cost), took, turn.created_at))

@@ -50,7 +50,7 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
         Some(view! {
             <div class="beside-bar">
                 <Icon name="branch"/>
-                <p><strong>{said::CONTINUE_FROM_HERE}</strong>" "{said::hides_below(hidden)}</p>
+                <p><strong>{said::CONTINUE_FROM_HERE}</strong>". "{said::hides_below(hidden)}</p>
                 <a class="button" role="button" data-cancel="branch" href=back data-noscroll="" prop:replace=true>
                     {words::CANCEL}
                 </a>
