@@ -301,7 +301,10 @@ async fn every_verb_has_a_page_or_a_form_without_script() {
 
     let (status, html) = page(&api, &format!("/turns/{question}/edit")).await;
     assert_eq!(status, StatusCode::OK);
-    assert!(html.contains("a &lt;b&gt;") && html.contains("action=\"/forms/edit\"") && !html.contains("<script"), "{html}");
+    assert!(
+        html.contains("a &lt;b&gt;") && html.contains("action=\"/forms/edit\"") && !html.contains("<script"),
+        "{html}"
+    );
     let edited = post_form(&api, "/forms/edit", &format!("turn_id={question}&text=other&client_request_id=f1")).await;
     assert_eq!(edited.0, StatusCode::SEE_OTHER);
     assert!(edited.1.starts_with(&format!("/c/{chat}?at=")), "{}", edited.1);

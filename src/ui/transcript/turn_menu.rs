@@ -38,9 +38,20 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
         let shown = crate::browser::clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
         shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
     });
-    let can_edit = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
-    let (of_copy, chat) = (turn.clone(), turn.with_untracked(|view| view.turn.chat_id));
-    let copy = move || of_copy.with(|view| view.turn.status.is_terminal()).then(|| view! { <CopyToChat id chat/> });
+    let (can_edit, chat) = turn.with_untracked(|view| (view.turn.prev_turn_id.is_some(), view.turn.chat_id));
+    let is_over = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.status.is_terminal())
+    });
+    let verbs = move || {
+        is_over.get().then(|| {
+            view! {
+                <RetryWith id/>
+                {can_edit.then(|| view! { <EditLink id class="menu-row" is_wordy=true/> })}
+                <CopyToChat id chat/>
+            }
+        })
+    };
     let of_all = turn.clone();
     let all = move || {
         let turn = of_all.clone();
@@ -49,9 +60,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     };
     view! {
         <TurnMenu id>
-            <RetryWith id/>
-            {can_edit.then(|| view! { <EditLink id class="menu-row" is_wordy=true/> })}
-            {live(copy)}
+            {live(verbs)}
             <CopyButton name=words::COPY_PLAIN text=plain in_menu=true/>
             {live(all)}
             <LinkRow turn/>
