@@ -12,15 +12,15 @@ use crate::server::store::rows::plain;
 
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
-        last_viewed_turn_id, next_ord, rev, created_at, updated_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10)";
+        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11)";
     /// While the default branch is deleted, the oldest other one stands in for it, rather one that has turns.
     FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
             (SELECT b.id FROM branches b WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL), \
             (SELECT b.id FROM branches b WHERE b.chat_id = c.id AND b.deleted_at IS NULL \
                 ORDER BY CASE WHEN b.head_turn_id IS NULL THEN 1 ELSE 0 END, b.created_at, b.id LIMIT 1)) \
             AS default_branch_id, \
-        c.last_viewed_turn_id, c.rev, c.created_at, c.updated_at FROM chats c \
+        c.last_viewed_turn_id, c.copied_from_turn_id, c.rev, c.created_at, c.updated_at FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
     LIST = "SELECT c.id, c.title, c.updated_at, \
         EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
@@ -64,6 +64,7 @@ struct ChatRow {
     settings: Json<ChatSettings>,
     default_branch_id: Option<Uuid>,
     last_viewed_turn_id: Option<Uuid>,
+    copied_from_turn_id: Option<Uuid>,
     rev: i64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -79,6 +80,7 @@ impl From<ChatRow> for Chat {
             settings: row.settings.0,
             default_branch_id: row.default_branch_id.map(BranchId::from),
             last_viewed_turn_id: row.last_viewed_turn_id.map(TurnId::from),
+            copied_from_turn_id: row.copied_from_turn_id.map(TurnId::from),
             rev: row.rev,
             created_at: row.created_at,
             updated_at: row.updated_at,
@@ -111,6 +113,7 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .bind(chat.rev)
             .bind(chat.created_at)
             .bind(chat.updated_at)
+            .bind(chat.copied_from_turn_id.map(TurnId::uuid))
             .execute(conn)
             .await?;
     });

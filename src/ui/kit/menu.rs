@@ -37,7 +37,12 @@ pub fn Menu(
         }
     };
     view! {
-        <button type="button" class=format!("button {class}") popovertarget=id.clone() title=move || label.get()>
+        <button
+            type="button"
+            id=format!("{id}-button")
+            class=format!("button {class}")
+            popovertarget=id.clone() title=move || label.get()
+        >
             {face}
         </button>
         <div class="menu" id=id popover="auto" on:toggle=toggled>
