@@ -48,7 +48,7 @@ pub async fn long_chats(bench: &mut Bench, plant: &Path, postgres: Option<&str>)
 
 async fn on_database(bench: &mut Bench, plant: &Path, name: &str, url: Option<&str>) -> Result<()> {
     let installation = bench.installation(&format!("tree-{name}"))?.with_database(url.map(str::to_owned));
-    let [short, thousand, long] = planted(plant, &installation.database())?;
+    let [short, thousand, long] = planted(plant, &installation.database()?)?;
     let server = installation.start().await?;
     let mut client = Client::connect(server.address).await?;
     let mut found: Vec<Found> = Vec::new();
