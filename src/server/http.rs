@@ -9,6 +9,7 @@ mod chats;
 pub mod csrf;
 mod csv;
 mod events;
+mod find;
 mod forms;
 mod generations;
 pub mod headers;

@@ -6,6 +6,7 @@ pub mod chats;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
+pub mod find;
 pub mod generations;
 pub mod messages;
 pub mod paths;

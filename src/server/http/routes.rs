@@ -7,7 +7,7 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns, usage,
+    branches, chat_settings, chats, events, find, forms, generations, providers, settings, site_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -19,6 +19,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
         .route("/api/chats/{id}/turns", post(turns::start))
+        .route("/api/chats/{id}/find", get(find::show))
         .route("/api/turns/{id}", get(turns::show))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
         .route("/api/branches/{id}", get(branches::show).patch(branches::change))
@@ -45,6 +46,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
+        .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
