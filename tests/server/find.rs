@@ -50,7 +50,7 @@ async fn words_are_found_on_the_path() {
 
 #[tokio::test]
 async fn what_cannot_be_looked_for_is_refused_by_name() {
-    let api = Api::new([answer([text("x")])]).await;
+    let api = Api::new([answer([text("x")]), answer([text("y")])]).await;
     let (chat, reply) = chat_of(&api, "hi").await;
     let (other, _) = chat_of(&api, "there").await;
     let long = format!("q={}", "a".repeat(257));

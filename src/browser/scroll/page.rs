@@ -15,6 +15,8 @@ use super::{Place, place};
 const FRAMES_TO_WAIT: u32 = 180;
 /// How close to its end a box is, in pixels, to be kept at its end.
 const BOX_NEAR: f64 = 24.0;
+/// How close to the list's first or last turn, in pixels, the next ones are loaded (S8).
+const LIST_NEAR: f64 = 800.0;
 
 type Listener = Closure<dyn FnMut(Event)>;
 
@@ -29,6 +31,8 @@ pub(super) struct Watch {
     is_touched: bool,
     pub(super) holds: u32,
     is_easing: bool,
+    /// The page has been put where the reader should begin; before that its place means nothing.
+    is_placed: bool,
     /// The turn that was sent last, for which there is room below.
     sent: Option<String>,
     on_scroll: Listener,
@@ -118,7 +122,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
         listen(name, &on_pointer);
     }
     let reader = Reader::new(now);
-    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far() };
+    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far(), ..Place::default() };
     on_place(shown);
     let watch = Watch {
         start,
@@ -129,6 +133,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
         is_touched: false,
         holds: 0,
         is_easing: false,
+        is_placed: false,
         sent: None,
         on_scroll,
         on_pointer,
@@ -221,13 +226,35 @@ pub(super) fn go(top: f64) {
     let Some(window) = window() else { return };
     window.scroll_to_with_x_and_y(window.scroll_x().unwrap_or(0.0), top);
     if let Some(now) = metrics() {
-        with(|watch| watch.reader.arrived(now));
+        with(|watch| {
+            watch.is_placed = true;
+            watch.reader.arrived(now);
+        });
     }
+}
+
+/// Brings a height on screen into the upper half of what is seen.
+pub(super) fn bring(y: f64) {
+    let Some(now) = metrics() else { return };
+    if y < header() || y > now.view / 2.0 {
+        go(now.top + y - header() - now.view / 6.0);
+    }
+}
+
+pub(super) fn is_holding() -> bool {
+    with(|watch| watch.holds > 0).unwrap_or(false)
 }
 
 pub(super) fn report() {
     let changed = with(|watch| {
-        let place = Place { is_following: watch.reader.is_following(), is_far: watch.reader.is_far() };
+        let list = element(&watch.list_id).filter(|_| watch.is_placed).map(|list| list.get_bounding_client_rect());
+        let view = metrics().map_or(0.0, |now| now.view);
+        let place = Place {
+            is_following: watch.reader.is_following(),
+            is_far: watch.reader.is_far(),
+            is_near_start: list.as_ref().is_some_and(|list| list.top() > -LIST_NEAR),
+            is_near_end: list.is_some_and(|list| list.bottom() < view + LIST_NEAR),
+        };
         (place != watch.shown).then(|| watch.shown = place).is_some()
     });
     if changed == Some(true) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::{request_animation_frame, set_timeout};
 use web_sys::Storage;
 
-use super::page::{document, element, follow, go, header, is_following};
+use super::page::{document, element, follow, go, header, is_following, report};
 
 /// How long after a move the place is kept.
 const SOON: Duration = Duration::from_millis(300);
@@ -26,30 +26,41 @@ fn storage() -> Option<Storage> {
     web_sys::window()?.session_storage().ok().flatten()
 }
 
-pub(super) fn open(list_id: &str, key: &str) {
+pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String) + 'static) {
     OPEN.with(|open| {
         *open.borrow_mut() = Some(Open { list_id: list_id.to_owned(), key: key.to_owned(), is_saving: false });
     });
-    let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
-    let kept = kept.and_then(|kept| {
-        let (id, offset) = kept.split_once(' ')?;
-        Some((id.to_owned(), offset.parse::<f64>().ok()?))
+    let kept = kept();
+    request_animation_frame(move || match kept {
+        Some((id, _)) if element(&id).is_none() => on_missing(id),
+        _ => resume(),
     });
-    request_animation_frame(move || {
-        let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
-        let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
-        match target {
-            Some((turn, offset)) => {
-                follow(false);
-                go(turn.get_bounding_client_rect().top() + scroll_y - offset);
-            }
-            None => {
-                follow(true);
-                let height = document().and_then(|d| d.document_element()).map_or(0, |root| root.scroll_height());
-                go(f64::from(height));
-            }
+}
+
+/// Goes where the reader was, or to the bottom when that is not in the page.
+pub(super) fn resume() {
+    let target = kept().and_then(|(id, offset)| Some((element(&id)?, offset)));
+    match target {
+        Some((turn, offset)) => {
+            follow(false);
+            let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
+            go(turn.get_bounding_client_rect().top() + scroll_y - offset);
         }
-    });
+        None => {
+            follow(true);
+            let height = document().and_then(|d| d.document_element()).map_or(0, |root| root.scroll_height());
+            go(f64::from(height));
+        }
+    }
+    report();
+}
+
+/// The turn at which the reader left the page, and where it was on screen.
+fn kept() -> Option<(String, f64)> {
+    let key = OPEN.with(|open| open.borrow().as_ref().map(|open| open.key.clone()))?;
+    let kept = storage()?.get_item(&key).ok().flatten()?;
+    let (id, offset) = kept.split_once(' ')?;
+    Some((id.to_owned(), offset.parse().ok()?))
 }
 
 /// Keeps the place a moment after the last move.
@@ -74,16 +85,12 @@ fn save() {
     });
 }
 
-/// The first turn that is at least partly below the header, and where it is on screen.
-fn first_seen(list_id: &str) -> Option<(String, f64)> {
-    let turns = element(list_id)?.query_selector_all("article[id]").ok()?;
+/// The first turn that is at least partly below the header, and where it is on screen. The rows are asked, not what is
+/// in them: to know where something in a far row is, the browser would have to lay the row out.
+pub(super) fn first_seen(list_id: &str) -> Option<(String, f64)> {
+    let rows = element(list_id)?.children();
     let header = header();
-    for at in 0..turns.length() {
-        let turn: web_sys::Element = wasm_bindgen::JsCast::dyn_into(turns.get(at)?).ok()?;
-        let place = turn.get_bounding_client_rect();
-        if place.bottom() > header {
-            return Some((turn.id(), place.top()));
-        }
-    }
-    None
+    let seen = (0..rows.length()).filter_map(|at| rows.item(at)).find(|row| row.get_bounding_client_rect().bottom() > header);
+    let turn = seen?.query_selector("article[id]").ok()??;
+    Some((turn.id(), turn.get_bounding_client_rect().top()))
 }

@@ -10,7 +10,7 @@ use super::path_id::PathId;
 use super::plain_page::Asked;
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::{ChatId, Needle, Role, TurnId, limits};
+use crate::domain::{ChatId, Invalid, Needle, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::find::FindPage;
@@ -59,6 +59,10 @@ pub async fn show(
     Query(query): Query<FindQuery>,
 ) -> Result<Json<FoundBody>, Problem> {
     let limit = query.limit.unwrap_or(limits::FIND_DEFAULT);
+    if !(1..=limits::FIND_MAX).contains(&limit) {
+        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::FIND_MAX)).into());
+    }
+    Needle::new(&query.q)?;
     let (_, found) = app.service().find_in_chat(viewer.0, id, query.leaf, &query.q, limit).await?;
     Ok(Json(found.into()))
 }
