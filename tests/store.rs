@@ -18,6 +18,8 @@ mod find;
 mod fsck;
 #[path = "store/migrations.rs"]
 mod migrations;
+#[path = "store/paths.rs"]
+mod paths;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]

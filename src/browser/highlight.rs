@@ -36,7 +36,8 @@ mod real {
     }
 
     fn marks() -> Option<JsValue> {
-        let css = Reflect::get(&web_sys::window()?, &"CSS".into()).ok()?;
+        let window = web_sys::window()?;
+        let css = Reflect::get(&window, &"CSS".into()).ok()?;
         Reflect::get(&css, &"highlights".into()).ok().filter(JsValue::is_object)
     }
 

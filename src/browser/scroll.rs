@@ -10,6 +10,8 @@ mod page;
 #[cfg(feature = "hydrate")]
 mod place;
 #[cfg(feature = "hydrate")]
+mod room;
+#[cfg(feature = "hydrate")]
 mod window;
 
 /// What the page shows of the reader's place.
@@ -27,7 +29,7 @@ pub struct Place {
 #[cfg(feature = "hydrate")]
 mod real {
     use super::hold as holding;
-    use super::{Place, page, place, window};
+    use super::{Place, page, place, room, window};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before. Gives the number of this watch.
@@ -52,7 +54,7 @@ mod real {
 
     /// Puts what was just sent under the header with room below it for the reply (S6).
     pub fn to_sent(id: &str) {
-        page::to_sent(id);
+        room::to_sent(id);
     }
 
     /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.

@@ -3,7 +3,8 @@
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
+    BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, FoundTurns, Notice, SendMessage, Side, Started, TurnView,
+    TurnsPage,
 };
 use crate::domain::{
     BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Thinking, Turn, TurnId, UserId, limits,
@@ -11,9 +12,10 @@ use crate::domain::{
 use crate::server::markup::block_markup;
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
-use crate::server::service::paths::Drawn;
+use crate::server::service::paths::{Drawn, Path};
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
+use crate::server::service::window::{Direction, Window};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
 
 /// Chats in the sidebar.
@@ -42,7 +44,13 @@ impl Pages {
             .collect())
     }
 
-    pub async fn chat(&self, viewer: UserId, id: Option<ChatId>, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
+    pub async fn chat(
+        &self,
+        viewer: UserId,
+        id: Option<ChatId>,
+        at: Option<TurnId>,
+        side: Option<Side>,
+    ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
         let models = registry.models();
         let draft = self.0.draft(viewer, id).await.map_err(api_error)?.map(draft_view).unwrap_or_default();
@@ -51,6 +59,7 @@ impl Pages {
             branch: None,
             turns: Vec::new(),
             has_more_before: false,
+            end: None,
             draft,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
@@ -65,7 +74,8 @@ impl Pages {
         let Some(id) = id else {
             return Ok(page);
         };
-        let path = self.0.path(viewer, id, at, limits::PAGE_DEFAULT).await.map_err(api_error)?;
+        let side = side.map(direction);
+        let (path, end) = self.0.path_at(viewer, id, at, side, limits::PAGE_DEFAULT).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
             && registry.find(&branch.lock.provider).is_none()
         {
@@ -77,19 +87,39 @@ impl Pages {
         {
             page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
         }
-        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
-        let views = path.turns.into_iter().map(|turn| Drawn {
-            exchange: exchanges.remove(&turn.id),
-            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
-            switched_to: switches.remove(&turn.id),
-            turn,
-        });
-        page.turns = draw(views.collect()).await?;
         page.has_more_before = path.has_more_before;
+        page.end = draw(end.into_iter().collect()).await?.pop();
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
-        page.chat = Some(path.chat);
-        page.branch = path.branch;
+        page.chat = Some(path.chat.clone());
+        page.branch = path.branch.clone();
+        page.turns = draw(beside(path)).await?;
         Ok(page)
+    }
+
+    /// More turns of the path to `leaf`: on one side of `from`, or around it.
+    pub async fn turns(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        from: TurnId,
+        leaf: TurnId,
+        side: Option<Side>,
+    ) -> Result<TurnsPage, ApiError> {
+        let (direction, limit) = match side {
+            Some(side) => (direction(side), limits::PAGE_MORE),
+            None => (Direction::Both, limits::PAGE_DEFAULT),
+        };
+        let window = Window { from: Some(from), leaf: Some(leaf), limit, direction, strict: false };
+        let path = self.0.path_of(viewer, id, window).await.map_err(api_error)?;
+        let (has_more_before, has_more_after) = (path.has_more_before, path.has_more_after);
+        Ok(TurnsPage { turns: draw(beside(path)).await?, has_more_before, has_more_after })
+    }
+
+    pub async fn find(&self, viewer: UserId, id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {
+        let search = self.0.find_in_chat(viewer, id, Some(leaf), &query, limits::FIND_MAX);
+        let (_, found) = search.await.map_err(api_error)?;
+        let hits = found.hits.into_iter().map(|hit| (hit.turn_id, hit.depth)).collect();
+        Ok(FoundTurns { hits, total: found.total })
     }
 
     pub async fn glance(
@@ -168,6 +198,25 @@ impl Pages {
         let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
         Ok(Started { chat_id: started.chat.id, branch: started.branch, user_turn, assistant_turn })
     }
+}
+
+fn direction(side: Side) -> Direction {
+    match side {
+        Side::Older => Direction::Before,
+        Side::Newer => Direction::After,
+    }
+}
+
+/// The turns of a path, each with what hangs beside it.
+fn beside(path: Path) -> Vec<Drawn> {
+    let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
+    let drawn = path.turns.into_iter().map(|turn| Drawn {
+        exchange: exchanges.remove(&turn.id),
+        siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
+        switched_to: switches.remove(&turn.id),
+        turn,
+    });
+    drawn.collect()
 }
 
 fn draft_view(draft: Draft) -> DraftView {

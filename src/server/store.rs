@@ -35,7 +35,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 17] = [
+    let files: [(&str, &[(&str, &str)]); 18] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -51,6 +51,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns", turns::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),
     ];

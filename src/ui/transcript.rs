@@ -36,7 +36,7 @@ use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
 use more::LoadMore;
-use turn_heading::{article_id, heading_id, turn_of};
+pub use turn_heading::{article_id, heading_id, turn_of};
 use user_turn::UserTurn;
 
 /// The list's id: what the scroll controller watches.

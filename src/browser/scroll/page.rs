@@ -6,10 +6,10 @@ use leptos::prelude::{request_animation_frame, set_timeout};
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{AddEventListenerOptions, Document, Element, Event, HtmlElement, ResizeObserver, Window};
+use web_sys::{AddEventListenerOptions, Document, Element, Event, ResizeObserver, Window};
 
 use super::reader::{Metrics, Reader};
-use super::{Place, place};
+use super::{Place, place, room};
 
 /// How many frames the list may take to appear in the page.
 const FRAMES_TO_WAIT: u32 = 180;
@@ -24,7 +24,7 @@ pub(super) struct Watch {
     /// Which start this is, so that a page that goes away late does not stop the next one.
     start: u32,
     pub(super) reader: Reader,
-    list_id: String,
+    pub(super) list_id: String,
     shown: Place,
     on_place: Box<dyn Fn(Place)>,
     /// A finger is down, a place is being held: nothing is moved meanwhile.
@@ -34,7 +34,7 @@ pub(super) struct Watch {
     /// The page has been put where the reader should begin; before that its place means nothing.
     is_placed: bool,
     /// The turn that was sent last, for which there is room below.
-    sent: Option<String>,
+    pub(super) sent: Option<String>,
     on_scroll: Listener,
     on_pointer: Listener,
     observer: ResizeObserver,
@@ -191,14 +191,14 @@ fn scrolled() {
 
 fn resized() {
     let Some(now) = metrics() else { return };
-    keep_room();
+    room::keep();
     with(|watch| watch.reader.resized(now));
     report();
     ease();
 }
 
 /// Moves towards the bottom, a step a frame, while the page follows.
-fn ease() {
+pub(super) fn ease() {
     let starts = with(|watch| watch.reader.is_following() && !std::mem::replace(&mut watch.is_easing, true));
     if starts == Some(true) {
         step();
@@ -276,38 +276,6 @@ pub(super) fn follow(is_following: bool) {
 pub(super) fn to_latest() {
     follow(true);
     if is_still() { metrics().map_or((), |now| go(now.bottom())) } else { ease() }
-}
-
-pub(super) fn to_sent(id: &str) {
-    with(|watch| watch.sent = Some(id.to_owned()));
-    follow(true);
-    // The turn is in the page after this task.
-    request_animation_frame(|| {
-        keep_room();
-        if let Some(now) = metrics() {
-            go(now.bottom());
-        }
-        ease();
-    });
-}
-
-/// Makes the page just high enough for the sent turn to be under the header. The reply grows into that room, and where
-/// it gets shorter again (reasoning that closes) the room is back, so that nothing moves.
-fn keep_room() {
-    let Some((list_id, Some(sent))) = with(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
-    let (Some(list), Some(now)) = (element(&list_id).and_then(|e| e.dyn_into::<HtmlElement>().ok()), metrics()) else {
-        return;
-    };
-    let style = list.style();
-    let before: f64 =
-        style.get_property_value("--room").ok().and_then(|room| room.strip_suffix("px")?.parse().ok()).unwrap_or(0.0);
-    let wanted = element(&sent).map_or(0.0, |turn| {
-        let top = turn.get_bounding_client_rect().top() + now.top - header();
-        (top + now.view - (now.height - before)).max(0.0)
-    });
-    if (wanted - before).abs() >= 1.0 {
-        let _ = style.set_property("--room", &format!("{}px", wanted.round()));
-    }
 }
 
 pub(super) fn keep_end(id: &str) {

@@ -90,7 +90,8 @@ fn save() {
 pub(super) fn first_seen(list_id: &str) -> Option<(String, f64)> {
     let rows = element(list_id)?.children();
     let header = header();
-    let seen = (0..rows.length()).filter_map(|at| rows.item(at)).find(|row| row.get_bounding_client_rect().bottom() > header);
+    let seen =
+        (0..rows.length()).filter_map(|at| rows.item(at)).find(|row| row.get_bounding_client_rect().bottom() > header);
     let turn = seen?.query_selector("article[id]").ok()??;
     Some((turn.id(), turn.get_bounding_client_rect().top()))
 }

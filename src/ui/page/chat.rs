@@ -2,6 +2,7 @@
 //! and with the address.
 
 mod elsewhere;
+mod find;
 pub mod header;
 
 use leptos::prelude::*;
@@ -13,7 +14,7 @@ use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::{load_turn, retry_reply};
-use crate::api::view::{ChatPage, Started, TurnView};
+use crate::api::view::{ChatPage, Side, Started, TurnView};
 use crate::browser::{focus, media, request_id};
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::announce::Announcer;
@@ -23,11 +24,13 @@ use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::kit::Toasts;
+use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{Transcript, show_sent};
+use crate::ui::transcript::more::trim;
+use crate::ui::transcript::{Transcript, reveal, show_sent};
 use crate::ui::words;
 
 /// The page at `/c/{chat}`.
@@ -40,10 +43,10 @@ pub fn ChatPageView() -> impl IntoView {
     let page_resource = Resource::<_, Json>::new_with_options(
         move || chat_id.get(),
         move |id| {
-            let at = at.get_untracked();
+            let (at, side) = (at.get_untracked(), side_in_address());
             async move {
                 match id {
-                    Some(id) => load_chat(Some(id), at).await,
+                    Some(id) => load_chat(Some(id), at, side).await,
                     None => Err(ApiError::NotFound),
                 }
             }
@@ -80,6 +83,11 @@ fn at_in_address() -> Memo<Option<TurnId>> {
     Memo::new(move |_| query.with(|query| query.get("at")?.parse().ok()))
 }
 
+/// On which side of that turn the page should be, for those who turn pages without script.
+fn side_in_address() -> Option<Side> {
+    use_query_map().with_untracked(|query| Side::parse(&query.get("side")?))
+}
+
 /// A chat as it is drawn from its page.
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
@@ -94,15 +102,16 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             }
         });
     });
-    let state = ChatState::new(page.turns.clone(), reload);
+    let state = ChatState::new(page.turns.clone(), reload).at_edges_of(&page);
     slot.set_value(Some(state));
     let branch = RwSignal::new(page.branch.clone());
-    follow_address(state, move |page| branch.set(page.branch), chat_id);
+    follow_address(state, move |now| branch.set(now), chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     let began_here = elsewhere::watch(state, &page, chat_id, draft_elsewhere, move |page| {
-        state.show(page.turns);
-        branch.set(page.branch);
+        branch.set(page.branch.clone());
+        state.follow_path(page);
     });
+    let finding = RwSignal::new(false);
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
@@ -128,8 +137,9 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
     view! {
         <Title text=document_title/>
-        <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
-        <ChatHeader chat title branch models=models.clone()/>
+        <a class="skip" href=move || latest(state, chat_id)>{words::SKIP_TO_LATEST}</a>
+        <ChatHeader chat title branch models=models.clone() finding/>
+        <FindBar state chat_id open=finding/>
         <Transcript state on_stop on_retry=retrying(state, branch, began_here) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
@@ -151,11 +161,20 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     .into_any()
 }
 
+/// Where the newest turn is: on this page, or on another.
+fn latest(state: ChatState, chat: ChatId) -> String {
+    match state.leaf().filter(|_| state.has_more(Side::Newer)) {
+        Some(leaf) => format!("/c/{chat}?at={}#latest", leaf.id()),
+        None => "#latest".to_owned(),
+    }
+}
+
 /// Shows a reply that began here, with its message under the header.
 fn show_started(state: ChatState, started: Started) {
     let user_turn = started.user_turn.turn.id;
     state.put(started.user_turn);
     state.put(started.assistant_turn);
+    trim(state, Side::Older);
     show_sent(user_turn);
 }
 
@@ -203,15 +222,18 @@ fn title_of(chat: &Chat) -> Signal<String> {
 }
 
 /// Shows the path that the address asks for when it changes while the chat is open: another version, or Back.
-fn follow_address(state: ChatState, rest: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
+fn follow_address(state: ChatState, rest: impl Fn(Option<Branch>) + Copy + 'static, chat_id: ChatId) {
     let at = at_in_address();
-    let show = move |_, now| {
+    let show = move |_, now: Option<TurnId>| {
         spawn_local(async move {
-            let Ok(page) = load_chat(Some(chat_id), now).await else { return };
+            let Ok(page) = load_chat(Some(chat_id), now, None).await else { return };
             // Somebody may have moved on meanwhile.
             if at.try_get_untracked() == Some(now) {
-                state.show(page.turns.clone());
-                rest(page);
+                rest(page.branch.clone());
+                state.show(page);
+                if let Some(now) = now {
+                    reveal(state, now);
+                }
             }
         });
     };

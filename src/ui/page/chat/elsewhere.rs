@@ -85,7 +85,7 @@ pub fn watch(
                 draft.set(newer.clone());
             }
             if take(known, chats, chat_id, &glance, leaf)
-                && let Ok(page) = load_chat(Some(chat_id), glance.leaf).await
+                && let Ok(page) = load_chat(Some(chat_id), glance.leaf, None).await
                 && state.leaf_id() == leaf
             {
                 on_page(page);
