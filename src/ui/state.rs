@@ -118,7 +118,8 @@ impl ChatState {
                 },
             },
         }
-        path.push(TurnState::new(view));
+        let batch = path.last().map_or(0, TurnState::batch);
+        path.push(TurnState::new(view).of_batch(batch));
         self.path.set(path);
         self.beyond.set(None);
         self.drop_unseen();

@@ -97,9 +97,13 @@ pub fn Transcript(
             <LoadMore state side=Side::Older/>
             <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
                 {rows(
-                    move || state.turns(),
-                    |turn| turn.id().as_u128(),
-                    move |turn| view! { <TurnRow state turn on_retry/> },
+                    move || state.batches(),
+                    |batch| u128::from(*batch),
+                    move |batch| rows(
+                        move || state.turns_of(batch),
+                        |turn| turn.id().as_u128(),
+                        move |turn| view! { <TurnRow state turn on_retry/> },
+                    ),
                 )}
             </ol>
             <LoadMore state side=Side::Newer/>

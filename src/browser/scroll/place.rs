@@ -14,6 +14,10 @@ const SOON: Duration = Duration::from_millis(300);
 struct Open {
     list_id: String,
     key: String,
+    /// The turn at which the reader left the page, and where it was on screen.
+    kept: Option<(String, f64)>,
+    /// The reader is where they should begin; before that there is no place to keep.
+    is_begun: bool,
     is_saving: bool,
 }
 
@@ -27,19 +31,31 @@ fn storage() -> Option<Storage> {
 }
 
 pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String) + 'static) {
-    OPEN.with(|open| {
-        *open.borrow_mut() = Some(Open { list_id: list_id.to_owned(), key: key.to_owned(), is_saving: false });
+    let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
+    let kept = kept.and_then(|kept| {
+        let (id, offset) = kept.split_once(' ')?;
+        Some((id.to_owned(), offset.parse::<f64>().ok()?))
     });
-    let kept = kept();
-    request_animation_frame(move || match kept {
-        Some((id, _)) if element(&id).is_none() => on_missing(id),
-        _ => resume(),
+    let missing = kept.as_ref().map(|(id, _)| id.clone());
+    let (list_id, key) = (list_id.to_owned(), key.to_owned());
+    OPEN.with(|open| {
+        *open.borrow_mut() = Some(Open { list_id, key, kept, is_begun: false, is_saving: false });
+    });
+    request_animation_frame(move || match missing.filter(|id| element(id).is_none()) {
+        Some(id) => on_missing(id),
+        None => resume(),
     });
 }
 
 /// Goes where the reader was, or to the bottom when that is not in the page.
 pub(super) fn resume() {
-    let target = kept().and_then(|(id, offset)| Some((element(&id)?, offset)));
+    let kept = OPEN.with(|open| {
+        let mut open = open.borrow_mut();
+        let open = open.as_mut()?;
+        open.is_begun = true;
+        open.kept.take()
+    });
+    let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
     match target {
         Some((turn, offset)) => {
             follow(false);
@@ -53,14 +69,6 @@ pub(super) fn resume() {
         }
     }
     report();
-}
-
-/// The turn at which the reader left the page, and where it was on screen.
-fn kept() -> Option<(String, f64)> {
-    let key = OPEN.with(|open| open.borrow().as_ref().map(|open| open.key.clone()))?;
-    let kept = storage()?.get_item(&key).ok().flatten()?;
-    let (id, offset) = kept.split_once(' ')?;
-    Some((id.to_owned(), offset.parse().ok()?))
 }
 
 /// Keeps the place a moment after the last move.
@@ -77,6 +85,9 @@ fn save() {
         let mut open = open.borrow_mut();
         let (Some(open), Some(storage)) = (open.as_mut(), storage()) else { return };
         open.is_saving = false;
+        if !open.is_begun {
+            return;
+        }
         let seen = if is_following() { None } else { first_seen(&open.list_id) };
         let _ = match seen {
             Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round())),

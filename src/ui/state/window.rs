@@ -71,7 +71,7 @@ impl ChatState {
     /// Shows the path of a page. Turns that were shown before keep their place and what is known of them; so do those
     /// before the page's, where they are of the same path.
     pub fn show(self, page: ChatPage) {
-        let end = page.end.map(|view| self.known(view));
+        let end = page.end.map(|view| self.known(view, 0));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
@@ -86,7 +86,7 @@ impl ChatState {
         let end = self.beyond.get_untracked().map(|end| end.id());
         let goes_on = end.is_some_and(|end| page.turns.iter().any(|view| view.turn.id == end));
         match page.turns.last().filter(|_| goes_on).cloned() {
-            Some(last) => self.beyond.set(Some(self.known(last))),
+            Some(last) => self.beyond.set(Some(self.known(last, 0))),
             None => self.show(page),
         }
     }
@@ -98,7 +98,11 @@ impl ChatState {
             return false;
         }
         let path = self.path.get_untracked();
-        let turns = page.turns.into_iter().map(|view| self.known(view));
+        let batch = match side {
+            Side::Older => self.new_batch(),
+            Side::Newer => path.last().map_or(0, TurnState::batch),
+        };
+        let turns = page.turns.into_iter().map(|view| self.known(view, batch));
         let mut turns: Vec<_> = turns.filter(|turn| path.iter().all(|shown| shown.id() != turn.id())).collect();
         match side {
             Side::Older => {
@@ -145,32 +149,51 @@ impl ChatState {
     }
 
     fn show_window(self, turns: Vec<TurnView>, has_older: bool, end: Option<TurnState>) {
-        let mut path = self.path.get_untracked();
+        let old = self.path.get_untracked();
         let first = turns.first().map(|view| view.turn.id);
-        let turns: Vec<_> = turns.into_iter().map(|view| self.known(view)).collect();
-        match path.iter().position(|turn| Some(turn.id()) == first) {
-            Some(at) => {
-                path.truncate(at);
-                path.extend(turns);
-            }
-            None => {
-                path = turns;
-                self.has_older.set(has_older);
-            }
+        let place = old.iter().position(|turn| Some(turn.id()) == first);
+        let mut path: Vec<TurnState> = old.into_iter().take(place.unwrap_or(0)).collect();
+        for view in turns {
+            let batch = path.last().map_or_else(|| self.new_batch(), TurnState::batch);
+            path.push(self.known(view, batch));
+        }
+        if place.is_none() {
+            self.has_older.set(has_older);
         }
         self.path.set(path);
         self.beyond.set(end);
         self.drop_unseen();
     }
 
-    /// The state of this turn: the one it has here, brought up to date, or a new one.
-    fn known(self, view: TurnView) -> TurnState {
+    /// The batches of the turns on screen, in their order.
+    pub fn batches(self) -> Vec<u32> {
+        self.path.with(|path| {
+            let mut batches: Vec<u32> = path.iter().map(TurnState::batch).collect();
+            batches.dedup();
+            batches
+        })
+    }
+
+    /// The turns of a batch that are on screen.
+    pub fn turns_of(self, batch: u32) -> Vec<TurnState> {
+        self.path.with(|path| path.iter().filter(|turn| turn.batch() == batch).cloned().collect())
+    }
+
+    /// A number that no turn known here has.
+    fn new_batch(self) -> u32 {
+        let newest = |turns: &Vec<TurnState>| turns.iter().map(TurnState::batch).max();
+        let on_screen = self.path.with_untracked(newest).max(self.end().map(|end| end.batch()));
+        on_screen.map_or(0, |batch| batch + 1)
+    }
+
+    /// The state of this turn: the one it has here, brought up to date, or a new one of this batch.
+    fn known(self, view: TurnView, batch: u32) -> TurnState {
         match self.shown(view.turn.id) {
             Some(turn) => {
                 turn.replace(view);
                 turn
             }
-            None => TurnState::new(view),
+            None => TurnState::new(view).of_batch(batch),
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::Place>) -> impl In
         is_far.get().then(|| {
             view! {
                 <div class="jump">
-                    <button type="button" class="button jump-button" aria-label=move || name() on:click=move |_| to_latest(state)>
+                    <button type="button" class="button jump-button needs-script" aria-label=move || name() on:click=move |_| to_latest(state)>
                         <Icon name="arrow-down"/>
                         {move || text()}
                     </button>

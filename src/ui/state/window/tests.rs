@@ -53,8 +53,21 @@ fn seen(state: ChatState) -> (Vec<u128>, bool, bool, u128) {
     let ids: Vec<u128> = state.path.get_untracked().iter().map(|turn| number(turn.id())).collect();
     assert!(ids.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{ids:?}");
     let ends = vec![*ids.first().unwrap(), *ids.last().unwrap()];
+    expect_batches(state);
     let more = |side| untrack(move || state.has_more(side));
     (ends, more(Side::Older), more(Side::Newer), number(state.leaf_id().unwrap()))
+}
+
+/// Every batch is one stretch, and the list draws all turns in their order.
+fn expect_batches(state: ChatState) {
+    let batches = untrack(move || state.batches());
+    let mut once = batches.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), batches.len(), "{batches:?}");
+    let drawn: Vec<_> = batches.into_iter().flat_map(|batch| untrack(move || state.turns_of(batch))).collect();
+    let path = state.path.get_untracked();
+    assert!(drawn.iter().map(TurnState::id).eq(path.iter().map(TurnState::id)));
 }
 
 fn in_owner<T>(run: impl FnOnce() -> T) -> T {
@@ -78,6 +91,21 @@ fn older_and_newer_turns_are_put_beside_those_on_screen() {
         assert_eq!(seen(state), (vec![1, 80], false, true, 90));
         assert!(state.take(Side::Newer, id(80), page(81..=90, 90)));
         assert_eq!(seen(state), (vec![1, 90], false, false, 90));
+    });
+}
+
+#[test]
+fn older_turns_are_a_batch_of_their_own_and_newer_ones_go_on_with_the_last() {
+    in_owner(|| {
+        let state = window(61..=90, 120);
+        state.take(Side::Older, id(61), page(31..=60, 120));
+        state.take(Side::Older, id(31), page(1..=30, 120));
+        state.take(Side::Newer, id(90), page(91..=119, 120));
+        assert_eq!(untrack(move || state.batches()), [2, 1, 0]);
+        state.trim(Side::Newer, 40, |_| false);
+        assert_eq!(untrack(move || state.batches()), [2, 1]);
+        state.take(Side::Newer, id(40), page(41..=120, 120));
+        assert_eq!(seen(state), (vec![1, 120], false, false, 120));
     });
 }
 
