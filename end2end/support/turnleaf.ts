@@ -91,9 +91,11 @@ export class Turnleaf {
     const database = `sqlite://${join(this.dir, "state", "turnleaf.db")}`;
     const child = spawn(program, ["--database", database, "--turns", `${turns}`, "--model", `openai/${MODEL}`]);
     let said = "";
+    let complaint = "";
     child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
+    child.stderr.on("data", (bytes: Buffer) => (complaint += bytes.toString()));
     const [code] = await once(child, "close");
-    if (code !== 0) throw new Error(`${program} ended with ${code}`);
+    if (code !== 0) throw new Error(complaint || `${program} ended with ${code}`);
     return JSON.parse(said);
   }
 

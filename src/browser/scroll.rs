@@ -78,14 +78,14 @@ mod real {
     }
 
     /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11). Where they
-    /// were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`].
-    pub fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String) + 'static) {
+    /// were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`] with the number.
+    pub fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
         place::open(list_id, key, on_missing);
     }
 
     /// Opens again, after what was missing was brought or could not be.
-    pub fn resume() {
-        place::resume();
+    pub fn resume(number: u32) {
+        place::resume(number);
     }
 
     /// Changes the turns of the list and keeps what the reader sees where it is (S8); then `done`.
@@ -140,9 +140,9 @@ mod real {
 
     pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
 
-    pub fn open(_list_id: &str, _key: &str, _on_missing: impl FnOnce(String) + 'static) {}
+    pub fn open(_list_id: &str, _key: &str, _on_missing: impl FnOnce(String, u32) + 'static) {}
 
-    pub fn resume() {}
+    pub fn resume(_number: u32) {}
 
     pub fn keeping(_list_id: &str, _change: impl FnOnce(), _done: impl FnOnce() + 'static) {}
 

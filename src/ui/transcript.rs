@@ -123,9 +123,9 @@ fn open_at(state: ChatState, at: Option<TurnId>) {
     match at.filter(|at| *at != leaf && state.is_on_screen(*at)) {
         Some(at) => scroll::to_element(&article_id(at), Some(&heading_id(at))),
         // Where the reader was may be far from what the page came with.
-        None => scroll::open(LIST_ID, &format!("place:{chat}"), move |id| match turn_of(&id) {
-            Some(turn) => more::bring(state, turn, |_| scroll::resume()),
-            None => scroll::resume(),
+        None => scroll::open(LIST_ID, &format!("place:{chat}"), move |id, opening| match turn_of(&id) {
+            Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
+            None => scroll::resume(opening),
         }),
     }
 }

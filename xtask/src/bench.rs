@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::step::{run as finish, step};
-use crate::{dist, workspace};
+use crate::{dist, packages, workspace};
 
 /// Measures the named figures, or all; the result lies in `target/bench.json`.
 ///
@@ -35,10 +35,18 @@ pub fn run(figures: &[String]) -> Result<()> {
         // As the server is built, of which most is there already.
         finish(build.args(workspace::without_paths()))
     })?;
+    step("compile what makes long chats", || {
+        let mut build = workspace::build("build");
+        build.args(["--release", "--package", "xtask", "--bin", "grow", "--no-default-features", "--features", "grow"]);
+        finish(build.args(workspace::without_paths()))
+    })?;
+    packages::node("the long chats", &workspace::end2end())?;
     let programs = workspace::target().join("release");
     let mut load = Command::new(programs.join("load"));
     load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
     load.arg("--decode").arg(programs.join("decode")).arg("--fixtures").arg(fixtures());
+    load.arg("--grow").arg(programs.join("grow"));
+    load.arg("--reader").arg(workspace::end2end().join("bench/long_chats.mjs"));
     step("measure", || finish(load.args(figures)))
 }
 

@@ -12,6 +12,8 @@ use super::page::{document, element, follow, go, header, is_following, report};
 const SOON: Duration = Duration::from_millis(300);
 
 struct Open {
+    /// Which opening this is: a page that was left at once must not go on with the next one.
+    number: u32,
     list_id: String,
     key: String,
     /// The turn at which the reader left the page, and where it was on screen.
@@ -30,7 +32,7 @@ fn storage() -> Option<Storage> {
     web_sys::window()?.session_storage().ok().flatten()
 }
 
-pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String) + 'static) {
+pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
     let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
@@ -38,23 +40,26 @@ pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String) + '
     });
     let missing = kept.as_ref().map(|(id, _)| id.clone());
     let (list_id, key) = (list_id.to_owned(), key.to_owned());
-    OPEN.with(|open| {
-        *open.borrow_mut() = Some(Open { list_id, key, kept, is_begun: false, is_saving: false });
+    let number = OPEN.with(|open| {
+        let number = open.borrow().as_ref().map_or(0, |open| open.number.wrapping_add(1));
+        *open.borrow_mut() = Some(Open { number, list_id, key, kept, is_begun: false, is_saving: false });
+        number
     });
     request_animation_frame(move || match missing.filter(|id| element(id).is_none()) {
-        Some(id) => on_missing(id),
-        None => resume(),
+        Some(id) => on_missing(id, number),
+        None => resume(number),
     });
 }
 
 /// Goes where the reader was, or to the bottom when that is not in the page.
-pub(super) fn resume() {
+pub(super) fn resume(number: u32) {
     let kept = OPEN.with(|open| {
         let mut open = open.borrow_mut();
-        let open = open.as_mut()?;
+        let open = open.as_mut().filter(|open| open.number == number)?;
         open.is_begun = true;
-        open.kept.take()
+        Some(open.kept.take())
     });
+    let Some(kept) = kept else { return };
     let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
     match target {
         Some((turn, offset)) => {

@@ -36,6 +36,11 @@ impl ChatState {
         let _ = self.loading.try_set(how);
     }
 
+    /// Whether the page is still there; an answer may come late.
+    pub fn is_there(self) -> bool {
+        self.path.try_with_untracked(Vec::is_empty).is_some()
+    }
+
     /// Whether a turn is among those on screen.
     pub fn is_on_screen(self, id: TurnId) -> bool {
         self.path.with_untracked(|path| path.iter().any(|turn| turn.id() == id))

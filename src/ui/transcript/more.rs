@@ -77,6 +77,9 @@ fn load(state: ChatState, side: Side) {
     let Some((chat, from, leaf)) = state.edge(side).filter(|_| state.start_loading(side)) else { return };
     spawn_local(async move {
         let page = load_turns(chat, from, leaf, Some(side)).await;
+        if !state.is_there() {
+            return;
+        }
         let Ok(page) = page else {
             state.loaded(Loading::Failed(side));
             return state.say(match side {
@@ -114,6 +117,9 @@ pub fn bring(state: ChatState, turn: TurnId, then: impl FnOnce(bool) + 'static) 
     let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
     spawn_local(async move {
         let page = load_turns(chat, turn, leaf, None).await;
+        if !state.is_there() {
+            return;
+        }
         let is_there = page.is_ok();
         if let Ok(page) = page {
             state.show_turns(page);

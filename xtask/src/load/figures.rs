@@ -3,6 +3,7 @@
 mod crowd;
 mod decode;
 mod kill;
+mod long;
 mod single;
 mod start;
 
@@ -15,8 +16,8 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G5 and G6 come from one run, and D1 and D2.
-const KNOWN: [&str; 11] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3"];
+/// What can be asked for; G5 and G6 come from one run, D1 and D2, and L1 to L3, which are G11 of the performance goals.
+const KNOWN: [&str; 14] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "L1", "L2", "L3"];
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
@@ -30,6 +31,12 @@ pub struct Programs {
     /// The folder of the recordings.
     #[arg(long)]
     fixtures: PathBuf,
+    /// The program that makes long chats.
+    #[arg(long)]
+    grow: PathBuf,
+    /// What the browser does in them, for node.
+    #[arg(long)]
+    reader: PathBuf,
 }
 
 /// What every measurement needs.
@@ -101,6 +108,9 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     }
     if asked("D3") {
         decode::ending(&mut bench).await?;
+    }
+    if ["L1", "L2", "L3"].into_iter().any(asked) {
+        long::chats(&mut bench, programs).await?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)

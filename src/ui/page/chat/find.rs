@@ -150,7 +150,11 @@ impl Finding {
     fn look(self, words: String) {
         let Some(leaf) = self.state.leaf_id().filter(|_| !words.trim().is_empty()) else { return };
         spawn_local(async move {
-            match find_in_chat(self.chat_id, leaf, words.clone()).await {
+            let found = find_in_chat(self.chat_id, leaf, words.clone()).await;
+            if !self.state.is_there() {
+                return;
+            }
+            match found {
                 Ok(found) => {
                     self.at.set(self.first_below(&found));
                     self.refused.set(None);
