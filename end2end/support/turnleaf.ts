@@ -87,16 +87,16 @@ export class Turnleaf {
 
   /** Makes a chat of so many turns, which the model server's model may go on with; its turns, root first. */
   async grow(turns: number): Promise<{ chat: string; turns: string[] }> {
-    const program = process.env.TURNLEAF_GROW ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "grow");
+    const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
     const database = `sqlite://${join(this.dir, "state", "turnleaf.db")}`;
-    const child = spawn(program, ["--database", database, "--turns", `${turns}`, "--model", `openai/${MODEL}`]);
+    const child = spawn(program, ["--database", database, "--model", MODEL, "--plain", `${turns}`]);
     let said = "";
     let complaint = "";
     child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
     child.stderr.on("data", (bytes: Buffer) => (complaint += bytes.toString()));
     const [code] = await once(child, "close");
     if (code !== 0) throw new Error(complaint || `${program} ended with ${code}`);
-    return JSON.parse(said);
+    return JSON.parse(said)[turns];
   }
 
   /** A path of the API, as JSON. Its shape is the test's business. */

@@ -50,6 +50,8 @@ pub const FIND_MAX: u32 = 1_000;
 pub const FIND_TIME: Duration = Duration::from_secs(5);
 pub const FIND_BEFORE: usize = 60;
 pub const FIND_AFTER: usize = 120;
+/// A page of blocks, also when none is named.
+pub const BLOCKS_PAGE: u32 = 500;
 /// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).
 pub const RUNNING_TURNS: usize = 1024;
 /// What one follower may lag behind before it is served from the journal again.

@@ -63,7 +63,7 @@ pub fn clippy_browser() -> Result<()> {
 /// A lint.
 pub fn clippy_xtask() -> Result<()> {
     let mut lint = workspace::build("clippy");
-    finish(lint.args(["--package", "xtask", "--all-targets", "--features", "load,decode,grow", "--", "-D", "warnings"]))
+    finish(lint.args(["--package", "xtask", "--all-targets", "--features", "load,decode", "--", "-D", "warnings"]))
 }
 
 /// Left out, and said so, where `cargo-deny` is not installed.

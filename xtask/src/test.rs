@@ -120,7 +120,7 @@ fn end2end() -> Result<()> {
     let binary = server()?;
     step("compile what makes long chats", || {
         let mut build = workspace::build("build");
-        finish(build.args(["--package", "xtask", "--bin", "grow", "--no-default-features", "--features", "grow"]))
+        finish(build.args(["--package", "xtask", "--bin", "plant", "--no-default-features", "--features", "decode"]))
     })?;
     let browser = step("prepare the browser", browser::prepare)?;
     step("run the browser tests", || browser.test(&binary, &workspace::site()))

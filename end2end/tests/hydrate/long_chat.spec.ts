@@ -115,7 +115,7 @@ test("Back from another chat leads to the line that was left", async ({ page, tu
   await scrollTo(page, 2_000);
   const before = await seen(page);
   await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
-  await page.getByRole("link", { name: "A chat of 4 turns" }).click();
+  await page.getByRole("link", { name: "4 turns" }).click();
   await expect(turn(page, other.turns.at(-1)!)).toBeVisible();
   await page.goBack();
   await expect(turn(page, before.id)).toBeInViewport();

@@ -6,6 +6,7 @@ mod kill;
 mod long;
 mod single;
 mod start;
+mod tree;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,10 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G5 and G6 come from one run, D1 and D2, and L1 to L3, which are G11 of the performance goals.
-const KNOWN: [&str; 14] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "L1", "L2", "L3"];
+/// What can be asked for; G5 and G6 come from one run, as do D1 and D2, T1 to T4, and L1 to L3, which are G11 of the
+/// performance goals.
+const KNOWN: [&str; 18] =
+    ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4", "L1", "L2", "L3"];
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
@@ -31,10 +34,13 @@ pub struct Programs {
     /// The folder of the recordings.
     #[arg(long)]
     fixtures: PathBuf,
-    /// The program that makes long chats.
+    /// The program that plants long chats.
     #[arg(long)]
-    grow: PathBuf,
-    /// What the browser does in them, for node.
+    plant: PathBuf,
+    /// An empty PostgreSQL database, for what is measured on both.
+    #[arg(long)]
+    postgres: Option<String>,
+    /// What the browser does in long chats, for node.
     #[arg(long)]
     reader: PathBuf,
 }
@@ -57,7 +63,7 @@ impl Bench {
     pub fn installation(&self, name: &str) -> Result<Installation> {
         let dir = self.place.path().join(name);
         std::fs::create_dir_all(&dir)?;
-        Ok(Installation { binary: self.binary.clone(), dir, model_server: self.model_server })
+        Ok(Installation { binary: self.binary.clone(), dir, model_server: self.model_server, database: None })
     }
 
     /// How busy the machine was, which tells how far the figures can be trusted.
@@ -108,6 +114,9 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     }
     if asked("D3") {
         decode::ending(&mut bench).await?;
+    }
+    if ["T1", "T2", "T3", "T4"].into_iter().any(asked) {
+        tree::long_chats(&mut bench, &programs.plant, programs.postgres.as_deref()).await?;
     }
     if ["L1", "L2", "L3"].into_iter().any(asked) {
         long::chats(&mut bench, programs).await?;

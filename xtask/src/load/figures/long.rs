@@ -9,10 +9,9 @@ use serde_json::Value;
 use super::{Bench, Programs};
 use crate::report::{Figure, Goal};
 
-const SHORT: u32 = 50;
-const LONG: u32 = 10_000;
-/// The replies of the round: a few words, at once.
-const MODEL: &str = "openai/mock-20-0";
+const LENGTHS: [&str; 2] = ["50", "10000"];
+/// A reply of a few words, at once.
+const MODEL: &str = "mock-20-0";
 
 /// L1, L2, L3.
 ///
@@ -20,12 +19,10 @@ const MODEL: &str = "openai/mock-20-0";
 /// A chat cannot be made, or node or Chromium is missing.
 pub async fn chats(bench: &mut Bench, programs: &Programs) -> Result<()> {
     let installation = bench.installation("long")?;
+    let chats = plant(&programs.plant, &installation.database())?;
     let server = installation.start().await?;
-    let database = format!("sqlite://{}", installation.dir.join("state/turnleaf.db").display());
     let mut asked = vec![format!("http://{}", server.address)];
-    for turns in [SHORT, LONG] {
-        asked.extend(grow(&programs.grow, &database, turns)?);
-    }
+    asked.extend(chats);
     let mut node = Command::new("node");
     let folder = programs.reader.parent().context("the reader lies in no folder")?;
     node.current_dir(folder).arg(&programs.reader).args(&asked);
@@ -51,14 +48,12 @@ pub async fn chats(bench: &mut Bench, programs: &Programs) -> Result<()> {
     Ok(())
 }
 
-/// Makes a chat of so many turns. Gives its id and its last turn's.
-fn grow(program: &Path, database: &str, turns: u32) -> Result<[String; 2]> {
-    let mut grow = Command::new(program);
-    grow.args(["--database", database, "--turns", &turns.to_string(), "--model", MODEL]);
-    let said = output(&mut grow)?;
-    let text = |value: &Value| value.as_str().map(str::to_owned).context("no id");
-    let turns = said["turns"].as_array().context("no turns")?;
-    Ok([text(&said["chat"])?, text(turns.last().context("no turns")?)?])
+/// Plants both chats. Gives of each its id and its last turn's.
+fn plant(program: &Path, database: &str) -> Result<Vec<String>> {
+    let mut plant = Command::new(program);
+    let said = output(plant.args(["--database", database, "--model", MODEL]).args(LENGTHS))?;
+    let ids = LENGTHS.into_iter().flat_map(|length| ["chat", "leaf"].map(|what| &said[length][what]));
+    ids.map(|id| id.as_str().map(str::to_owned).context("no id")).collect()
 }
 
 fn output(command: &mut Command) -> Result<Value> {
