@@ -97,14 +97,15 @@ async fn grow(tx: &mut Tx, owner: UserId, lock: &Lock, length: usize, is_plain: 
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
         let asked = exchange(&branch, user.id, ExchangeKind::Send);
         user.exchange_id = asked.id;
+        if is_plain {
+            user.blocks[0].content = Content::text(words::of_exchange(n / 2).0);
+        }
         exchanges::insert(tx, owner, &asked, None).await?;
         turns::insert(tx, &user).await?;
         let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
         reply.exchange_id = asked.id;
         if is_plain {
-            let (question, answer) = words::of_exchange(n / 2);
-            user.blocks[0].content = Content::text(question);
-            reply.blocks[0].content = Content::text(answer);
+            reply.blocks[0].content = Content::text(words::of_exchange(n / 2).1);
         }
         turns::insert(tx, &reply).await?;
         branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;
