@@ -93,9 +93,10 @@ mod real {
         window::keeping(list_id, change, done);
     }
 
-    /// Whether the reader holds on to an element: the focus, selected text or a box to write in is inside.
-    pub fn is_held(id: &str) -> bool {
-        window::is_held(id)
+    /// Whether the reader holds on to an element: selected text or a box to write in is inside, or, where that counts,
+    /// the focus.
+    pub fn is_held(id: &str, by_focus: bool) -> bool {
+        window::is_held(id, by_focus)
     }
 
     /// Whether a place on screen is kept for an element that is about to come.
@@ -146,7 +147,7 @@ mod real {
 
     pub fn keeping(_list_id: &str, _change: impl FnOnce(), _done: impl FnOnce() + 'static) {}
 
-    pub fn is_held(_id: &str) -> bool {
+    pub fn is_held(_id: &str, _by_focus: bool) -> bool {
         false
     }
 

@@ -271,6 +271,28 @@ test("selected text and its turn stay in the page while others leave it", async 
   await expect(turn(page, kept)).not.toBeAttached();
 });
 
+test("a focus that was left behind keeps its turn for a while, and not the whole chat", async ({ page, turnleaf }) => {
+  test.setTimeout(120_000);
+  const long = await turnleaf.grow(600);
+  const at = long.turns[550]!;
+  await open(page, `/c/${long.chat}?at=${at}`);
+  const heading = page.locator(`#turn-${at}-heading`);
+  await expect(heading).toBeFocused();
+  let most = 0;
+  for (let first = (await inPage(page))[0]!; first !== long.turns[0]; ) {
+    if (long.turns.indexOf(first) > 330) await expect(heading).toBeFocused();
+    await scrollTo(page, 350);
+    await expectOtherFirst(page, first);
+    const ids = await inPage(page);
+    first = ids[0]!;
+    most = Math.max(most, ids.length);
+  }
+  expect(most).toBeLessThanOrEqual(360);
+  expect((await inPage(page)).length).toBeLessThanOrEqual(MOST);
+  // It is with a turn still, not lost.
+  expect(await page.evaluate(() => document.activeElement?.closest("article")?.id)).toMatch(/^turn-/);
+});
+
 test("words are found in all of the chat, from turn to turn", async ({ page, turnleaf }) => {
   const long = await turnleaf.grow(600);
   await open(page, `/c/${long.chat}`);

@@ -21,12 +21,12 @@ pub(super) fn keeping(list_id: &str, change: impl FnOnce(), done: impl FnOnce() 
     });
 }
 
-pub(super) fn is_held(id: &str) -> bool {
+pub(super) fn is_held(id: &str, by_focus: bool) -> bool {
     let held = || {
         let document = document()?;
         let element = element(id)?;
         let node: &Node = element.as_ref();
-        let has_focus = node.contains(document.active_element().as_deref());
+        let has_focus = by_focus && node.contains(document.active_element().as_deref());
         let selection = web_sys::window()?.get_selection().ok()??;
         let is_selected =
             !selection.is_collapsed() && selection.contains_node_with_allow_partial_containment(node, true).ok()?;

@@ -88,14 +88,16 @@ fn load(state: ChatState, side: Side) {
             });
         };
         let had_focus = focus::is_within(&format!(".more-turns[data-side={}]", side.as_str()));
+        let was_in_list = focus::is_within(".turns");
         let change = move || {
             if state.take(side, from, page) {
                 trim(state, if side == Side::Older { Side::Newer } else { Side::Older });
             }
         };
         scroll::keeping(LIST_ID, change, move || {
-            if had_focus {
-                // The button's place is taken by the turn that it stood beside.
+            if had_focus || (was_in_list && focus::is_free()) {
+                // The button's place is taken by the turn that it stood beside. So is that of a turn that went with the
+                // focus in it.
                 focus::quietly_on(&format!("#{}", heading_id(from)));
             }
             // After the new place was told, so that it is judged by that.
@@ -106,7 +108,9 @@ fn load(state: ChatState, side: Side) {
 
 /// Takes turns off the screen at the side that the reader is far from, but none that they hold on to.
 pub fn trim(state: ChatState, side: Side) {
-    state.trim(side, limits::SHOWN_TURNS, |turn| scroll::is_held(&article_id(turn)));
+    // The focus stays behind where somebody came by a link and scrolled on; it must not keep all that they scroll past.
+    let by_focus = untrack(move || state.turns()).len() <= limits::SHOWN_FOR_FOCUS;
+    state.trim(side, limits::SHOWN_TURNS, |turn| scroll::is_held(&article_id(turn), by_focus));
 }
 
 /// Brings a turn of the path on screen, from the server where it is not there, and then does `then`.
