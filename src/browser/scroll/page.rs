@@ -18,6 +18,9 @@ const BOX_NEAR: f64 = 24.0;
 /// How close to the list's first or last turn, in pixels, the next ones are loaded (S8).
 const LIST_NEAR: f64 = 800.0;
 
+/// How much below the header may float over the page, in pixels.
+const FLOATING: f64 = 64.0;
+
 type Listener = Closure<dyn FnMut(Event)>;
 
 pub(super) struct Watch {
@@ -236,7 +239,7 @@ pub(super) fn go(top: f64) {
 /// Brings a height on screen into the upper half of what is seen.
 pub(super) fn bring(y: f64) {
     let Some(now) = metrics() else { return };
-    if y < header() || y > now.view / 2.0 {
+    if y < header() + FLOATING || y > now.view / 2.0 {
         go(now.top + y - header() - now.view / 6.0);
     }
 }
