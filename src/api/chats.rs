@@ -15,11 +15,17 @@ pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
 }
 
 /// What the page of a chat shows: the path through the turn `at` where given, and of it the turns around `at`, or on one
-/// side of it; without `at`, the path's end. Without a chat, the page of a new one.
+/// side of it; or the path up to the reply `from`, to go on from there; else the path's end. Without a chat, the page of
+/// a new one.
 #[server(prefix = "/api/page", endpoint = "load_chat", input = Call, output = Call)]
-pub async fn load_chat(chat_id: Option<ChatId>, at: Option<TurnId>, side: Option<Side>) -> Result<ChatPage, ApiError> {
+pub async fn load_chat(
+    chat_id: Option<ChatId>,
+    at: Option<TurnId>,
+    from: Option<TurnId>,
+    side: Option<Side>,
+) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chat(viewer, chat_id, at, side).await
+    pages.chat(viewer, chat_id, at, from, side).await
 }
 
 /// Looks for words on the path to `leaf`, letter for letter, in any case.

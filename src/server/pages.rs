@@ -3,13 +3,10 @@
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, FoundTurns, Notice, SendMessage, Side, Started, TurnView,
-    TurnsPage,
+    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, FoundTurns, Notice, SendMessage, Side,
+    Started, TurnView, TurnsPage,
 };
-use crate::domain::{
-    BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Thinking, Turn, TurnId, UserId, limits,
-};
-use crate::server::markup::block_markup;
+use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::paths::{Drawn, Path};
@@ -17,6 +14,10 @@ use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::window::{Direction, Window};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
+
+mod drawing;
+
+use drawing::draw;
 
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
@@ -49,6 +50,7 @@ impl Pages {
         viewer: UserId,
         id: Option<ChatId>,
         at: Option<TurnId>,
+        from: Option<TurnId>,
         side: Option<Side>,
     ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
@@ -60,6 +62,9 @@ impl Pages {
             turns: Vec::new(),
             has_more_before: false,
             end: None,
+            elsewhere: None,
+            copied_from: None,
+            hides_below: None,
             draft,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
@@ -74,8 +79,20 @@ impl Pages {
         let Some(id) = id else {
             return Ok(page);
         };
-        let side = side.map(direction);
-        let (path, end) = self.0.path_at(viewer, id, at, side, limits::PAGE_DEFAULT).await.map_err(api_error)?;
+        let (path, end) = match from {
+            Some(from) => {
+                let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_DEFAULT);
+                let (path, hidden) = up_to.await.map_err(api_error)?;
+                page.hides_below = Some(hidden);
+                (path, None)
+            }
+            None => {
+                let side = side.map(direction);
+                self.0.path_at(viewer, id, at, side, limits::PAGE_DEFAULT).await.map_err(api_error)?
+            }
+        };
+        let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
+        self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
             && registry.find(&branch.lock.provider).is_none()
         {
@@ -92,7 +109,7 @@ impl Pages {
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
         page.chat = Some(path.chat.clone());
         page.branch = path.branch.clone();
-        page.turns = draw(beside(path)).await?;
+        page.turns = self.drawn(viewer, path).await?;
         Ok(page)
     }
 
@@ -112,7 +129,7 @@ impl Pages {
         let window = Window { from: Some(from), leaf: Some(leaf), limit, direction, strict: false };
         let path = self.0.path_of(viewer, id, window).await.map_err(api_error)?;
         let (has_more_before, has_more_after) = (path.has_more_before, path.has_more_after);
-        Ok(TurnsPage { turns: draw(beside(path)).await?, has_more_before, has_more_after })
+        Ok(TurnsPage { turns: self.drawn(viewer, path).await?, has_more_before, has_more_after })
     }
 
     pub async fn find(&self, viewer: UserId, id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {
@@ -177,10 +194,34 @@ impl Pages {
         self.turn(viewer, id).await
     }
 
-    pub async fn retry(&self, viewer: UserId, id: TurnId, request_id: String) -> Result<Started, ApiError> {
+    pub async fn retry(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        lock: Option<Lock>,
+        request_id: String,
+    ) -> Result<Started, ApiError> {
         let request_id = Some(request_id).filter(|id| !id.is_empty());
-        let started = self.0.retry_turn(viewer, id, Wanted::default(), Params::default(), request_id).await;
+        let (provider, model) = lock.map(|lock| (lock.provider, lock.model)).unzip();
+        let place = Wanted { provider, model, ..Wanted::default() };
+        let started = self.0.retry_turn(viewer, id, place, Params::default(), request_id).await;
         self.started(viewer, started.map_err(api_error)?).await
+    }
+
+    pub async fn edit(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        text: String,
+        request_id: String,
+    ) -> Result<Started, ApiError> {
+        let request = StartTurn {
+            content: vec![MessageBlock::Text { text }],
+            client_request_id: Some(request_id).filter(|id| !id.is_empty()),
+            ..StartTurn::default()
+        };
+        let started = self.0.edit_turn(viewer, id, request).await.map_err(api_error)?;
+        self.started(viewer, started).await
     }
 
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
@@ -191,6 +232,40 @@ impl Pages {
     pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
         let draft = Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking };
         self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
+    }
+
+    /// What the page says around the path; that it is shown is remembered, unless it was cut off.
+    async fn beside_path(
+        &self,
+        viewer: UserId,
+        path: &Path,
+        leaf: Option<&Turn>,
+        page: &mut ChatPage,
+    ) -> Result<(), ServiceError> {
+        let origin = self.0.origin_of_copy(viewer, &path.chat).await?;
+        page.copied_from = origin.map(|(chat, turn_id)| CopiedFrom { chat_id: chat.id, turn_id, title: chat.title });
+        let Some(leaf) = leaf.filter(|_| page.hides_below.is_none()) else { return Ok(()) };
+        let elsewhere = self.0.elsewhere(viewer, leaf).await?;
+        page.elsewhere = elsewhere.map(|found| ElsewhereView { newest: found.newest, turns: found.turns });
+        if path.chat.last_viewed_turn_id != Some(leaf.id) {
+            self.0.shown(viewer, path.chat.id, leaf.id).await;
+        }
+        Ok(())
+    }
+
+    /// The turns of a path with the server's rendering, each with what hangs beside it.
+    async fn drawn(&self, viewer: UserId, path: Path) -> Result<Vec<TurnView>, ApiError> {
+        let mut beside = self.0.hangs_beside(viewer, &path).await.map_err(api_error)?;
+        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
+        let views = path.turns.into_iter().map(|turn| Drawn {
+            exchange: exchanges.remove(&turn.id),
+            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
+            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
+            retry_id: beside.retry_ids.remove(&turn.id),
+            switched_to: switches.remove(&turn.id),
+            turn,
+        });
+        draw(views.collect()).await
     }
 
     async fn started(&self, viewer: UserId, started: ServiceStarted) -> Result<Started, ApiError> {
@@ -207,57 +282,8 @@ fn direction(side: Side) -> Direction {
     }
 }
 
-/// The turns of a path, each with what hangs beside it.
-fn beside(path: Path) -> Vec<Drawn> {
-    let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
-    let drawn = path.turns.into_iter().map(|turn| Drawn {
-        exchange: exchanges.remove(&turn.id),
-        siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
-        switched_to: switches.remove(&turn.id),
-        turn,
-    });
-    drawn.collect()
-}
-
 fn draft_view(draft: Draft) -> DraftView {
     DraftView { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking }
-}
-
-/// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
-/// path takes a while the first time.
-async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
-    let drawing = tokio::task::spawn_blocking(move || {
-        turns
-            .into_iter()
-            .map(|drawn| TurnView {
-                markup: markup_of(&drawn.turn),
-                not_sent: not_sent(&drawn),
-                turn: drawn.turn,
-                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
-                siblings: drawn.siblings,
-                switched_to: drawn.switched_to,
-            })
-            .collect()
-    });
-    drawing.await.map_err(|error| internal(&error))
-}
-
-/// What did not go out, said under the reply.
-fn not_sent(drawn: &Drawn) -> Option<String> {
-    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
-    NotSent::sentences(&exchange.not_sent)
-}
-
-fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
-    let finished = turn.blocks.iter().filter(|block| block.state != BlockState::Open);
-    finished
-        .filter_map(|block| match &block.content {
-            Content::Text { text, is_error: false } => {
-                block_markup(text).map(|parts| BlockMarkup { block_id: block.id, parts })
-            }
-            _ => None,
-        })
-        .collect()
 }
 
 fn api_error(error: ServiceError) -> ApiError {

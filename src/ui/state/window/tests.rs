@@ -11,6 +11,8 @@ fn view(ord: i64) -> TurnView {
 fn of(turn: crate::domain::Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
+        versions: Vec::new(),
+        retry_id: String::new(),
         is_thinking_mode: false,
         not_sent: None,
         markup: Vec::new(),
@@ -35,6 +37,9 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         has_more_before: *ords.start() > 1,
         end: (*ords.end() < leaf).then(|| view(leaf)),
         turns: views(ords),
+        elsewhere: None,
+        copied_from: None,
+        hides_below: None,
         draft: Default::default(),
         models: Vec::new(),
         notices: Vec::new(),
