@@ -3,21 +3,21 @@
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, FoundTurns, Notice, SendMessage, Side,
-    Started, TurnView, TurnsPage,
+    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Side, Started, TurnView,
 };
 use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
-use crate::server::service::paths::{Drawn, Path};
+use crate::server::service::paths::Path;
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
-use crate::server::service::window::{Direction, Window};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
 
 mod drawing;
+mod window;
 
 use drawing::draw;
+use window::direction;
 
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
@@ -111,32 +111,6 @@ impl Pages {
         page.branch = path.branch.clone();
         page.turns = self.drawn(viewer, path).await?;
         Ok(page)
-    }
-
-    /// More turns of the path to `leaf`: on one side of `from`, or around it.
-    pub async fn turns(
-        &self,
-        viewer: UserId,
-        id: ChatId,
-        from: TurnId,
-        leaf: TurnId,
-        side: Option<Side>,
-    ) -> Result<TurnsPage, ApiError> {
-        let (direction, limit) = match side {
-            Some(side) => (direction(side), limits::PAGE_MORE),
-            None => (Direction::Both, limits::PAGE_DEFAULT),
-        };
-        let window = Window { from: Some(from), leaf: Some(leaf), limit, direction, strict: false };
-        let path = self.0.path_of(viewer, id, window).await.map_err(api_error)?;
-        let (has_more_before, has_more_after) = (path.has_more_before, path.has_more_after);
-        Ok(TurnsPage { turns: self.drawn(viewer, path).await?, has_more_before, has_more_after })
-    }
-
-    pub async fn find(&self, viewer: UserId, id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {
-        let search = self.0.find_in_chat(viewer, id, Some(leaf), &query, limits::FIND_MAX);
-        let (_, found) = search.await.map_err(api_error)?;
-        let hits = found.hits.into_iter().map(|hit| (hit.turn_id, hit.depth)).collect();
-        Ok(FoundTurns { hits, total: found.total })
     }
 
     pub async fn glance(
@@ -253,32 +227,10 @@ impl Pages {
         Ok(())
     }
 
-    /// The turns of a path with the server's rendering, each with what hangs beside it.
-    async fn drawn(&self, viewer: UserId, path: Path) -> Result<Vec<TurnView>, ApiError> {
-        let mut beside = self.0.hangs_beside(viewer, &path).await.map_err(api_error)?;
-        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
-        let views = path.turns.into_iter().map(|turn| Drawn {
-            exchange: exchanges.remove(&turn.id),
-            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
-            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
-            retry_id: beside.retry_ids.remove(&turn.id),
-            switched_to: switches.remove(&turn.id),
-            turn,
-        });
-        draw(views.collect()).await
-    }
-
     async fn started(&self, viewer: UserId, started: ServiceStarted) -> Result<Started, ApiError> {
         let user_turn = self.turn(viewer, started.user_turn.id).await?;
         let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
         Ok(Started { chat_id: started.chat.id, branch: started.branch, user_turn, assistant_turn })
-    }
-}
-
-fn direction(side: Side) -> Direction {
-    match side {
-        Side::Older => Direction::Before,
-        Side::Newer => Direction::After,
     }
 }
 
