@@ -85,6 +85,7 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, is_plain: bool
         settings: ChatSettings::default(),
         default_branch_id: None,
         last_viewed_turn_id: None,
+        copied_from_turn_id: None,
         rev: 0,
         created_at: now,
         updated_at: now,
