@@ -7,7 +7,7 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, copies, events, forms, generations, providers, reading, settings, site_pages,
+    branches, chat_settings, chats, copies, events, find, forms, generations, providers, reading, settings, site_pages,
     socket, trash, trash_page, tree, turn_pages, turns, usage,
 };
 use crate::server::app::App;
@@ -33,6 +33,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/groups", get(reading::groups))
         .route("/api/chats/{id}/blocks", get(reading::blocks))
         .route("/api/chats/{id}/messages", get(reading::messages))
+        .route("/api/chats/{id}/find", get(find::show))
         .route("/api/chats/{id}/ws", socket)
         .route("/api/turns/{id}/siblings", get(tree::siblings))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
@@ -68,6 +69,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/purge", post(trash_page::purge))
         .route("/forms/empty-trash", post(trash_page::empty))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
+        .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
