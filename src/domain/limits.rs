@@ -38,6 +38,17 @@ pub const SIBLINGS: i64 = 200;
 /// Pages of turns.
 pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 200;
+/// Exchanges of two paths on one page of their comparison, and the bytes of text after which the page ends sooner.
+pub const COMPARE_DEFAULT: u32 = 20;
+pub const COMPARE_MAX: u32 = 100;
+pub const COMPARE_BYTES: usize = 4 << 20;
+/// Words of two texts that are compared word by word; longer ones are compared line by line.
+pub const COMPARE_WORDS: usize = 200_000;
+/// Messages that one graft asks again.
+pub const GRAFT_MESSAGES: usize = 200;
+/// Grafts and branches that a page offers, the newest.
+pub const GRAFTS_LISTED: u32 = 50;
+pub const BRANCHES_OFFERED: usize = 200;
 /// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).
 pub const RUNNING_TURNS: usize = 1024;
 /// What one follower may lag behind before it is served from the journal again.

@@ -3,10 +3,12 @@
 
 pub mod branches;
 pub mod chats;
+pub mod compare;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
 pub mod generations;
+pub mod grafts;
 pub mod messages;
 pub mod paths;
 pub mod placement;

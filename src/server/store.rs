@@ -19,6 +19,7 @@ pub mod chats;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
+pub mod grafts;
 pub mod providers;
 pub mod settings;
 pub mod spending;
@@ -35,7 +36,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 16] = [
+    let files: [(&str, &[(&str, &str)]); 18] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -43,12 +44,14 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
+        ("grafts", grafts::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
+        ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),

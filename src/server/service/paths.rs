@@ -143,7 +143,7 @@ impl Service {
     }
 
     /// A running turn is newer in memory than in the journal.
-    fn as_running(&self, turn: Turn) -> Turn {
+    pub(super) fn as_running(&self, turn: Turn) -> Turn {
         if turn.status.is_terminal() {
             return turn;
         }

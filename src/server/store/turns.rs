@@ -10,9 +10,11 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
 use crate::server::store::turn_blocks::{self, BlockOf};
 
+pub mod lineage;
 pub mod read;
 pub mod tree;
 
+pub use lineage::{Ancestor, lineage, tools_called};
 pub use read::{find, path, unfinished};
 pub use tree::{count_children, leaf_below, leaf_of_chat, siblings};
 
