@@ -15,6 +15,7 @@ pub mod placement;
 pub mod providers;
 pub mod turns;
 pub mod usage;
+pub mod window;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.

@@ -36,7 +36,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 18] = [
+    let files: [(&str, &[(&str, &str)]); 19] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -53,6 +53,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns", turns::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
