@@ -9,9 +9,13 @@ mod bad_bytes;
 mod branches;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
+#[path = "server/compare.rs"]
+mod compare;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
+#[path = "server/grafts.rs"]
+mod grafts;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]

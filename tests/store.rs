@@ -14,6 +14,8 @@ mod every_function;
 mod failures;
 #[path = "store/fsck.rs"]
 mod fsck;
+#[path = "store/grafts.rs"]
+mod grafts;
 #[path = "store/migrations.rs"]
 mod migrations;
 #[path = "store/paths.rs"]

@@ -5,8 +5,10 @@
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
 pub mod chat_settings;
+pub mod compare;
 pub mod field;
 pub mod frame;
+pub mod grafts;
 pub mod providers;
 pub mod usage;
 pub mod words;

@@ -209,9 +209,7 @@ impl Service {
         let path = turns::lineage(self.db(), owner, leaf).await?;
         match path.last() {
             None => Err(ServiceError::NotFound),
-            Some(end) if end.chat_id != chat.id => {
-                Err(Invalid::new(field, "this turn belongs to another chat").into())
-            }
+            Some(end) if end.chat_id != chat.id => Err(Invalid::new(field, "this turn belongs to another chat").into()),
             Some(_) => Ok(path),
         }
     }

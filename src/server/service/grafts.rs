@@ -10,8 +10,8 @@ use super::placement::{Leaving, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::graft::{GraftStatus, LastReply, NextStep};
 use crate::domain::{
-    Branch, BranchId, ChatId, Content, ExchangeId, Graft, GraftId, Invalid, Origin, Params, Role, Turn, TurnId, UserId, limits,
-    withhold,
+    Branch, BranchId, ChatId, Content, ExchangeId, Graft, GraftId, Invalid, Origin, Params, Role, Turn, TurnId, UserId,
+    limits, withhold,
 };
 use crate::server::platform::ids;
 use crate::server::store::grafts::{KnownGraft, Standing};

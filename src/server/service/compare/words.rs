@@ -34,6 +34,8 @@ pub struct Span {
 pub enum Unit {
     Words,
     Lines,
+    /// Nothing smaller than the texts themselves.
+    Whole,
 }
 
 /// Two texts as one list of spans: those that are not `Added` are the left text, those that are not `Removed` the right.
@@ -48,16 +50,19 @@ pub struct Diff {
 impl Diff {
     /// Compares two texts.
     pub fn of(left: &str, right: &str) -> Self {
-        let words = left.split_word_bounds().count() + right.split_word_bounds().count();
-        if words > limits::COMPARE_WORDS {
-            let lines = |text: &'_ str| text.split_inclusive('\n').map(str::len).collect();
-            return Self::by(Unit::Lines, left, right, lines(left), lines(right));
-        }
-        let words = |text: &str| text.split_word_bounds().map(str::len).collect();
-        Self::by(Unit::Words, left, right, words(left), words(right))
+        let counts = |count: fn(&str) -> usize| count(left) + count(right) <= limits::COMPARE_WORDS;
+        let pieces: (Unit, fn(&str) -> Vec<usize>) = if counts(|text| text.split_word_bounds().count()) {
+            (Unit::Words, |text| text.split_word_bounds().map(str::len).collect())
+        } else if counts(|text| text.split_inclusive('\n').count()) {
+            (Unit::Lines, |text| text.split_inclusive('\n').map(str::len).collect())
+        } else {
+            (Unit::Whole, |text| vec![text.len()])
+        };
+        let (unit, cut) = pieces;
+        Self::by(unit, left, right, cut(left), cut(right))
     }
 
-    /// `pieces` are the lengths, in bytes, of what each text is cut into.
+    /// The pieces are the lengths, in bytes, of what each text is cut into.
     fn by(unit: Unit, left: &str, right: &str, left_pieces: Vec<usize>, right_pieces: Vec<usize>) -> Self {
         let (left_ends, right_ends) = (ends(&left_pieces), ends(&right_pieces));
         let mut input = InternedInput::default();
@@ -120,7 +125,8 @@ fn joined(left: &str, changes: impl Iterator<Item = Change>) -> Vec<Change> {
         if let Some(last) = joined.last_mut() {
             let between = &left[last.left.end..change.left.start];
             let is_nothing = !between.contains(|c: char| c.is_alphanumeric() || c == '\n');
-            let are_replaced = [&last.left, &last.right, &change.left, &change.right].iter().all(|side| !side.is_empty());
+            let are_replaced =
+                [&last.left, &last.right, &change.left, &change.right].iter().all(|side| !side.is_empty());
             if is_nothing && are_replaced {
                 *last = Change { left: last.left.start..change.left.end, right: last.right.start..change.right.end };
                 continue;

@@ -5,11 +5,9 @@
 use serde_json::json;
 
 use super::{advance_to, last_reply, repeatable, step_id};
-use crate::domain::graft::{GraftStatus, NextStep, PauseReason};
 use crate::domain::Turn;
-use crate::domain::{
-    Branch, Chat, Content, ExchangeKind, Graft, GraftId, Origin, UserId,
-};
+use crate::domain::graft::{GraftStatus, NextStep, PauseReason};
+use crate::domain::{Branch, Chat, Content, ExchangeKind, Graft, GraftId, Origin, UserId};
 use crate::server::platform::ids;
 use crate::server::service::exchanges::{ExchangeOf, hash};
 use crate::server::service::placement::{Place, Wanted};
@@ -165,8 +163,7 @@ impl Service {
             return self.take_step(tx, chat, branch, user_turn, of, graft, step).await;
         }
         // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
-        let wanted =
-            Wanted { prev_turn_id: Some(reply.id), branch_id: Some(graft.branch_id), ..Wanted::default() };
+        let wanted = Wanted { prev_turn_id: Some(reply.id), branch_id: Some(graft.branch_id), ..Wanted::default() };
         let place = self.place(&mut tx, owner, &chat, &wanted).await?;
         let user_turn = self.copied(&mut tx, &chat, &place, contents, &source, &of).await?;
         self.take_step(tx, chat, place.branch, user_turn, of, graft, step).await

@@ -51,6 +51,10 @@ pub fn ChatHeader(
             <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
             {move || chip()}
             <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare">
+                <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
+                    <Icon name="branch"/>
+                    {words::COMPARE}
+                </a>
                 <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
                     <Icon name="tool"/>
                     {words::CHAT_SETTINGS}

@@ -60,15 +60,20 @@ fn texts_of_the_largest_message_are_compared_in_bounded_time() {
     let largest = |text: String| text.chars().cycle().take(limits::MESSAGE_BYTES).collect::<String>();
     let without_lines = |text: &str| text.replace('\n', " ");
     // Just inside the bound on words, with nothing and with much in common.
-    let (left, right) = (words(1, limits::COMPARE_WORDS / 4 - 9), words(2, limits::COMPARE_WORDS / 4 - 9));
+    let half = limits::COMPARE_WORDS / 4 - 9;
+    let (left, right) = (words(1, half), words(2, half));
+    let of = |letters: [&str; 3], step: usize| -> String {
+        (0..half).map(|n| letters[(n * n * step + n / (step + 4)) % 3]).collect()
+    };
     let (long, other) = (largest(words(1, 9_000)), largest(words(3, 8_000)));
     for (left, right, unit) in [
         (left.clone(), right.clone(), Unit::Words),
         (left.clone(), left.replace("w7", "v7"), Unit::Words),
-        ("a ".repeat(limits::COMPARE_WORDS / 4), "b ".repeat(limits::COMPARE_WORDS / 4 - 9), Unit::Words),
+        ("a ".repeat(half), "b ".repeat(half), Unit::Words),
+        (of(["a ", "b ", "c "], 1), of(["a ", "b ", "c "], 3), Unit::Words),
         (long.clone(), other.clone(), Unit::Lines),
         (without_lines(&long), without_lines(&other), Unit::Lines),
-        ("\n".repeat(limits::MESSAGE_BYTES), "a\n".repeat(limits::MESSAGE_BYTES / 2), Unit::Lines),
+        ("\n".repeat(limits::MESSAGE_BYTES), "a\n".repeat(limits::MESSAGE_BYTES / 2), Unit::Whole),
     ] {
         let began = Instant::now();
         let diff = Diff::of(&left, &right);
