@@ -17,11 +17,8 @@ CREATE TABLE grafts (
         'model_unavailable', 'busy', 'gone', 'refused', 'internal')),
     detail            TEXT,
     params            JSONB NOT NULL,
-    client_request_id TEXT,
-    request_hash      BYTEA,
     created_at        TIMESTAMPTZ NOT NULL,
     updated_at        TIMESTAMPTZ NOT NULL,
-    UNIQUE (owner_id, client_request_id),
     CHECK ((status = 'paused') = (reason IS NOT NULL))
 );
 CREATE INDEX grafts_of_chat ON grafts (chat_id, created_at);

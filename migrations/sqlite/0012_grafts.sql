@@ -17,11 +17,8 @@ CREATE TABLE grafts (
         'model_unavailable', 'busy', 'gone', 'refused', 'internal')),
     detail            TEXT,
     params            TEXT NOT NULL CHECK (json_valid(params)),
-    client_request_id TEXT,
-    request_hash      BLOB,
     created_at        TEXT NOT NULL,
     updated_at        TEXT NOT NULL,
-    UNIQUE (owner_id, client_request_id),
     CHECK ((status = 'paused') = (reason IS NOT NULL))
 ) STRICT;
 CREATE INDEX grafts_of_chat ON grafts (chat_id, created_at);

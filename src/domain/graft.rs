@@ -67,7 +67,6 @@ pub struct Graft {
     pub detail: Option<String>,
     /// What each request asks; where it is silent, what the old exchange asked.
     pub params: Params,
-    pub client_request_id: Option<String>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }

@@ -2,6 +2,7 @@
 //! lie the shell around every route (`router`), the shapes of requests and errors (`json`, `query`, `path_id`,
 //! `problem`) and the accept loop (`serve`).
 
+mod accept;
 pub mod assets;
 mod branches;
 mod chat_settings;
@@ -16,6 +17,7 @@ mod grafts;
 pub mod headers;
 pub mod health;
 pub mod host;
+mod idempotency;
 pub mod json;
 mod json_shape;
 pub mod path_id;
@@ -31,6 +33,7 @@ pub mod routes;
 pub mod serve;
 mod settings;
 mod site_pages;
+mod socket;
 mod turns;
 mod usage;
 mod viewer;

@@ -21,6 +21,7 @@ pub mod exchanges;
 pub mod generations;
 pub mod grafts;
 pub mod providers;
+pub mod requests;
 pub mod settings;
 pub mod spending;
 pub mod turn_blocks;
@@ -36,7 +37,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 19] = [
+    let files: [(&str, &[(&str, &str)]); _] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -46,6 +47,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations/raw", generations::raw::STATEMENTS),
         ("grafts", grafts::STATEMENTS),
         ("providers", providers::STATEMENTS),
+        ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),

@@ -139,7 +139,7 @@ async fn a_turn_above_the_other_and_paths_with_nothing_in_common_are_compared_to
     let (_, found) = compared(&api, &chat, &left.reply, &first.reply).await;
     assert_eq!((&found["common_turn_id"], &found["right"]["is_ancestor"]), (&json!(first.reply), &json!(true)));
     assert_eq!((&found["total"], &found["pairs"][0]["right"]), (&json!(2), &Value::Null));
-    
+
     let edited = format!("/api/turns/{}/edit", first.user);
     let (status, started) = api.call("POST", &edited, Some(json!({ "text": "What is a bush?" }))).await;
     assert_eq!(status, StatusCode::CREATED);

@@ -17,7 +17,6 @@ fn graft(messages: usize, asked: u32) -> Graft {
         reason: None,
         detail: None,
         params: Params::default(),
-        client_request_id: None,
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
     }

@@ -2,10 +2,11 @@
 
 use axum::Form;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
+use super::idempotency::{client_request_id, made_status};
 use super::json::Json;
 use super::path_id::{PathId, PathIds};
 use super::plain_page::{Asked, see_other};
@@ -62,6 +63,7 @@ pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
+    headers: HeaderMap,
     Json(body): Json<NewGraftBody>,
 ) -> Result<Response, Problem> {
     let new = NewGraft {
@@ -70,11 +72,10 @@ pub async fn create(
         provider: body.provider,
         model: body.model,
         params: body.params,
-        client_request_id: body.client_request_id,
+        client_request_id: client_request_id(body.client_request_id, &headers)?,
     };
-    let grafted = app.service().start_graft(viewer.0, chat, new).await?;
-    let status = if grafted.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(GraftBody::from(grafted))).into_response())
+    let made = app.service().start_graft(viewer.0, chat, new).await?;
+    Ok((made_status(made.is_new), Json(GraftBody::from(made.it))).into_response())
 }
 
 /// `GET /api/chats/{id}/grafts`, newest first.
@@ -183,7 +184,7 @@ pub async fn begin(
         client_request_id: form.client_request_id.filter(|id| !id.is_empty()),
     };
     match app.service().start_graft(viewer.0, form.chat_id, new).await {
-        Ok(grafted) => Ok(to_graft(&grafted, None)),
+        Ok(made) => Ok(to_graft(&made.it, None)),
         Err(error) => {
             let own = format!("/c/{}/compare", form.chat_id);
             let back = form.next.filter(|next| next.starts_with(&format!("{own}?left="))).unwrap_or(own);

@@ -5,7 +5,7 @@ mod steps;
 
 use serde_json::json;
 
-use super::exchanges::{check_request_id, hash};
+use super::once::Made;
 use super::placement::{Leaving, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::graft::{GraftStatus, LastReply, NextStep};
@@ -14,7 +14,7 @@ use crate::domain::{
     limits, withhold,
 };
 use crate::server::platform::ids;
-use crate::server::store::grafts::{KnownGraft, Standing};
+use crate::server::store::grafts::Standing;
 use crate::server::store::{StoreError, branches, chats, exchanges, grafts, turns};
 
 /// A path to ask again.
@@ -41,8 +41,6 @@ pub struct Grafted {
     pub branch: Branch,
     /// The newest reply, as of now.
     pub reply: Option<Turn>,
-    /// False when the request had been made before.
-    pub is_new: bool,
 }
 
 /// The messages of a path, and the turn beside which the new branch begins.
@@ -54,9 +52,8 @@ struct Plan {
 impl Service {
     /// Makes a branch beside a path and asks the path's first message on it; the others follow by themselves, each when
     /// the reply before it is complete.
-    pub async fn start_graft(&self, owner: UserId, chat: ChatId, new: NewGraft) -> Result<Grafted, ServiceError> {
+    pub async fn start_graft(&self, owner: UserId, chat: ChatId, new: NewGraft) -> Result<Made<Grafted>, ServiceError> {
         new.params.validate()?;
-        check_request_id(new.client_request_id.as_deref())?;
         let service = self.clone();
         // A task of its own: who asked may be gone between the commit and the task that goes on with it.
         let begun = tokio::spawn(async move { service.begin_graft(owner, chat, new).await });
@@ -66,7 +63,7 @@ impl Service {
     /// A graft with its branch and its newest reply.
     pub async fn graft(&self, owner: UserId, id: GraftId) -> Result<Grafted, ServiceError> {
         let graft = grafts::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        self.grafted(owner, graft, true).await
+        self.grafted(owner, graft).await
     }
 
     /// The grafts of a chat, newest first.
@@ -79,7 +76,7 @@ impl Service {
     pub async fn cancel_graft(&self, owner: UserId, id: GraftId) -> Result<Grafted, ServiceError> {
         let graft = grafts::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if graft.is_over() {
-            return self.grafted(owner, graft, true).await;
+            return self.grafted(owner, graft).await;
         }
         for from in [GraftStatus::Running, GraftStatus::Paused] {
             if self.stand_graft(id, from, &Standing::Cancelled).await? {
@@ -92,7 +89,7 @@ impl Service {
         {
             self.stop_turn(owner, reply.id).await?;
         }
-        self.grafted(owner, graft, true).await
+        self.grafted(owner, graft).await
     }
 
     /// Lets a graft go on that waits. A message whose reply failed or was stopped is asked once more, beside that reply.
@@ -131,11 +128,11 @@ impl Service {
         self.graft(owner, id).await
     }
 
-    async fn begin_graft(&self, owner: UserId, chat: ChatId, new: NewGraft) -> Result<Grafted, ServiceError> {
-        let fingerprint = hash(json!({
-            "chat": chat, "from": new.from_turn_id, "leaf": new.leaf_turn_id, "provider": new.provider,
-            "model": new.model, "params": new.params,
-        }));
+    async fn begin_graft(&self, owner: UserId, chat: ChatId, new: NewGraft) -> Result<Made<Grafted>, ServiceError> {
+        let asked = json!({
+            "new": "graft", "chat": chat, "from": new.from_turn_id, "leaf": new.leaf_turn_id,
+            "provider": new.provider, "model": new.model, "params": new.params,
+        });
         let chat = chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         let plan = self.plan(owner, chat.id, new.from_turn_id, new.leaf_turn_id).await?;
         if !self.supervisor().has_room() {
@@ -143,11 +140,11 @@ impl Service {
         }
         // From here on nobody else writes (SQLite) or the key decides (PostgreSQL), so the look before the write holds.
         let mut tx = self.db().begin().await?;
-        if let Some(id) = new.client_request_id.as_deref()
-            && let Some(earlier) = grafts::find_by_request(self.db(), owner, id).await?
-        {
+        let id: GraftId = ids::mint();
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
             tx.rollback().await?;
-            return self.same_graft(owner, earlier, &fingerprint).await;
+            let made = made.parse().map_err(|_| ServiceError::NotFound)?;
+            return Ok(Made::before(self.graft(owner, made).await?));
         }
         let beside = turns::find(self.db(), owner, plan.beside).await?.ok_or(ServiceError::NotFound)?;
         let source = branches::find(self.db(), owner, beside.branch_id).await?.ok_or(ServiceError::NotFound)?;
@@ -155,11 +152,11 @@ impl Service {
         let wanted = Wanted { provider: Some(new.provider), model: new.model, ..Wanted::default() };
         let lock = self.lock_from(&source, &wanted)?;
         let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-        let leaving = Leaving { source: &source, from: new.from_turn_id, origin, lock, name: None };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: new.from_turn_id, origin, lock, name: None };
         let branch = self.fork(&mut tx, owner, &chat, leaving).await?;
         let now = self.clock().now();
         let graft = Graft {
-            id: ids::mint(),
+            id,
             chat_id: chat.id,
             branch_id: branch.id,
             from_turn_id: new.from_turn_id,
@@ -171,25 +168,13 @@ impl Service {
             reason: None,
             detail: None,
             params: new.params,
-            client_request_id: new.client_request_id,
             created_at: now,
             updated_at: now,
         };
-        match grafts::insert(&mut tx, owner, &graft, &fingerprint).await {
-            // Two requests with one key at the same moment: the other one was first.
-            Err(StoreError::NotUnique) => {
-                tx.rollback().await?;
-                let id = graft.client_request_id.as_deref().unwrap_or_default();
-                let earlier = grafts::find_by_request(self.db(), owner, id).await?.ok_or(StoreError::NotUnique)?;
-                return self.same_graft(owner, earlier, &fingerprint).await;
-            }
-            stored => stored?,
-        }
-        let id = graft.id;
+        grafts::insert(&mut tx, owner, &graft).await?;
         self.ask_first(tx, owner, chat, branch, &graft).await?;
         self.drive_graft(owner, id);
-        let graft = grafts::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        self.grafted(owner, graft, true).await
+        Ok(Made::now(self.graft(owner, id).await?))
     }
 
     /// Which messages are asked, and beside which turn.
@@ -228,18 +213,10 @@ impl Service {
         Ok(Plan { messages, beside })
     }
 
-    async fn same_graft(&self, owner: UserId, earlier: KnownGraft, hash: &[u8]) -> Result<Grafted, ServiceError> {
-        if earlier.request_hash != hash {
-            let message = "this client_request_id was used for another request";
-            return Err(ServiceError::conflict("idempotency_mismatch", message));
-        }
-        self.grafted(owner, earlier.graft, false).await
-    }
-
-    async fn grafted(&self, owner: UserId, graft: Graft, is_new: bool) -> Result<Grafted, ServiceError> {
+    async fn grafted(&self, owner: UserId, graft: Graft) -> Result<Grafted, ServiceError> {
         let branch = branches::find(self.db(), owner, graft.branch_id).await?.ok_or(ServiceError::NotFound)?;
         let reply = self.reply_of(owner, &graft).await?.map(withhold::turn);
-        Ok(Grafted { graft, branch, reply, is_new })
+        Ok(Grafted { graft, branch, reply })
     }
 
     /// The newest reply of a graft as the database or, while it runs, its run has it.

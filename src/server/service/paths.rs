@@ -95,7 +95,7 @@ impl Service {
         }
     }
 
-    async fn default_branch(&self, owner: UserId, chat: &Chat) -> Result<Option<Branch>, ServiceError> {
+    pub(super) async fn default_branch(&self, owner: UserId, chat: &Chat) -> Result<Option<Branch>, ServiceError> {
         match chat.default_branch_id {
             Some(branch) => Ok(branches::find(self.db(), owner, branch).await?),
             None => Ok(None),

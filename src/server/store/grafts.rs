@@ -14,14 +14,14 @@ use crate::server::store::rows::{parse_word, plain, word};
 macro_rules! graft_columns {
     () => {
         "g.id, g.chat_id, g.branch_id, g.from_turn_id, g.leaf_turn_id, g.messages, g.asked, g.exchange_id, g.status, \
-         g.reason, g.detail, g.params, g.client_request_id, g.created_at, g.updated_at"
+         g.reason, g.detail, g.params, g.created_at, g.updated_at"
     };
 }
 
 sql! {
     INSERT = "INSERT INTO grafts (id, owner_id, chat_id, branch_id, from_turn_id, leaf_turn_id, messages, asked, \
-        exchange_id, status, reason, detail, params, client_request_id, request_hash, created_at, updated_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+        exchange_id, status, reason, detail, params, created_at, updated_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     FIND = concat!("SELECT ", graft_columns!(), " FROM grafts g JOIN chats c ON c.id = g.chat_id \
         JOIN branches b ON b.id = g.branch_id \
         WHERE g.owner_id = $1 AND g.id = $2 AND c.deleted_at IS NULL AND b.deleted_at IS NULL");
@@ -29,8 +29,6 @@ sql! {
         JOIN branches b ON b.id = g.branch_id \
         WHERE g.owner_id = $1 AND g.chat_id = $2 AND c.deleted_at IS NULL AND b.deleted_at IS NULL \
         ORDER BY g.created_at DESC, g.id DESC LIMIT $3");
-    FIND_BY_REQUEST = concat!("SELECT ", graft_columns!(), ", g.request_hash FROM grafts g \
-        WHERE g.owner_id = $1 AND g.client_request_id = $2");
     RUNNING = concat!("SELECT ", graft_columns!(), ", g.owner_id FROM grafts g WHERE g.status = 'running' \
         ORDER BY g.created_at, g.id");
     ADVANCE = "UPDATE grafts SET status = 'running', reason = NULL, detail = NULL, asked = $5, exchange_id = $6, \
@@ -38,13 +36,6 @@ sql! {
         WHERE id = $1 AND status = $2 AND asked = $3 AND exchange_id IS NOT DISTINCT FROM $4";
     SET_STATUS = "UPDATE grafts SET status = $3, reason = $4, detail = $5, updated_at = $6 \
         WHERE id = $1 AND status = $2";
-}
-
-/// What a request id was used for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KnownGraft {
-    pub graft: Graft,
-    pub request_hash: Vec<u8>,
 }
 
 /// How a graft comes to stand.
@@ -78,7 +69,6 @@ struct GraftRow {
     reason: Option<String>,
     detail: Option<String>,
     params: Json<Params>,
-    client_request_id: Option<String>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -99,18 +89,10 @@ impl GraftRow {
             reason,
             detail: self.detail,
             params: self.params.0,
-            client_request_id: self.client_request_id,
             created_at: self.created_at,
             updated_at: self.updated_at,
         })
     }
-}
-
-#[derive(sqlx::FromRow)]
-struct RequestRow {
-    #[sqlx(flatten)]
-    graft: GraftRow,
-    request_hash: Option<Vec<u8>>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -121,11 +103,7 @@ struct OwnedRow {
 }
 
 /// Stores a new graft, whose branch is stored already.
-///
-/// # Errors
-/// `NotUnique` when the owner has used the request id before: answer with [`find_by_request`].
-pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Graft, request_hash: &[u8]) -> Result<(), StoreError> {
-    let request = graft.client_request_id.as_deref().map(|id| plain(id, "client_request_id")).transpose()?;
+pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Graft) -> Result<(), StoreError> {
     let detail = graft.detail.as_deref().map(|text| plain(text, "the reason")).transpose()?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
@@ -142,8 +120,6 @@ pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Graft, request_hash: &[u
             .bind(graft.reason.map(word))
             .bind(detail)
             .bind(Json(&graft.params))
-            .bind(request)
-            .bind(request_hash)
             .bind(graft.created_at)
             .bind(graft.updated_at)
             .execute(conn)
@@ -165,19 +141,6 @@ pub async fn list(db: &Db, owner: UserId, chat: ChatId, limit: u32) -> Result<Ve
         sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
     rows.into_iter().map(GraftRow::into_graft).collect()
-}
-
-/// What this owner's request id was used for, whatever became of it since.
-pub async fn find_by_request(
-    db: &Db,
-    owner: UserId,
-    client_request_id: &str,
-) -> Result<Option<KnownGraft>, StoreError> {
-    let row: Option<RequestRow> = on!(db, |pool| {
-        sqlx::query_as(FIND_BY_REQUEST).bind(owner.uuid()).bind(client_request_id).fetch_optional(pool).await?
-    });
-    let Some(row) = row else { return Ok(None) };
-    Ok(Some(KnownGraft { graft: row.graft.into_graft()?, request_hash: row.request_hash.unwrap_or_default() }))
 }
 
 /// Every graft that runs, of all owners, oldest first: what nobody drives when the server starts.
