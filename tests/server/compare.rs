@@ -207,8 +207,8 @@ async fn the_page_shows_both_sides_without_a_script_and_leads_on() {
         "<h2 id=\"summary\">Summary</h2>".to_owned(),
         "<th scope=\"row\">Tokens in</th><td>21</td><td>14</td>".to_owned(),
         format!("/c/{chat}/compare?left={}&amp;right={}\" class=\"button\">Swap sides", right.reply, left.reply),
-        format!("href=\"/c/{chat}?at={}\">Open the last common message", first.user),
-        format!("href=\"/c/{chat}?at={}\"", left.reply),
+        format!("href=\"/c/{chat}?at={}\" class=\"no-print\">Open the last common message", first.user),
+        format!("at={}\"", left.reply),
         "A tall <del><span class=\"quiet\">only left: </span>green<span class=\"quiet\"> (end)</span></del> plant."
             .to_owned(),
         "A tall <ins><span class=\"quiet\">only right: </span>woody<span class=\"quiet\"> (end)</span></ins> plant."

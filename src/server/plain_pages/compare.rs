@@ -1,7 +1,9 @@
 //! Two paths of a chat side by side: a form that chooses them, the summary on top, then exchange by exchange. A document
 //! that can be linked to and printed; on narrow screens the sides stand below each other.
 
+mod graft_form;
 mod pair;
+mod summary;
 
 use leptos::prelude::*;
 
@@ -11,11 +13,10 @@ use super::words::compare as said;
 use crate::domain::graft::GraftStatus;
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, Graft, TurnId, limits};
-use crate::server::service::compare::{Comparison, NamedLock, Side, ToolCount};
+use crate::server::service::compare::Comparison;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::words::transcript::{number, took};
-use crate::ui::words::{self as app_words, spent};
+use crate::ui::words as app_words;
 
 /// What can be chosen.
 pub struct Offered {
@@ -164,7 +165,7 @@ impl ComparePage<'_> {
             <section class="panel" aria-labelledby="summary">
                 <h2 id="summary">{said::SUMMARY}</h2>
                 {common}
-                {self.summary(comparison)}
+                {summary::draw(self.chat.id, comparison)}
             </section>
             <section class="compare-pairs" aria-labelledby="exchanges">
                 <h2 id="exchanges">{said::EXCHANGES}</h2>
@@ -183,49 +184,6 @@ impl ComparePage<'_> {
         .into_any()
     }
 
-    fn summary(&self, comparison: &Comparison) -> AnyView {
-        let sides = [&comparison.left, &comparison.right];
-        let row = |name: &'static str, cell: &dyn Fn(&Side) -> AnyView| {
-            let cells = sides.map(cell);
-            let [left, right] = cells;
-            view! { <tr><th scope="row">{name}</th><td>{left}</td><td>{right}</td></tr> }.into_any()
-        };
-        let text = |text: String| text.into_any();
-        let count = |count: Option<u64>| count.map_or_else(|| spent::UNKNOWN.to_owned(), number);
-        let time = |ms: Option<u64>| ms.map_or_else(|| spent::UNKNOWN.to_owned(), took);
-        let has_tools = sides.iter().any(|side| !side.tools.is_empty());
-        let chat = self.chat.id;
-        view! {
-            <table class="compare-summary">
-                <caption class="quiet">{said::SUMMARY_TABLE}</caption>
-                <thead>
-                    <tr>
-                        <td></td>
-                        <th scope="col">{said::LEFT}</th>
-                        <th scope="col">{said::RIGHT}</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {row(said::BRANCH, &|side| view! {
-                        <bdi>{side.branch.name.clone()}</bdi>
-                        " "
-                        <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{said::OPEN}</a>
-                    }.into_any())}
-                    {row(said::MODELS, &|side| models(side))}
-                    {row(said::MESSAGES, &|side| text(side.messages.to_string()))}
-                    {row(said::REPLIES, &|side| replies(side))}
-                    {row(said::TOKENS_IN, &|side| text(count(side.usage.input_tokens)))}
-                    {row(said::TOKENS_OUT, &|side| text(count(side.usage.output_tokens)))}
-                    {row(said::COST, &|side| text(side.cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost)))}
-                    {row(said::FIRST_WORDS, &|side| text(time(side.mean_first_token_ms)))}
-                    {row(said::TOTAL_TIME, &|side| text(time(side.total_ms)))}
-                    {has_tools.then(|| row(said::TOOLS, &|side| text(tools(&side.tools))))}
-                </tbody>
-            </table>
-        }
-        .into_any()
-    }
-
     fn pages(&self, comparison: &Comparison) -> AnyView {
         let link = |skip: usize, words: &'static str| {
             let (left, right) = (comparison.left.leaf_turn_id, comparison.right.leaf_turn_id);
@@ -238,115 +196,4 @@ impl ComparePage<'_> {
         }
         view! { <nav class="deeds no-print" aria-label=said::PAGES>{older}{newer}</nav> }.into_any()
     }
-
-    /// The form that asks a path again.
-    fn graft_form(&self) -> AnyView {
-        let ends = match self.comparison {
-            Some(comparison) => [(said::LEFT, &comparison.left), (said::RIGHT, &comparison.right)]
-                .into_iter()
-                .filter(|(_, side)| !side.is_ancestor)
-                .map(|(name, side)| (side.leaf_turn_id.to_string(), format!("{name}: {}", side.branch.name)))
-                .collect(),
-            None => self.ends(),
-        };
-        if ends.is_empty() || self.offered.models.is_empty() {
-            return ().into_any();
-        }
-        let ends: Vec<(&str, &str)> = ends.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
-        let chosen = self.left.map(|id| id.to_string()).unwrap_or_default();
-        let path = Choice {
-            label: said::GRAFT_PATH,
-            name: "leaf_turn_id",
-            form: "graft",
-            options: &ends,
-            chosen: &chosen,
-            hint: None,
-            error: None,
-        };
-        let common = self.comparison.and_then(|comparison| comparison.common_turn_id).map(|id| id.to_string());
-        let from = common.as_deref().map(|common| {
-            let options = [(common, said::FROM_COMMON), ("", said::FROM_ROOT)];
-            let (label, hint) = (said::GRAFT_FROM, None);
-            Choice { label, name: "from_turn_id", form: "graft", options: &options, chosen: common, hint, error: None }
-                .draw()
-        });
-        view! {
-            <section class="panel no-print" aria-labelledby="graft">
-                <h2 id="graft">{said::GRAFT}</h2>
-                <p class="hint">{said::GRAFT_HINT}</p>
-                <form class="form" method="post" action="/forms/graft">
-                    <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
-                    <input type="hidden" name="client_request_id" value=self.offered.request_id.clone()/>
-                    <input type="hidden" name="next" value=self.here()/>
-                    {path.draw()}
-                    {self.model_choice()}
-                    {from}
-                    <div class="deeds"><button type="submit" class="button strong">{said::GRAFT_BEGIN}</button></div>
-                </form>
-            </section>
-        }
-        .into_any()
-    }
-
-    fn here(&self) -> String {
-        match (self.comparison, self.left, self.right) {
-            (Some(_), Some(left), Some(right)) => self.address(left, right, 0),
-            _ => format!("/c/{}/compare", self.chat.id),
-        }
-    }
-
-    fn model_choice(&self) -> AnyView {
-        let mut groups: Vec<(&str, Vec<&Model>)> = Vec::new();
-        for model in &self.offered.models {
-            match groups.iter_mut().find(|(name, _)| *name == model.provider_name) {
-                Some((_, group)) => group.push(model),
-                None => groups.push((&model.provider_name, vec![model])),
-            }
-        }
-        let groups = groups.into_iter().map(|(provider, models)| {
-            let options = models.into_iter().map(|model| {
-                let value = format!("{}/{}", model.lock.provider, model.lock.model);
-                view! { <option value=value>{app_words::model_name(model)}</option> }
-            });
-            let options = options.collect_view();
-            view! { <optgroup label=provider.to_owned()>{options}</optgroup> }
-        });
-        let groups = groups.collect_view();
-        view! {
-            <div class="form-field">
-                <label for="graft-model">{said::GRAFT_MODEL}</label>
-                <select class="field" id="graft-model" name="model" required=true>{groups}</select>
-            </div>
-        }
-        .into_any()
-    }
-}
-
-fn models(side: &Side) -> AnyView {
-    if side.is_ancestor {
-        return said::ENDS_HERE.into_any();
-    }
-    let names = side.locks.iter().map(|lock| view! { <li>{model(lock)}</li> }).collect_view();
-    view! { <ul class="plain-list">{names}</ul> }.into_any()
-}
-
-/// A model's name, and whose it is.
-fn model(lock: &NamedLock) -> AnyView {
-    view! { <bdi>{lock.name.clone()}</bdi> " " <bdi class="hint">{lock.lock.provider.clone()}</bdi> }.into_any()
-}
-
-fn replies(side: &Side) -> AnyView {
-    let unfinished = (!side.unfinished.is_empty()).then(|| {
-        let words = said::unfinished(side.unfinished.iter().map(|(status, count)| (*status, *count)));
-        view! { " " <span class="mark">{words}</span> }
-    });
-    view! { {side.replies.to_string()} {unfinished} }.into_any()
-}
-
-fn tools(tools: &[ToolCount]) -> String {
-    if tools.is_empty() {
-        return said::NO_TOOLS.to_owned();
-    }
-    let names: Vec<String> = tools.iter().map(|tool| said::calls(&tool.name, tool.calls)).collect();
-    names.join(", ")
 }

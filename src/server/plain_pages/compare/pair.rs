@@ -3,7 +3,8 @@
 
 use leptos::prelude::*;
 
-use super::{model, said, tools};
+use super::said;
+use super::summary::{model, tools};
 use crate::domain::ChatId;
 use crate::server::service::compare::words::{Diff, SpanKind, Unit};
 use crate::server::service::compare::{ComparedPair, ComparedReply, Half};
