@@ -58,8 +58,8 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
   const first = page.getByRole("article", { name: "Exchange 1" });
   await expect(first.getByRole("heading", { name: "The same message on both sides" })).toBeVisible();
-  await expect(first.getByRole("region", { name: "Left" }).locator("del")).toContainText("green");
-  await expect(first.getByRole("region", { name: "Right" }).locator("ins")).toContainText("woody");
+  await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("green");
+  await expect(first.getByRole("group", { name: "Right" }).locator("ins")).toContainText("woody");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     for (const width of [390, 820, 1440]) {
@@ -70,8 +70,8 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
     }
   }
   await page.getByRole("link", { name: "Swap sides" }).click();
-  await expect(first.getByRole("region", { name: "Left" }).locator("del")).toContainText("woody");
-  await first.getByRole("link", { name: "Open exchange 1 of the right side in the chat" }).click();
+  await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("woody");
+  await first.getByRole("link", { name: "Open in the chat: exchange 1, right side" }).click();
   await hydrated(page);
   await expect(textOf(replies(page).first())).toHaveText("A tall green plant.");
 });

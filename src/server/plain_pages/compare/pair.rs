@@ -57,10 +57,10 @@ fn side(chat: ChatId, pair: &ComparedPair, only: Only, is_shared: bool) -> AnyVi
     };
     let Some(half) = half else {
         return view! {
-            <section class="compare-side" aria-label=name>
+            <div class="compare-side" role="group" aria-label=name>
                 <p class="compare-name">{name}</p>
                 <p class="hint">{said::NOTHING_HERE}</p>
-            </section>
+            </div>
         }
         .into_any();
     };
@@ -81,15 +81,17 @@ fn side(chat: ChatId, pair: &ComparedPair, only: Only, is_shared: bool) -> AnyVi
     let turn = half.reply.as_ref().map(|reply| reply.turn_id);
     let turn = turn.or(half.message.as_ref().map(|message| message.turn_id));
     let open = turn.map(|turn| {
-        let label = said::open_exchange(pair.number, name);
-        view! { <a class="no-print" href=format!("/c/{chat}?at={turn}") aria-label=label>{said::OPEN_IN_CHAT}</a> }
+        let which = said::of_exchange(pair.number, name);
+        view! {
+            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{said::OPEN_IN_CHAT}<span class="quiet">{which}</span></a>
+        }
     });
     view! {
-        <section class="compare-side" aria-label=name>
+        <div class="compare-side" role="group" aria-label=name>
             <p class="compare-name">{name} " " {open}</p>
             {message}
             {reply}
-        </section>
+        </div>
     }
     .into_any()
 }

@@ -97,8 +97,9 @@ pub fn same(percent: u8) -> String {
     format!("{percent} % the same")
 }
 
-pub fn open_exchange(number: usize, side: &str) -> String {
-    format!("Open exchange {number} of the {} side in the chat", side.to_lowercase())
+/// Behind "Open in the chat", for who does not see where the link stands.
+pub fn of_exchange(number: usize, side: &str) -> String {
+    format!(": exchange {number}, {} side", side.to_lowercase())
 }
 
 pub fn calls(name: &str, calls: usize) -> String {
