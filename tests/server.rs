@@ -17,6 +17,8 @@ mod bush;
 mod chat_settings;
 #[path = "server/compare.rs"]
 mod compare;
+#[path = "server/copies.rs"]
+mod copies;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "support/fakeprov.rs"]
@@ -46,5 +48,7 @@ mod replies;
 mod socket;
 #[path = "server/usage.rs"]
 mod usage;
+#[path = "server/versions.rs"]
+mod versions;
 #[path = "server/wire.rs"]
 mod wire;

@@ -21,6 +21,7 @@ pub mod graft;
 pub mod group;
 pub mod id;
 pub mod limits;
+pub mod lineage;
 pub mod merge;
 pub mod message;
 pub mod notice;

@@ -6,7 +6,7 @@ mod steps;
 use serde_json::json;
 
 use super::once::Made;
-use super::placement::{Leaving, Wanted};
+use super::placement::{Leaving, Wanted, name_after};
 use super::{Service, ServiceError};
 use crate::domain::graft::{GraftStatus, LastReply, NextStep};
 use crate::domain::{
@@ -152,7 +152,9 @@ impl Service {
         let wanted = Wanted { provider: Some(new.provider), model: new.model, ..Wanted::default() };
         let lock = self.lock_from(&source, &wanted)?;
         let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-        let leaving = Leaving { id: ids::mint(), source: &source, from: new.from_turn_id, origin, lock, name: None };
+        let first = turns::find(self.db(), owner, plan.messages[0]).await?.ok_or(ServiceError::NotFound)?;
+        let name = format!("again · {}", name_after(&repeatable(&first)?));
+        let leaving = Leaving { id: ids::mint(), source: &source, from: new.from_turn_id, origin, lock, name };
         let branch = self.fork(&mut tx, owner, &chat, leaving).await?;
         let now = self.clock().now();
         let graft = Graft {

@@ -157,14 +157,14 @@ impl Service {
         if is_again {
             let user_id = reply.prev_turn_id.ok_or(ServiceError::NotFound)?;
             let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
-            let wanted = Wanted::default();
-            let (chat, branch) =
-                self.beside(&mut tx, owner, &reply, Some(user_id), &wanted, Origin::Regenerate).await?;
+            let name = self.name_of_version(&mut tx, &reply, "retry", &user_turn).await?;
+            let leaving = (Some(user_id), Origin::Regenerate, name);
+            let (chat, branch) = self.beside(&mut tx, owner, &reply, &Wanted::default(), leaving).await?;
             return self.take_step(tx, chat, branch, user_turn, of, graft, step).await;
         }
         // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
         let wanted = Wanted { prev_turn_id: Some(reply.id), branch_id: Some(graft.branch_id), ..Wanted::default() };
-        let place = self.place(&mut tx, owner, &chat, &wanted).await?;
+        let place = self.place(&mut tx, owner, &chat, &wanted, &contents).await?;
         let user_turn = self.copied(&mut tx, &chat, &place, contents, &source, &of).await?;
         self.take_step(tx, chat, place.branch, user_turn, of, graft, step).await
     }
