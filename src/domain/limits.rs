@@ -43,7 +43,7 @@ pub const COMPARE_DEFAULT: u32 = 20;
 pub const COMPARE_MAX: u32 = 100;
 pub const COMPARE_BYTES: usize = 4 << 20;
 /// Words and spaces of two texts that are compared word by word; longer ones are compared line by line, as long as they
-/// have no more lines than this. The worst pair of texts then takes 0.2 s (docs/decisions.md).
+/// have no more lines than this. The time is that of docs/decisions.md.
 pub const COMPARE_WORDS: usize = 30_000;
 /// Messages that one graft asks again.
 pub const GRAFT_MESSAGES: usize = 200;
