@@ -24,6 +24,8 @@ mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
+#[path = "server/find.rs"]
+mod find;
 #[path = "server/grafts.rs"]
 mod grafts;
 #[path = "server/house.rs"]

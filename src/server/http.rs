@@ -12,6 +12,7 @@ mod copies;
 pub mod csrf;
 mod csv;
 mod events;
+mod find;
 mod forms;
 mod generations;
 mod grafts;

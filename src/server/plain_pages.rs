@@ -7,6 +7,7 @@
 pub mod chat_settings;
 pub mod compare;
 pub mod field;
+pub mod find;
 pub mod frame;
 pub mod grafts;
 pub mod providers;
