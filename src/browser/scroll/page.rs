@@ -68,9 +68,15 @@ pub(super) fn header() -> f64 {
     let padding = || {
         let root = document()?.document_element()?;
         let style = window()?.get_computed_style(&root).ok()??;
-        style.get_property_value("scroll-padding-top").ok()?.strip_suffix("px")?.parse().ok()
+        pixels(&style.get_property_value("scroll-padding-top").ok()?)
     };
     padding().unwrap_or(0.0)
+}
+
+/// A length in a style. The browser reads it: Rust's reader of fractions is a table of 10 KB that does not compress, and
+/// so is its writer.
+fn pixels(length: &str) -> Option<f64> {
+    Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
 }
 
 fn is_still() -> bool {
@@ -272,14 +278,13 @@ fn keep_room() {
         return;
     };
     let style = list.style();
-    let before: f64 =
-        style.get_property_value("--room").ok().and_then(|room| room.strip_suffix("px")?.parse().ok()).unwrap_or(0.0);
+    let before = style.get_property_value("--room").ok().and_then(|room| pixels(&room)).unwrap_or(0.0);
     let wanted = element(&sent).map_or(0.0, |turn| {
         let top = turn.get_bounding_client_rect().top() + now.top - header();
         (top + now.view - (now.height - before)).max(0.0)
     });
     if (wanted - before).abs() >= 1.0 {
-        let _ = style.set_property("--room", &format!("{}px", wanted.round()));
+        let _ = style.set_property("--room", &format!("{}px", wanted.round() as i64));
     }
 }
 

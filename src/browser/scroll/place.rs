@@ -33,7 +33,7 @@ pub(super) fn open(list_id: &str, key: &str) {
     let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
-        Some((id.to_owned(), offset.parse::<f64>().ok()?))
+        Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
     });
     request_animation_frame(move || {
         let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
@@ -68,7 +68,7 @@ fn save() {
         open.is_saving = false;
         let seen = if is_following() { None } else { first_seen(&open.list_id) };
         let _ = match seen {
-            Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round())),
+            Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round() as i32)),
             None => storage.remove_item(&open.key),
         };
     });
