@@ -20,6 +20,7 @@ pub mod limits;
 pub mod merge;
 pub mod notice;
 pub mod provider;
+pub mod reader;
 pub mod repair;
 pub mod sample;
 pub mod segment;
