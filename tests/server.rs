@@ -3,12 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "store/actors.rs"]
+#[expect(dead_code, reason = "calls and their answers are for the tests of the store")]
+mod actors;
 #[path = "server/bad_bytes.rs"]
 mod bad_bytes;
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "store/bush.rs"]
+#[expect(dead_code, reason = "whose it is, is asked by the tests of the store")]
+mod bush;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
+#[path = "store/databases.rs"]
+mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
@@ -18,14 +26,20 @@ mod house;
 mod http_api;
 #[path = "server/kept_responses.rs"]
 mod kept_responses;
+#[path = "server/once.rs"]
+mod once;
 #[path = "server/parameters.rs"]
 mod parameters;
 #[path = "server/providers.rs"]
 mod providers;
+#[path = "server/reading.rs"]
+mod reading;
 #[path = "server/repair.rs"]
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/socket.rs"]
+mod socket;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/wire.rs"]

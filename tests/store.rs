@@ -6,6 +6,8 @@
 
 #[path = "store/actors.rs"]
 mod actors;
+#[path = "store/bush.rs"]
+mod bush;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/every_function.rs"]
@@ -16,6 +18,8 @@ mod failures;
 mod fsck;
 #[path = "store/migrations.rs"]
 mod migrations;
+#[path = "store/paths.rs"]
+mod paths;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]

@@ -22,6 +22,17 @@ mod real {
         button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
     }
 
+    /// The text of what matches as it is read on screen, its parts a blank line apart; nothing where nothing matches.
+    pub fn shown_text(selector: &str) -> Option<String> {
+        let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
+        let parts = (0..found.length()).filter_map(|at| {
+            let element = found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()?;
+            Some(element.inner_text().trim().to_owned())
+        });
+        let text = parts.collect::<Vec<_>>().join("\n\n");
+        (!text.is_empty()).then_some(text)
+    }
+
     async fn copy_as_asked(text: &str) -> bool {
         let Some(navigator) = web_sys::window().map(|window| window.navigator()) else { return false };
         // Only there on https and on this machine itself.
@@ -62,6 +73,10 @@ mod real {
     pub fn code_asked_for(_click: &MouseEvent) -> Option<String> {
         None
     }
+
+    pub fn shown_text(_selector: &str) -> Option<String> {
+        None
+    }
 }
 
-pub use real::{code_asked_for, copy};
+pub use real::{code_asked_for, copy, shown_text};

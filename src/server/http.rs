@@ -2,6 +2,7 @@
 //! lie the shell around every route (`router`), the shapes of requests and errors (`json`, `query`, `path_id`,
 //! `problem`) and the accept loop (`serve`).
 
+mod accept;
 pub mod assets;
 mod branches;
 mod chat_settings;
@@ -14,6 +15,7 @@ mod generations;
 pub mod headers;
 pub mod health;
 pub mod host;
+mod idempotency;
 pub mod json;
 mod json_shape;
 pub mod path_id;
@@ -21,6 +23,7 @@ mod plain_page;
 pub mod problem;
 mod providers;
 pub mod query;
+mod reading;
 mod refusal;
 pub mod request_id;
 pub mod request_size;
@@ -29,6 +32,8 @@ pub mod routes;
 pub mod serve;
 mod settings;
 mod site_pages;
+mod socket;
+mod tree;
 mod turns;
 mod usage;
 mod viewer;

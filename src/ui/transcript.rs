@@ -26,6 +26,7 @@ mod text_block;
 mod tool_card;
 mod turn_actions;
 mod turn_heading;
+mod turn_menu;
 mod user_turn;
 mod versions;
 

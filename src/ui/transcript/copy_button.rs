@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::browser::clipboard;
+use crate::browser::{clipboard, dialog};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -23,6 +23,9 @@ pub fn CopyButton(
     /// Whether the name is visible beside the icon.
     #[prop(optional)]
     is_wordy: bool,
+    /// Whether it is a row of a menu, which closes when it worked.
+    #[prop(optional)]
+    in_menu: bool,
 ) -> impl IntoView {
     let announcer = use_context::<Announcer>();
     let is_done = RwSignal::new(false);
@@ -35,6 +38,9 @@ pub fn CopyButton(
         clipboard::copy(text.run(()), move |copied| {
             say(if copied { words::COPIED } else { words::transcript::COPY_FAILED });
             let _ = is_done.try_set(copied);
+            if in_menu && copied {
+                dialog::close_popovers();
+            }
             set_timeout(
                 move || {
                     let _ = is_done.try_set(false);
@@ -50,9 +56,11 @@ pub fn CopyButton(
             view! { <Icon name="copy"/> }
         }
     };
+    let is_wordy = is_wordy || in_menu;
     let label = (!is_wordy).then_some(name);
+    let class = if in_menu { "menu-row needs-script" } else { "button bare needs-script" };
     view! {
-        <button type="button" class="button bare needs-script" aria-label=label title=label on:click=on_click>
+        <button type="button" class=class aria-label=label title=label on:click=on_click>
             {move || icon()}
             {is_wordy.then_some(name)}
         </button>

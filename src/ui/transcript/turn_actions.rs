@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::turn_heading::TurnTime;
+use super::turn_menu::{MessageMenu, ReplyMenu};
 use super::versions::Versions;
 use crate::domain::{TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
@@ -22,8 +23,9 @@ pub fn UserActions(state: ChatState, turn: TurnState, at: DateTime<Utc>) -> impl
     let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
     view! {
         <div class="actions">
-            <Versions state turn/>
+            <Versions state turn=turn.clone()/>
             <CopyButton name=said::COPY_MESSAGE text/>
+            <MessageMenu turn/>
             <span class="meta"><TurnTime at/></span>
         </div>
     }
@@ -56,6 +58,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             <Versions state turn=turn.clone()/>
             {move || of_copy()}
             {move || retry()}
+            <ReplyMenu turn=turn.clone()/>
             <ReplyMeta turn/>
         </div>
     }

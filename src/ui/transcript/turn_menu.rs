@@ -1,0 +1,105 @@
+//! The ⋯ menu of a turn: what is done with it less often than what has a button of its own. Rows are links and forms
+//! where they can be, so that they work without script.
+
+use leptos::prelude::*;
+
+use super::copy_button::CopyButton;
+use crate::domain::{Content, Turn, TurnId};
+use crate::ui::erased::{live, view};
+use crate::ui::kit::{Icon, Menu};
+use crate::ui::state::TurnState;
+use crate::ui::words::transcript as words;
+
+/// The menu of a person's turn.
+#[component]
+pub fn MessageMenu(turn: TurnState) -> impl IntoView {
+    let id = turn.id();
+    view! {
+        <TurnMenu id>
+            <LinkRow turn/>
+        </TurnMenu>
+    }
+}
+
+/// The menu of a reply.
+#[component]
+pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
+    let id = turn.id();
+    let has_reasoning = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.blocks.iter().any(is_reasoning))
+    });
+    let of_plain = turn.clone();
+    let plain = Callback::new(move |()| {
+        let shown = crate::browser::clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
+        shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
+    });
+    let of_all = turn.clone();
+    let all = move || {
+        let turn = of_all.clone();
+        let text = Callback::new(move |()| turn.with_untracked(|view| with_reasoning(&view.turn)));
+        has_reasoning.get().then(|| view! { <CopyButton name=words::COPY_WITH_REASONING text in_menu=true/> })
+    };
+    view! {
+        <TurnMenu id>
+            <CopyButton name=words::COPY_PLAIN text=plain in_menu=true/>
+            {live(all)}
+            <LinkRow turn/>
+        </TurnMenu>
+    }
+}
+
+/// The button and its panel.
+#[component]
+fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
+    view! {
+        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare">
+            {children()}
+        </Menu>
+    }
+}
+
+/// The address of the turn, for sharing and for coming back to it.
+#[component]
+fn LinkRow(turn: TurnState) -> impl IntoView {
+    let id = turn.id();
+    let chat = turn.with_untracked(|view| view.turn.chat_id);
+    view! {
+        <a class="menu-row" href=format!("/c/{chat}?at={id}")><Icon name="external"/>{words::LINK_TO_TURN}</a>
+    }
+}
+
+fn is_reasoning(block: &crate::domain::Block) -> bool {
+    matches!(&block.content, Content::Thinking { thinking, .. } if !thinking.trim().is_empty())
+}
+
+/// A reply's reasoning and text as markdown, in their order; reasoning is quoted.
+fn with_reasoning(turn: &Turn) -> String {
+    let parts = turn.blocks.iter().filter_map(|block| match &block.content {
+        Content::Thinking { thinking, .. } if !thinking.trim().is_empty() => {
+            Some(thinking.trim().lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"))
+        }
+        Content::Text { text, is_error: false } if !text.trim().is_empty() => Some(text.clone()),
+        _ => None,
+    });
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sample::reply;
+
+    #[test]
+    fn reasoning_is_copied_as_a_quotation_before_what_was_said() {
+        let thought = Content::Thinking {
+            thinking: "one\ntwo".into(),
+            signature: None,
+            redacted: None,
+            title: None,
+            duration_ms: None,
+        };
+        let turn = reply(1, [thought, Content::text("So."), Content::text("  ")]);
+        assert_eq!(with_reasoning(&turn), "> one\n> two\n\nSo.");
+    }
+}
