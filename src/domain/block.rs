@@ -55,39 +55,40 @@ pub enum Content {
     Text {
         text: String,
         /// The text is Turnleaf's own sentence about a failure, not the model's words.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
     Thinking {
         thinking: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
         /// Opaque reasoning that the provider hides (`redacted_thinking`).
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         redacted: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
         /// Measured by the server with a monotonic clock, in milliseconds.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
     /// A provider's opaque proof of its reasoning. Never displayed, never streamed (domain.md C13).
     ThinkingSignature {
         signature: String,
-        #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+        #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
         attaches_to: Option<BlockId>,
     },
     ToolUse {
         tool_use_id: String,
         tool_name: String,
         /// The parsed arguments; null while they stream or when they are not JSON.
+        #[serde(default)]
         arguments: Value,
         /// The arguments as the model wrote them.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         arguments_raw: Option<String>,
         status: ToolStatus,
         /// How long the call ran, in milliseconds.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
     ToolResult {
@@ -96,7 +97,7 @@ pub enum Content {
         result: Value,
         success: bool,
         is_error: bool,
-        #[serde(skip_serializing_if = "Value::is_null")]
+        #[serde(default, skip_serializing_if = "Value::is_null")]
         metadata: Value,
     },
     Image {
@@ -108,13 +109,13 @@ pub enum Content {
     Reference {
         ref_id: String,
         ref_type: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         version_timestamp: Option<DateTime<Utc>>,
     },
     PartialReference {
         ref_id: String,
         ref_type: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         version_timestamp: Option<DateTime<Utc>>,
         /// Unicode scalar values, half open (domain.md C19).
         selection_start: u64,

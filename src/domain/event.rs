@@ -22,7 +22,7 @@ pub enum Event {
     TurnStatus {
         status: TurnStatus,
         /// When, by the server's clock.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<DateTime<Utc>>,
     },
     /// A provider call began.
@@ -39,7 +39,7 @@ pub enum Event {
     BlockUpdate {
         block_id: BlockId,
         status: ToolStatus,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
     /// A block is finished. `content` is there where it says more than the deltas did: parsed arguments, a signature,
@@ -47,7 +47,7 @@ pub enum Event {
     BlockEnd {
         block_id: BlockId,
         state: BlockState,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<Content>,
     },
     /// What one generation cost, replacing what was said of it before.
@@ -59,10 +59,10 @@ pub enum Event {
         status: TurnStatus,
         usage: Usage,
         /// As [`Turn::cost`](crate::Turn).
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<Cost>,
         /// When, by the server's clock.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<DateTime<Utc>>,
     },
     /// An event of a newer version: kept, ignored.
