@@ -6,6 +6,7 @@
 
 pub mod chat_settings;
 pub mod field;
+pub mod find;
 pub mod frame;
 pub mod providers;
 pub mod turns;
