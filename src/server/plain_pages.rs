@@ -5,9 +5,11 @@
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
 pub mod chat_settings;
+pub mod compare;
 pub mod field;
 pub mod find;
 pub mod frame;
+pub mod grafts;
 pub mod providers;
 pub mod turns;
 pub mod usage;
