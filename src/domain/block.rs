@@ -3,12 +3,12 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::id::{BlockId, GenerationId};
 
 /// Who wrote a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     User,
@@ -18,7 +18,7 @@ pub enum Author {
 }
 
 /// How far a block is. Only the newest non-tool block of a turn may be `Open` (domain.md I6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockState {
     Open,
@@ -28,7 +28,7 @@ pub enum BlockState {
 }
 
 /// How far a tool call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     Pending,
@@ -124,6 +124,73 @@ pub enum Content {
     Other(Map<String, Value>),
 }
 
+impl utoipa::ToSchema for Content {}
+
+impl utoipa::PartialSchema for Content {
+    /// Written by hand: the last kind is told from the others by what it is not.
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        let kind = |name: &str, fields: Value, needed: &[&str]| {
+            let mut all = json!({ "type": { "type": "string", "enum": [name] } });
+            if let (Value::Object(all), Value::Object(fields)) = (&mut all, fields) {
+                all.extend(fields);
+            }
+            let needed: Vec<&str> = std::iter::once("type").chain(needed.iter().copied()).collect();
+            json!({ "title": name, "type": "object", "properties": all, "required": needed })
+        };
+        let (text, flag, count) =
+            (json!({ "type": "string" }), json!({ "type": "boolean" }), json!({ "type": "integer", "minimum": 0 }));
+        let time = json!({ "type": "string", "format": "date-time" });
+        let call = json!({ "tool_use_id": text, "tool_name": text });
+        let with = |base: &Value, more: Value| match (base.clone(), more) {
+            (Value::Object(mut base), Value::Object(more)) => {
+                base.extend(more);
+                Value::Object(base)
+            }
+            (base, _) => base,
+        };
+        let status = json!({ "type": "string", "enum": ["pending", "awaiting_approval", "running", "done", "failed", "cancelled"] });
+        let reference = json!({ "ref_id": text, "ref_type": text, "version_timestamp": time });
+        let known = [
+            kind("text", json!({ "text": text, "is_error": flag }), &["text"]),
+            kind(
+                "thinking",
+                json!({ "thinking": text, "signature": text, "redacted": text, "title": text, "duration_ms": count }),
+                &["thinking"],
+            ),
+            kind("thinking_signature", json!({ "signature": text, "for": text }), &["signature"]),
+            kind(
+                "tool_use",
+                with(&call, json!({ "arguments": {}, "arguments_raw": text, "status": status, "duration_ms": count })),
+                &["tool_use_id", "tool_name", "arguments", "status"],
+            ),
+            kind(
+                "tool_result",
+                with(&call, json!({ "result": {}, "success": flag, "is_error": flag, "metadata": {} })),
+                &["tool_use_id", "tool_name", "result", "success", "is_error"],
+            ),
+            kind("image", json!({ "blob": text, "mime": text, "alt": text }), &["blob", "mime", "alt"]),
+            kind("reference", reference.clone(), &["ref_id", "ref_type"]),
+            kind(
+                "partial_reference",
+                with(&reference, json!({ "selection_start": count, "selection_end": count })),
+                &["ref_id", "ref_type", "selection_start", "selection_end"],
+            ),
+        ];
+        let names: Vec<Value> =
+            known.iter().filter_map(|kind| kind.pointer("/properties/type/enum/0").cloned()).collect();
+        let other = json!({
+            "title": "other",
+            "description": "A type of a newer version or of an extension (`x:…`), as it came.",
+            "type": "object",
+            "properties": { "type": { "type": "string", "not": { "enum": names } } },
+            "required": ["type"],
+        });
+        let all: Vec<Value> = known.into_iter().chain([other]).collect();
+        // What is written here is a schema.
+        serde_json::from_value(json!({ "oneOf": all })).unwrap_or_default()
+    }
+}
+
 impl Content {
     /// Plain text of the model or the user.
     pub fn text(text: impl Into<String>) -> Self {
@@ -162,7 +229,7 @@ impl Content {
 }
 
 /// One typed piece of a turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Block {
     pub id: BlockId,
     /// Place in the turn, from 0 and dense.

@@ -95,6 +95,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("turnleaf_domain", &["root"]),
     ("two_face", &["markup"]),
     ("url", &["platform"]),
+    ("utoipa", &["domain", "http", "service", "store"]),
     ("uuid", BOTH),
     ("wasm_bindgen", &["browser", "root"]),
     ("wasm_bindgen_futures", &["browser"]),

@@ -17,13 +17,14 @@ use crate::server::app::App;
 use crate::server::service::chats::{ChatChange, NewChat};
 use crate::server::service::usage::Sum;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
     limit: Option<u32>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ChatListed {
     id: ChatId,
     title: String,
@@ -31,7 +32,7 @@ pub struct ChatListed {
     running: bool,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewChatBody {
     #[serde(default)]
@@ -45,7 +46,7 @@ pub struct NewChatBody {
     client_request_id: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChatPatch {
     title: Option<String>,
@@ -53,14 +54,14 @@ pub struct ChatPatch {
     params: Option<Params>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LastViewed {
     turn_id: TurnId,
 }
 
 /// A chat with its branches.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ChatBody {
     #[serde(flatten)]
     chat: Chat,

@@ -19,7 +19,7 @@ use crate::server::app::App;
 use crate::server::service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
 
 /// What a body says of a connection. No `Debug`: it holds a key.
-#[derive(Deserialize)]
+#[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderBody {
     id: Option<String>,
@@ -66,7 +66,7 @@ impl From<ProviderBody> for ProviderChange {
 }
 
 /// A connection with what its owner should know of the change.
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 pub struct ChangedBody {
     #[serde(flatten)]
     provider: ProviderView,
@@ -79,14 +79,15 @@ impl From<Changed> for ChangedBody {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ModelsQuery {
     /// `1` lists hidden models too.
     all: Option<u8>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultBody {
     provider: String,
@@ -148,7 +149,7 @@ pub async fn test(
 }
 
 /// A model with what it takes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ModelBody {
     #[serde(flatten)]
     model: Model,
