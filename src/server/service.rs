@@ -13,6 +13,7 @@ pub mod once;
 pub mod paths;
 pub mod placement;
 pub mod providers;
+pub mod reading;
 pub mod turns;
 pub mod usage;
 pub mod window;

@@ -36,7 +36,10 @@ fn routes() -> BTreeSet<(String, String)> {
             let verbs = &rest[..end.unwrap()];
             for method in METHODS {
                 let is_called = |before: char| !before.is_alphanumeric() && before != '_' && before != ':';
-                if verbs.match_indices(&format!("{method}(")).any(|(at, _)| is_called(verbs[..at].chars().last().unwrap())) {
+                if verbs
+                    .match_indices(&format!("{method}("))
+                    .any(|(at, _)| is_called(verbs[..at].chars().last().unwrap()))
+                {
                     found.insert((method.to_owned(), path.to_owned()));
                 }
             }
@@ -99,7 +102,8 @@ async fn everything_in_it_leads_somewhere() {
     for name in document["components"]["schemas"].as_object().unwrap().keys() {
         assert!(all.iter().any(|used| used.rsplit('/').next() == Some(name)), "nothing uses {name}");
     }
-    let tags: Vec<&str> = document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
+    let tags: Vec<&str> =
+        document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
     let mut ids = BTreeSet::new();
     for (method, path, operation) in operations(&document) {
         let what = format!("{method} {path}");
@@ -133,7 +137,9 @@ async fn its_examples_are_such_requests() {
     for (method, path, operation) in operations(&document(&api).await) {
         let Some(body) = operation.get("requestBody") else { continue };
         let example = body["content"]["application/json"]["example"].clone();
-        let path = path.split('/').map(|part| if part.starts_with('{') { "0190b5b4-7c1e-7abc-8def-0123456789ab" } else { part });
+        let path = path
+            .split('/')
+            .map(|part| if part.starts_with('{') { "0190b5b4-7c1e-7abc-8def-0123456789ab" } else { part });
         let path = path.collect::<Vec<_>>().join("/");
         let (status, answer) = api.call(&method.to_uppercase(), &path, Some(example.clone())).await;
         assert_ne!(status, StatusCode::BAD_REQUEST, "{method} {path} {example}: {answer}");

@@ -6,6 +6,7 @@ mod branches;
 mod chats;
 mod operation;
 mod providers;
+mod reading;
 mod schemas;
 mod server;
 mod turns;
@@ -68,10 +69,15 @@ pub async fn page(State(app): State<App>, asked: Asked) -> Response {
 }
 
 fn operations() -> Vec<Operation> {
-    [chats::operations(), turns::operations(), branches::operations(), providers::operations(), server::operations()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let groups = [
+        chats::operations(),
+        turns::operations(),
+        branches::operations(),
+        reading::operations(),
+        providers::operations(),
+        server::operations(),
+    ];
+    groups.into_iter().flatten().collect()
 }
 
 fn document() -> Value {

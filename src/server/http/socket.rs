@@ -6,7 +6,6 @@
 //! like any other message, and the connection goes on there.
 
 mod connection;
-mod content_block;
 mod encoder;
 mod said;
 

@@ -103,6 +103,12 @@ impl Operation {
         self.answer(200, about, "application/json", json!({ "type": "array", "items": items }))
     }
 
+    /// One of two shapes.
+    pub fn gives_one_of<A: ToSchema, B: ToSchema>(mut self, about: &str) -> Self {
+        let choices = [self.reference::<A>(), self.reference::<B>()];
+        self.answer(200, about, "application/json", json!({ "oneOf": choices }))
+    }
+
     /// An answer of a shape that is no type, or of another kind than JSON.
     pub fn answer(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
         let answer = self.answers.entry(status.to_string()).or_insert_with(|| json!({ "description": about }));
