@@ -111,7 +111,7 @@ async fn everything_in_it_leads_somewhere() {
         assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{what}: its id is used twice");
         let answers = operation["responses"].as_object().unwrap();
         assert!(answers.keys().any(|status| status < &"400".to_owned()), "{what}: nothing but errors");
-        assert_eq!(answers.contains_key("404"), path.contains('{'), "{what}: 404");
+        assert!(answers.contains_key("404") || !path.contains('{'), "{what}: 404");
         assert_eq!(answers.contains_key("403"), method != "get" || path.ends_with("/ws"), "{what}: 403");
         let taken = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
         for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {

@@ -21,6 +21,7 @@ use crate::server::service::usage::Sum;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
 

@@ -84,6 +84,7 @@ impl From<Changed> for ChangedBody {
 #[serde(deny_unknown_fields)]
 pub struct ModelsQuery {
     /// `1` lists hidden models too.
+    #[param(minimum = 0, maximum = 1)]
     all: Option<u8>,
 }
 
@@ -123,7 +124,8 @@ pub async fn change(
     Json(body): Json<ProviderBody>,
 ) -> Result<Json<ChangedBody>, Problem> {
     if body.client_request_id.is_some() {
-        return Err(Invalid::new("client_request_id", "goes with a new connection").into());
+        let invalid = Invalid::new("client_request_id", "goes with a new connection");
+        return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: chats name it")));

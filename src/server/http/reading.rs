@@ -80,12 +80,13 @@ enum Side {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct TurnsQuery {
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     from: Option<Named>,
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<Named>,
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
+    #[param(inline)]
     direction: Option<Side>,
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = Option<bool>)]
@@ -96,7 +97,7 @@ pub struct TurnsQuery {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct GroupsQuery {
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<Named>,
 }
 
@@ -107,7 +108,7 @@ pub struct PageQuery {
     skip: Option<u32>,
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<Named>,
 }
 

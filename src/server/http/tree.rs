@@ -21,6 +21,7 @@ use crate::server::service::reading::Shape;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct TreeQuery {
+    #[param(inline)]
     format: Option<Format>,
 }
 

@@ -26,9 +26,11 @@ use crate::server::service::usage::{Grouping, Period, Sum};
 pub struct UsageQuery {
     from: Option<NaiveDate>,
     to: Option<NaiveDate>,
+    #[param(inline)]
     group: Option<Group>,
     /// The chat whose branches are told apart.
     chat_id: Option<ChatId>,
+    #[param(inline)]
     format: Option<Format>,
 }
 

@@ -27,6 +27,9 @@ pub fn tidy(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             bound(fields);
+            if let Some(items) = fields.get_mut("stop_sequences").and_then(|list| list.get_mut("items")) {
+                items["minLength"] = json!(1);
+            }
             if let Some(Value::String(text)) = fields.get_mut("description") {
                 *text = spoken(text);
             }

@@ -16,6 +16,7 @@ pub fn operations() -> Vec<Operation> {
         operation("get", "/api/usage", ("Server", "show_usage"), "Sums up what was spent.")
             .note("The last thirty days by day, unless asked otherwise. CSV with `format=csv` or by `Accept`.")
             .query::<UsageQuery>()
+            .may(404)
             .gives::<UsageBody>(200, "The sums.")
             .answer(200, "The sums.", "text/csv", json!({ "type": "string" })),
         operation("get", "/api/openapi.json", ("Server", "show_openapi"), "Gives this description.")
