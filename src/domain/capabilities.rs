@@ -46,9 +46,7 @@ impl<T: fmt::Display> fmt::Display for Range<T> {
 /// A parameter's bounds by whether the model thinks. Absent means: not taken then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Takes<T> {
-    #[schema(nullable)]
     pub plain: Option<T>,
-    #[schema(nullable)]
     pub thinking: Option<T>,
 }
 

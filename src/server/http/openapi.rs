@@ -105,6 +105,23 @@ fn document() -> Value {
         "paths": paths,
         "components": { "schemas": known, "responses": operation::shared_answers() },
     });
+    if let Some(Value::Object(known)) = document.pointer_mut("/components/schemas") {
+        known.iter_mut().for_each(|(name, schema)| schemas::mend(name, schema));
+    }
     schemas::tidy(&mut document);
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_name_of_one_shape() {
+        let mut known: Map<String, Value> = schemas::own();
+        for (name, schema) in operations().iter().flat_map(Operation::schemas) {
+            let earlier = known.insert(name.clone(), schema.clone());
+            assert!(earlier.is_none_or(|earlier| earlier == schema), "two types are called {name}");
+        }
+    }
 }

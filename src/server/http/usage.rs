@@ -36,6 +36,7 @@ pub struct UsageQuery {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = UsageGroup)]
 pub enum Group {
     Day,
     Model,

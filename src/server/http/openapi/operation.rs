@@ -68,6 +68,14 @@ impl Operation {
         self.may(400)
     }
 
+    /// Another upper bound of a field of its query.
+    pub fn most(mut self, field: &str, most: u32) -> Self {
+        if let Some(field) = self.parameters.iter_mut().find(|parameter| parameter["name"] == field) {
+            field["schema"]["maximum"] = most.into();
+        }
+        self
+    }
+
     /// A header of the request.
     pub fn header(mut self, name: &str, about: &str) -> Self {
         let schema = json!({ "type": "string" });

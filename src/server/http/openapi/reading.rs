@@ -1,6 +1,7 @@
 //! Reading a chat.
 
 use super::operation::{Operation, operation};
+use crate::domain::limits;
 use crate::domain::tree::compact::Compact;
 use crate::server::http::reading::{
     BlocksBody, GroupsBody, GroupsQuery, MessagesBody, PageQuery, TurnsBody, TurnsQuery,
@@ -25,7 +26,8 @@ pub fn operations() -> Vec<Operation> {
             .query::<TreeQuery>()
             .header("If-None-Match", "The `ETag` of the tree that is there.")
             .gives_one_of::<TreeBody, Compact>("The tree.")
-            .done(304, "It has not changed."),
+            .done(304, "It has not changed.")
+            .refuses(409, "`corrupt_tree`: a turn hangs on none that is older; `turnleaf fsck` says more."),
         operation("get", "/api/chats/{id}/path/{turn}", ("Reading", "show_path"), "Gives the way from the root to a turn.")
             .gives::<PathBody>(200, "The places, without blocks."),
         operation("get", "/api/turns/{id}/siblings", ("Reading", "list_siblings"), "Lists the versions of a turn.")
@@ -42,6 +44,7 @@ pub fn operations() -> Vec<Operation> {
             .note("Use `/blocks`: the order of texts and calls is lost here.")
             .deprecated()
             .query::<PageQuery>()
+            .most("limit", limits::PAGE_MAX)
             .gives::<MessagesBody>(200, "The messages."),
     ]
 }

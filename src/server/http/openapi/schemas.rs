@@ -22,6 +22,18 @@ pub fn own() -> Map<String, Value> {
     Map::from_iter([("Problem".to_owned(), problem)])
 }
 
+/// What the derive does not see: a field that is an `Option` of the type's own parameter may be null.
+pub fn mend(name: &str, schema: &mut Value) {
+    if !name.starts_with("Takes_") {
+        return;
+    }
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        for field in fields.values_mut() {
+            *field = json!({ "oneOf": [{ "type": "null" }, field.take()] });
+        }
+    }
+}
+
 /// Goes through the whole document.
 pub fn tidy(value: &mut Value) {
     match value {
