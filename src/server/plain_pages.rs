@@ -9,6 +9,7 @@ pub mod chat_settings;
 pub mod field;
 pub mod frame;
 pub mod providers;
+pub mod turns;
 pub mod usage;
 pub mod words;
 

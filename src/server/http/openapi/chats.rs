@@ -5,6 +5,7 @@ use serde_json::json;
 use super::operation::{Operation, operation};
 use crate::domain::Chat;
 use crate::server::http::chats::{ChatBody, ChatListed, ChatPatch, LastViewed, ListQuery, NewChatBody};
+use crate::server::http::copies::{CopyBody, NewCopy};
 use crate::server::http::socket::SocketQuery;
 
 pub fn operations() -> Vec<Operation> {
@@ -36,6 +37,16 @@ pub fn operations() -> Vec<Operation> {
             .done(204, "It is in the trash."),
         operation("post", "/api/chats/{id}/restore", ("Chats", "restore_chat"), "Takes a chat out of the trash.")
             .gives::<Chat>(200, "The chat."),
+        operation(
+            "post",
+            "/api/chats/{id}/copies",
+            ("Chats", "copy_chat"),
+            "Copies the path to a reply into a new chat.",
+        )
+        .takes::<NewCopy>(json!({ "turn_id": "0190b5b4-7c1e-7abc-8def-0123456789ab" }))
+        .makes::<CopyBody>("The new chat.")
+        .refuses(409, "`turn_running`: the reply is not over.")
+        .refuses(422, "`invalid`: no such turn in this chat, or no reply."),
         operation("put", "/api/chats/{id}/last-viewed", ("Chats", "set_last_viewed"), "Remembers where a reader was.")
             .takes::<LastViewed>(json!({ "turn_id": "0190b5b4-7c1e-7abc-8def-0123456789ab" }))
             .done(204, "It is remembered.")
