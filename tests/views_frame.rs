@@ -158,6 +158,7 @@ fn empty_page() -> ChatPage {
         branch: None,
         turns: Vec::new(),
         has_more_before: false,
+        end: None,
         elsewhere: None,
         copied_from: None,
         hides_below: None,

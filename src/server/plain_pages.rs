@@ -7,6 +7,7 @@
 pub mod api;
 pub mod chat_settings;
 pub mod field;
+pub mod find;
 pub mod frame;
 pub mod providers;
 pub mod turns;

@@ -3,6 +3,7 @@
 use super::operation::{Operation, operation};
 use crate::domain::limits;
 use crate::domain::tree::compact::Compact;
+use crate::server::http::find::{FindQuery, FoundBody};
 use crate::server::http::reading::{
     BlocksBody, GroupsBody, GroupsQuery, MessagesBody, PageQuery, TurnsBody, TurnsQuery,
 };
@@ -32,6 +33,10 @@ pub fn operations() -> Vec<Operation> {
             .gives::<PathBody>(200, "The places, without blocks."),
         operation("get", "/api/turns/{id}/siblings", ("Reading", "list_siblings"), "Lists the versions of a turn.")
             .gives::<SiblingsBody>(200, "The versions."),
+        operation("get", "/api/chats/{id}/find", ("Reading", "find_in_chat"), "Finds the turns of a path that have some words.")
+            .note("Letter for letter, in any case. `leaf` names the turn that the path ends with.")
+            .query::<FindQuery>()
+            .gives::<FoundBody>(200, "How many turns have them, and the newest of those."),
         operation("get", "/api/chats/{id}/groups", ("Reading", "list_groups"), "Gives a path as messages and their replies.")
             .note(LEAF)
             .query::<GroupsQuery>()
