@@ -20,7 +20,7 @@ use crate::server::service::find::{Found, Hit};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct FindQuery {
-    #[param(min_length = 1, max_length = 200)]
+    #[param(min_length = 1, max_length = 256, pattern = r"\S")]
     q: String,
     /// The turn that the path ends with; without it, the path that the chat opens at.
     leaf: Option<TurnId>,
