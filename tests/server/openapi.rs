@@ -143,6 +143,9 @@ async fn its_examples_are_such_requests() {
         let path = path.collect::<Vec<_>>().join("/");
         let (status, answer) = api.call(&method.to_uppercase(), &path, Some(example.clone())).await;
         assert_ne!(status, StatusCode::BAD_REQUEST, "{method} {path} {example}: {answer}");
+        let fields: Vec<Value> = example.as_object().unwrap().values().cloned().collect();
+        let (status, answer) = api.call(&method.to_uppercase(), &path, Some(json!(fields))).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{method} {path}: a list is no object: {answer}");
         let mut strange = example.clone();
         strange["colour"] = json!("red");
         let (status, answer) = api.call(&method.to_uppercase(), &path, Some(strange)).await;

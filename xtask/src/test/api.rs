@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::peers::talk::Talk;
 use crate::step::{output, run as finish, step};
 use crate::{packages, server, workspace};
 
@@ -41,9 +42,13 @@ pub fn run() -> Result<()> {
     ];
     let mut turnleaf = server::start(&binary, dir.path(), &environment)?;
     turnleaf.wait_for("/readyz", START)?;
+    let talk = Talk { address: turnleaf.address };
+    let chat = talk.chat("demo", "plain")?;
+    let turn = talk.say(&chat, "Hello!")?.id();
     let mut schemathesis = Command::new(python.join("bin/schemathesis"));
     schemathesis.arg("--config-file").arg(place().join("schemathesis.toml"));
     schemathesis.arg("run").arg(format!("http://{}/api/openapi.json", turnleaf.address));
+    schemathesis.env("CHAT", &chat).env("TURN", &turn);
     // It keeps what it learned in the current directory.
     schemathesis.current_dir(dir.path());
     if let Err(error) = step("look for what is not promised", || finish(&mut schemathesis)) {
