@@ -6,9 +6,11 @@
 
 pub mod api;
 pub mod chat_settings;
+pub mod compare;
 pub mod field;
 pub mod find;
 pub mod frame;
+pub mod grafts;
 pub mod providers;
 pub mod turns;
 pub mod usage;

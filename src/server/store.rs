@@ -20,6 +20,7 @@ pub mod copies;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
+pub mod grafts;
 pub mod providers;
 pub mod requests;
 pub mod settings;
@@ -47,6 +48,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
+        ("grafts", grafts::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
@@ -55,6 +57,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
+        ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),

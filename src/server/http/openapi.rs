@@ -4,6 +4,7 @@
 
 mod branches;
 mod chats;
+mod compare;
 mod operation;
 mod providers;
 mod reading;
@@ -72,6 +73,7 @@ fn operations() -> Vec<Operation> {
     let groups = [
         chats::operations(),
         turns::operations(),
+        compare::operations(),
         branches::operations(),
         reading::operations(),
         providers::operations(),

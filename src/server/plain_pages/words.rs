@@ -1,6 +1,7 @@
 //! What the plain pages say in English, beside the words that they share with the application (`ui::words`).
 
 pub mod api;
+pub mod compare;
 pub mod providers;
 pub mod usage;
 
