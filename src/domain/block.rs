@@ -2,10 +2,14 @@
 //! `segment`.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Error, Map, Value};
 
 use crate::id::{BlockId, GenerationId};
+use crate::reader::{Members, unknown};
+
+mod schema;
 
 /// Who wrote a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -47,7 +51,7 @@ impl ToolStatus {
 }
 
 /// What a block holds, by type. A type this version does not know is kept as it came, in its place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
     Text {
@@ -124,73 +128,6 @@ pub enum Content {
     Other(Map<String, Value>),
 }
 
-impl utoipa::ToSchema for Content {}
-
-impl utoipa::PartialSchema for Content {
-    /// Written by hand: the last kind is told from the others by what it is not.
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        let kind = |name: &str, fields: Value, needed: &[&str]| {
-            let mut all = json!({ "type": { "type": "string", "enum": [name] } });
-            if let (Value::Object(all), Value::Object(fields)) = (&mut all, fields) {
-                all.extend(fields);
-            }
-            let needed: Vec<&str> = std::iter::once("type").chain(needed.iter().copied()).collect();
-            json!({ "title": name, "type": "object", "properties": all, "required": needed })
-        };
-        let (text, flag, count) =
-            (json!({ "type": "string" }), json!({ "type": "boolean" }), json!({ "type": "integer", "minimum": 0 }));
-        let time = json!({ "type": "string", "format": "date-time" });
-        let call = json!({ "tool_use_id": text, "tool_name": text });
-        let with = |base: &Value, more: Value| match (base.clone(), more) {
-            (Value::Object(mut base), Value::Object(more)) => {
-                base.extend(more);
-                Value::Object(base)
-            }
-            (base, _) => base,
-        };
-        let status = json!({ "type": "string", "enum": ["pending", "awaiting_approval", "running", "done", "failed", "cancelled"] });
-        let reference = json!({ "ref_id": text, "ref_type": text, "version_timestamp": time });
-        let known = [
-            kind("text", json!({ "text": text, "is_error": flag }), &["text"]),
-            kind(
-                "thinking",
-                json!({ "thinking": text, "signature": text, "redacted": text, "title": text, "duration_ms": count }),
-                &["thinking"],
-            ),
-            kind("thinking_signature", json!({ "signature": text, "for": text }), &["signature"]),
-            kind(
-                "tool_use",
-                with(&call, json!({ "arguments": {}, "arguments_raw": text, "status": status, "duration_ms": count })),
-                &["tool_use_id", "tool_name", "arguments", "status"],
-            ),
-            kind(
-                "tool_result",
-                with(&call, json!({ "result": {}, "success": flag, "is_error": flag, "metadata": {} })),
-                &["tool_use_id", "tool_name", "result", "success", "is_error"],
-            ),
-            kind("image", json!({ "blob": text, "mime": text, "alt": text }), &["blob", "mime", "alt"]),
-            kind("reference", reference.clone(), &["ref_id", "ref_type"]),
-            kind(
-                "partial_reference",
-                with(&reference, json!({ "selection_start": count, "selection_end": count })),
-                &["ref_id", "ref_type", "selection_start", "selection_end"],
-            ),
-        ];
-        let names: Vec<Value> =
-            known.iter().filter_map(|kind| kind.pointer("/properties/type/enum/0").cloned()).collect();
-        let other = json!({
-            "title": "other",
-            "description": "A type of a newer version or of an extension (`x:…`), as it came.",
-            "type": "object",
-            "properties": { "type": { "type": "string", "not": { "enum": names } } },
-            "required": ["type"],
-        });
-        let all: Vec<Value> = known.into_iter().chain([other]).collect();
-        // What is written here is a schema.
-        serde_json::from_value(json!({ "oneOf": all })).unwrap_or_default()
-    }
-}
-
 impl Content {
     /// Plain text of the model or the user.
     pub fn text(text: impl Into<String>) -> Self {
@@ -224,6 +161,65 @@ impl Content {
             Self::Thinking { thinking, .. } => Some(thinking),
             Self::ToolUse { arguments_raw, .. } => Some(arguments_raw.get_or_insert_default()),
             _ => None,
+        }
+    }
+}
+
+/// Content of a type that this version knows, in the shape that it knows.
+fn known(content: &Members<'_>) -> Result<Content, Error> {
+    Ok(match content.word("type")? {
+        "text" => Content::Text { text: content.get("text")?, is_error: content.get_or_default("is_error")? },
+        "thinking" => Content::Thinking {
+            thinking: content.get("thinking")?,
+            signature: content.get_or_default("signature")?,
+            redacted: content.get_or_default("redacted")?,
+            title: content.get_or_default("title")?,
+            duration_ms: content.get_or_default("duration_ms")?,
+        },
+        "thinking_signature" => Content::ThinkingSignature {
+            signature: content.get("signature")?,
+            attaches_to: content.get_or_default("for")?,
+        },
+        "tool_use" => Content::ToolUse {
+            tool_use_id: content.get("tool_use_id")?,
+            tool_name: content.get("tool_name")?,
+            arguments: content.get_or_default("arguments")?,
+            arguments_raw: content.get_or_default("arguments_raw")?,
+            status: content.get("status")?,
+            duration_ms: content.get_or_default("duration_ms")?,
+        },
+        "tool_result" => Content::ToolResult {
+            tool_use_id: content.get("tool_use_id")?,
+            tool_name: content.get("tool_name")?,
+            result: content.get("result")?,
+            success: content.get("success")?,
+            is_error: content.get("is_error")?,
+            metadata: content.get_or_default("metadata")?,
+        },
+        "image" => Content::Image { blob: content.get("blob")?, mime: content.get("mime")?, alt: content.get("alt")? },
+        "reference" => Content::Reference {
+            ref_id: content.get("ref_id")?,
+            ref_type: content.get("ref_type")?,
+            version_timestamp: content.get_or_default("version_timestamp")?,
+        },
+        "partial_reference" => Content::PartialReference {
+            ref_id: content.get("ref_id")?,
+            ref_type: content.get("ref_type")?,
+            version_timestamp: content.get_or_default("version_timestamp")?,
+            selection_start: content.get("selection_start")?,
+            selection_end: content.get("selection_end")?,
+        },
+        other => return Err(unknown(other)),
+    })
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        match (known(&Members(&value)), value) {
+            (Ok(content), _) => Ok(content),
+            (Err(_), Value::Object(map)) => Ok(Self::Other(map)),
+            (Err(error), _) => Err(D::Error::custom(error)),
         }
     }
 }
