@@ -9,8 +9,10 @@ use serde_json::{Error, Map, Value};
 use crate::id::{BlockId, GenerationId};
 use crate::reader::{Members, unknown};
 
+mod schema;
+
 /// Who wrote a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     User,
@@ -20,7 +22,7 @@ pub enum Author {
 }
 
 /// How far a block is. Only the newest non-tool block of a turn may be `Open` (domain.md I6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockState {
     Open,
@@ -30,7 +32,7 @@ pub enum BlockState {
 }
 
 /// How far a tool call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     Pending,
@@ -223,7 +225,7 @@ impl<'de> Deserialize<'de> for Content {
 }
 
 /// One typed piece of a turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Block {
     pub id: BlockId,
     /// Place in the turn, from 0 and dense.

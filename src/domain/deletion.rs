@@ -7,7 +7,7 @@ use crate::id::DeletionId;
 use crate::{ChatId, TurnId};
 
 /// What a person deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeletionKind {
     /// A chat with everything in it.
@@ -21,7 +21,7 @@ pub enum DeletionKind {
 }
 
 /// What a deletion took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Deleted {
     pub deletion_id: DeletionId,
     pub chat_id: ChatId,
@@ -34,7 +34,7 @@ pub struct Deleted {
 }
 
 /// What a restored deletion brought back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Restored {
     pub chat_id: ChatId,
     pub turns: u64,

@@ -17,7 +17,7 @@ use crate::server::app::App;
 use crate::server::service::branches::{BranchChange, NewBranch};
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewBranchBody {
     name: Option<String>,
@@ -28,7 +28,7 @@ pub struct NewBranchBody {
     client_request_id: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchPatch {
     name: Option<String>,
@@ -36,7 +36,7 @@ pub struct BranchPatch {
 }
 
 /// A branch with what it says in every request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct BranchBody {
     #[serde(flatten)]
     branch: Branch,

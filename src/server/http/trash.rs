@@ -17,16 +17,18 @@ use crate::server::app::App;
 use crate::server::service::{Deletion, Of};
 
 /// Which part of Trash.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// Only what was deleted before this deletion.
     before: Option<DeletionId>,
 }
 
 /// What of a chat stays.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prune {
     /// The path to this turn, and what is below it.
@@ -34,7 +36,7 @@ pub struct Prune {
 }
 
 /// A deletion that can come back.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct DeletionBody {
     id: DeletionId,
     chat_id: ChatId,
