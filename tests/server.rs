@@ -50,6 +50,8 @@ mod repair;
 mod replies;
 #[path = "server/socket.rs"]
 mod socket;
+#[path = "server/trash.rs"]
+mod trash;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/versions.rs"]

@@ -30,3 +30,5 @@ mod spending;
 mod statements;
 #[path = "store/story.rs"]
 mod story;
+#[path = "store/trash.rs"]
+mod trash;

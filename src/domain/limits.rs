@@ -124,6 +124,13 @@ pub const SOCKET_MESSAGES_A_SECOND: f64 = 2.0;
 pub const SOCKET_PATIENCE: Duration = Duration::from_secs(20);
 /// How long the journal of a finished turn is kept: longer than any browser stays away and still comes back.
 pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+/// How long what was deleted can come back.
+pub const TRASH_KEPT: chrono::TimeDelta = chrono::TimeDelta::days(30);
+/// How long a blob that nothing names is kept: what was uploaded for a message that is still being written.
+pub const BLOB_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+/// How long a deletion waits for one reply to stop, and how often replies may begin under its hands.
+pub const STOP_TIME: Duration = Duration::from_secs(10);
+pub const STOP_ROUNDS: u32 = 5;
 /// How long a request that made something is remembered by its name.
 pub const REQUESTS_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// From SIGTERM to the exit.

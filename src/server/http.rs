@@ -38,6 +38,8 @@ pub mod serve;
 mod settings;
 mod site_pages;
 mod socket;
+mod trash;
+mod trash_page;
 mod tree;
 mod turn_pages;
 mod turns;

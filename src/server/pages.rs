@@ -1,6 +1,8 @@
 //! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
 //! Server functions and forms both end here.
 
+mod trash;
+
 use crate::api::error::ApiError;
 use crate::api::view::{
     ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Side, Started, TurnView,
@@ -131,7 +133,7 @@ impl Pages {
     }
 
     pub async fn delete_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
-        self.0.delete_chat(viewer, id).await.map_err(api_error)
+        self.0.delete_chat(viewer, id).await.map(drop).map_err(api_error)
     }
 
     pub async fn restore_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
@@ -246,6 +248,7 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
         ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },
+        ServiceError::Store(StoreError::Deleted(_)) => ApiError::NotFound,
         ServiceError::Store(error) if error.is_busy() => {
             ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
         }

@@ -12,6 +12,7 @@ pub mod find;
 pub mod frame;
 pub mod grafts;
 pub mod providers;
+pub mod trash;
 pub mod turns;
 pub mod usage;
 pub mod words;

@@ -3,7 +3,7 @@
 //!
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores what happens for all of them in group
 //! commits, `live` is a running turn as its followers see it, `follower` serves them, `sweep` ends what an earlier
-//! process left behind.
+//! process left behind, `purge` empties Trash.
 
 pub mod driver;
 pub mod ending;
@@ -11,6 +11,7 @@ pub mod follower;
 pub mod journal;
 pub mod live;
 pub mod pace;
+pub mod purge;
 pub mod supervisor;
 pub mod sweep;
 

@@ -18,6 +18,7 @@ pub mod paths;
 pub mod placement;
 pub mod providers;
 pub mod reading;
+pub mod trash;
 pub mod turns;
 pub mod usage;
 pub mod versions;
@@ -30,6 +31,7 @@ pub use crate::server::outbound::registry::Check;
 pub use crate::server::run::live::Line;
 pub use crate::server::run::{Cursor, Followed};
 pub use crate::server::store::StoreError;
+pub use crate::server::store::deletions::{Deletion, Of};
 pub use crate::server::store::drafts::Draft;
 
 use std::sync::Arc;

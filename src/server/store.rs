@@ -17,6 +17,7 @@ mod rows;
 pub mod branches;
 pub mod chats;
 pub mod copies;
+pub mod deletions;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
@@ -42,7 +43,6 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("chats", chats::STATEMENTS),
-        ("chats/deletion", chats::deletion::STATEMENTS),
         ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),
@@ -64,6 +64,6 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/versions", turns::versions::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
-    let tables = files.into_iter().chain(fsck::statements());
+    let tables = files.into_iter().chain(deletions::statements()).chain(fsck::statements());
     tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
 }

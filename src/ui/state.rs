@@ -94,6 +94,17 @@ impl ChatState {
         self.known_turns().iter().rev().find_map(|turn| turn.with(|view| view.turn.context_tokens))
     }
 
+    /// Takes a turn that was deleted off the screen, with all that follow it. Gives the last that is left.
+    pub fn cut(self, from: TurnId) -> Option<TurnId> {
+        // The reader may have left meanwhile.
+        let mut path = self.path.try_get_untracked()?;
+        path.truncate(path.iter().position(|turn| turn.id() == from).unwrap_or(path.len()));
+        let last = path.last().map(|turn| turn.id());
+        self.path.set(path);
+        self.drop_unseen();
+        last
+    }
+
     /// Takes one turn from the server: a turn on screen is brought up to date, one that follows a turn on screen takes
     /// the place of what followed it. One that follows the path's end is shown with it, wherever the reader was. False
     /// when the turn has no place on this path.

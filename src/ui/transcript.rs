@@ -16,6 +16,7 @@ use crate::ui::words::transcript as words;
 
 mod assistant_turn;
 mod copy_button;
+mod delete_row;
 mod editor;
 mod error_reply;
 mod jump_to_latest;
@@ -38,6 +39,7 @@ mod versions;
 
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
+pub use delete_row::Deleting;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
@@ -123,6 +125,11 @@ pub fn Transcript(
 /// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
 pub fn show_sent(user_turn: TurnId) {
     scroll::to_sent(&article_id(user_turn));
+}
+
+/// Gives the focus to a turn, without moving the page.
+pub fn focus_on_turn(turn: TurnId) {
+    focus::quietly_on(&format!("#{}", heading_id(turn)));
 }
 
 /// Opens the page where the address says, or where the reader left it, or at its end.

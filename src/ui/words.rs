@@ -2,6 +2,7 @@
 
 pub mod spent;
 pub mod transcript;
+pub mod trash;
 
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Thinking};
@@ -43,6 +44,7 @@ pub const DELETED: &str = "Deleted. Undo available.";
 pub const RESTORED: &str = "Chat restored.";
 pub const RENAMED: &str = "Renamed.";
 pub const SETTINGS: &str = "Settings";
+pub const TRASH: &str = "Trash";
 pub const THEME: &str = "Theme";
 pub const BASIC_MODE: &str = "Running in basic mode: this page works with forms and links only.";
 pub const REFRESH: &str = "Refresh";

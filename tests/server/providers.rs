@@ -49,7 +49,8 @@ async fn api() -> Api {
 }
 
 impl Api {
-    async fn page(&self, path: &str) -> String {
+    /// A page without script.
+    pub async fn page(&self, path: &str) -> String {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = self.send(request).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
@@ -59,7 +60,7 @@ impl Api {
     }
 
     /// Sends a form and gives where it leads, or the page that it comes back with.
-    async fn form(&self, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
+    pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
         let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
         let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
         let request = Request::builder()

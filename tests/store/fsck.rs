@@ -115,6 +115,28 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("I11", "generations", "UPDATE generations SET turn_id = id WHERE step = 0"),
     ("I13", "turns", "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE id = $reply"),
     ("I13", "turns", "UPDATE chats SET deleted_at = created_at, deletion_id = id"),
+    ("I13", "chats", "UPDATE chats SET deleted_at = created_at, deletion_id = id"),
+    ("I13", "branches", "UPDATE branches SET deleted_at = created_at, deletion_id = id WHERE origin = 'root'"),
+    ("I13", "turns", "UPDATE branches SET deleted_at = created_at, deletion_id = id WHERE origin = 'root'"),
+    ("I13", "branches", "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE id = $reply"),
+    (
+        "I13",
+        "turns",
+        "UPDATE turns SET deleted_at = created_at, deletion_id = id, status = 'streaming', completed_at = NULL \
+         WHERE id = $reply",
+    ),
+    (
+        "I13",
+        "deletions",
+        "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, created_at) \
+         SELECT id, owner_id, id, 'turn', id, '', 0, 0, created_at FROM chats",
+    ),
+    (
+        "I4",
+        "turns",
+        "UPDATE turns SET branch_id = (SELECT branch_id FROM turns WHERE id = $reply), deleted_at = created_at, \
+         deletion_id = id WHERE ord = 3",
+    ),
     ("R9", "chats", "UPDATE chats SET last_viewed_turn_id = id"),
     (
         "R10",

@@ -4,6 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use turnleaf::domain::*;
+use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root};
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
 use turnleaf::server::store::spending::{self, Grouping, Sum};
 use turnleaf::server::store::{Db, branches, chats, exchanges, generations, turns, users};
@@ -36,7 +37,8 @@ async fn a_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     exchanges::insert(&mut tx, owner, &asked, None).await.unwrap();
     turns::insert(&mut tx, &question).await.unwrap();
     let ord = chats::take_ord(&mut tx, owner, branch.chat_id, now()).await.unwrap().unwrap();
-    let reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
+    let mut reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
+    (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(now()));
     turns::insert(&mut tx, &reply).await.unwrap();
     tx.commit().await.unwrap();
     reply.id
@@ -195,7 +197,8 @@ async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
 
         // Deleted: without a name, but paid.
         let mut tx = db.begin().await.unwrap();
-        chats::deletion::soft_delete(&mut tx, owner, trees.id, id(), now()).await.unwrap();
+        let new = NewDeletion { id: id(), owner_id: owner, chat_id: trees.id, root: Root::Chat, at: now() };
+        assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { .. }));
         tx.commit().await.unwrap();
         assert_eq!(sums(Grouping::Day).await, days);
         assert_eq!(sums(Grouping::Model).await, models);

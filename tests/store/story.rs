@@ -7,6 +7,7 @@ use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
 use turnleaf::domain::repair::{KeptResponse, ProviderState, Repair};
 use turnleaf::domain::*;
+use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root, Unmarked};
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
@@ -236,8 +237,6 @@ async fn nobody_else_sees_it(db: &Db, story: &Story) {
     assert!(!chats::set_params(&mut tx, other, chat, &Params::default()).await.unwrap());
     assert!(!chats::set_system_prompt(&mut tx, other, chat, "").await.unwrap());
     assert!(!chats::set_last_viewed(&mut tx, other, chat, turn).await.unwrap());
-    assert!(!chats::deletion::soft_delete(&mut tx, other, chat, id(), now()).await.unwrap());
-    assert!(!chats::deletion::restore(&mut tx, other, chat).await.unwrap());
     assert_eq!(drafts::put(&mut tx, other, Some(chat), &Draft::default(), now()).await.unwrap(), None);
     tx.commit().await.unwrap();
 }
@@ -765,9 +764,10 @@ async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Story) {
     assert_eq!((found.title.as_str(), found.settings.titled_by_user), ("Trees 🌳", true));
     assert_eq!((found.settings.params, found.system_prompt.as_str()), (params, "Be long."));
 
+    let new = NewDeletion { id: id(), owner_id: owner, chat_id: chat, root: Root::Chat, at: now() };
     let mut tx = db.begin().await.unwrap();
-    assert!(chats::deletion::soft_delete(&mut tx, owner, chat, id(), now()).await.unwrap());
-    assert!(!chats::deletion::soft_delete(&mut tx, owner, chat, id(), now()).await.unwrap());
+    assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { turns: 8, branches: 5 }));
+    assert_eq!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Gone);
     tx.commit().await.unwrap();
     assert_eq!(chats::find(db, owner, chat).await.unwrap(), None);
     assert_eq!(chats::list(db, owner, 10).await.unwrap(), []);
@@ -775,8 +775,8 @@ async fn the_chat_is_renamed_deleted_and_restored(db: &Db, story: &Story) {
     assert_eq!(branches::list(db, owner, chat).await.unwrap(), []);
     assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
     let mut tx = db.begin().await.unwrap();
-    assert!(chats::deletion::restore(&mut tx, owner, chat).await.unwrap());
-    assert!(!chats::deletion::restore(&mut tx, owner, chat).await.unwrap());
+    assert!(matches!(deletions::restore(&mut tx, owner, new.id).await.unwrap(), Unmarked::Done { .. }));
+    assert_eq!(deletions::restore(&mut tx, owner, new.id).await.unwrap(), Unmarked::Gone);
     tx.commit().await.unwrap();
     assert_eq!(turns::find(db, owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
     assert_eq!(branches::list(db, owner, chat).await.unwrap().len(), 5);

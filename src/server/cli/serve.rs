@@ -152,12 +152,13 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
     Ok(owner)
 }
 
-/// What is done beside serving: models are listed, local servers looked for, raw bodies packed, old journals tidied.
+/// What is done beside serving: models are listed, local servers looked for, raw bodies packed, old journals tidied,
+/// Trash emptied of what is old. Broken off by the shutdown, the rest is done after the next start.
 async fn keep_house(supervisor: Supervisor, registry: Arc<Registry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
         registry.refresh().await;
-        if let Err(error) = supervisor.tidy().await {
+        if let Some(Err(error)) = shutdown.run_until_cancelled(supervisor.tidy()).await {
             tracing::warn!(%error, "housekeeping is left for the next time");
         }
     }

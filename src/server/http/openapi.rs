@@ -10,6 +10,7 @@ mod providers;
 mod reading;
 mod schemas;
 mod server;
+mod trash;
 mod turns;
 
 use std::sync::LazyLock;
@@ -29,7 +30,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
 
 /// The groups of operations, in the order of the page.
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
@@ -38,6 +39,7 @@ const TAGS: [(&str, &str); 6] = [
     ),
     ("Branches", "A branch is a lineage of turns that keeps one provider and one model."),
     ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
+    ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
     ("Providers", "Connections to model providers. Keys go in and never come out."),
     ("Server", "What was spent, and what watches the server."),
 ];
@@ -76,6 +78,7 @@ fn operations() -> Vec<Operation> {
         compare::operations(),
         branches::operations(),
         reading::operations(),
+        trash::operations(),
         providers::operations(),
         server::operations(),
     ];

@@ -27,6 +27,7 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(StoreError::Full) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
             }
+            ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
             ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
                 Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
             }

@@ -1,14 +1,14 @@
 //! Every route, on one screen: noun, verb, and who answers.
 
 use axum::Router;
-use axum::routing::{get, patch, post, put};
+use axum::routing::{delete, get, patch, post, put};
 
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     branches, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, openapi, providers,
-    reading, settings, site_pages, socket, tree, turn_pages, turns, usage,
+    reading, settings, site_pages, socket, trash, trash_page, tree, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -20,6 +20,12 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
+        .route("/api/turns/{id}", get(turns::show).delete(trash::delete_turn))
+        .route("/api/turns/{id}/restore", post(trash::restore_turn))
+        .route("/api/chats/{id}/prune", post(trash::prune))
+        .route("/api/trash", get(trash::list).delete(trash::empty))
+        .route("/api/trash/{id}", delete(trash::purge))
+        .route("/api/trash/{id}/restore", post(trash::restore))
         .route("/api/chats/{id}/copies", post(copies::create))
         .route("/api/chats/{id}/turns", get(reading::turns).post(turns::start))
         .route("/api/chats/{id}/tree", get(tree::show))
@@ -29,10 +35,10 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/messages", get(reading::messages))
         .route("/api/chats/{id}/find", get(find::show))
         .route("/api/chats/{id}/ws", socket::from_our_own_pages(get(socket::open), origin))
-        .route("/api/turns/{id}", get(turns::show))
         .route("/api/turns/{id}/siblings", get(tree::siblings))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
-        .route("/api/branches/{id}", get(branches::show).patch(branches::change))
+        .route("/api/branches/{id}", get(branches::show).patch(branches::change).delete(trash::delete_branch))
+        .route("/api/branches/{id}/restore", post(trash::restore_branch))
         .route("/api/turns/{id}/edit", post(turns::edit))
         .route("/api/turns/{id}/stop", post(turns::stop))
         .route("/api/turns/{id}/retry", post(turns::retry))
@@ -67,6 +73,13 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/providers/remove", post(settings::remove))
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
+        .route("/trash", get(trash_page::show))
+        .route("/forms/delete-turn", post(trash_page::delete_turn))
+        .route("/forms/delete-branch", post(trash_page::delete_branch))
+        .route("/forms/prune", post(trash_page::prune))
+        .route("/forms/restore", post(trash_page::restore))
+        .route("/forms/purge", post(trash_page::purge))
+        .route("/forms/empty-trash", post(trash_page::empty))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
         .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))

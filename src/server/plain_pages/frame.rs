@@ -33,19 +33,21 @@ pub struct Page {
 pub enum Section {
     Providers,
     Usage,
+    Trash,
     Api,
     /// A chat's own settings: reached from the chat, not from the list.
     Chat,
 }
 
 impl Section {
-    pub const ALL: [Self; 3] = [Self::Providers, Self::Usage, Self::Api];
+    pub const ALL: [Self; 4] = [Self::Providers, Self::Usage, Self::Trash, Self::Api];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
         match self {
             Self::Providers => "/settings/providers",
             Self::Usage => "/usage",
+            Self::Trash => "/trash",
             Self::Api => "/api/docs",
             Self::Chat => "/",
         }
@@ -56,6 +58,7 @@ impl Section {
         match self {
             Self::Providers => words::PROVIDERS,
             Self::Usage => words::USAGE,
+            Self::Trash => words::trash::TRASH,
             Self::Api => words::API,
             Self::Chat => words::CHAT_SETTINGS,
         }

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod compare;
 pub mod providers;
+pub mod trash;
 pub mod usage;
 
 pub const BACK: &str = "Chats";

@@ -79,7 +79,11 @@ impl Supervisor {
                 }
                 let Some(Joined { tail, mut lines, .. }) = joined else {
                     // Not running here: another process has it, or it ended between two looks.
-                    if let Some(turn) = turns::find(supervisor.db(), owner, id).await?.filter(|t| t.status.is_terminal()) {
+                    let Some(turn) = turns::find(supervisor.db(), owner, id).await? else {
+                        // Deleted: there is nothing to wait for.
+                        return;
+                    };
+                    if turn.status.is_terminal() {
                         if at < turn.last_event_seq && turn_events::after(supervisor.db(), owner, id, at, 1).await?.is_empty() {
                             // Its journal was tidied away; the blocks remain.
                             yield Followed::Snapshot(Box::new(turn));

@@ -112,12 +112,6 @@ impl Supervisor {
         self.0.live.len()
     }
 
-    /// The turns of a chat that run here.
-    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
-        let of_chat = |turn: &Turn| (turn.chat_id == chat).then_some(turn.id);
-        self.0.live.all().into_iter().filter_map(|live| live.with_turn(of_chat)).collect()
-    }
-
     /// Tells the chat of every reply that begins from now on.
     pub fn begun(&self) -> broadcast::Receiver<ChatId> {
         self.0.begun.subscribe()
@@ -188,10 +182,11 @@ impl Supervisor {
         super::sweep::sweep(&self.0.db, &self.0.clock).await
     }
 
-    /// What can wait for a quiet moment: packs raw bodies that a crash left in pieces, and forgets the journals of turns
-    /// that ended long ago.
+    /// What can wait for a quiet moment: packs raw bodies that a crash left in pieces, forgets the journals of turns that
+    /// ended long ago, and purges what is in Trash for too long.
     pub async fn tidy(&self) -> Result<(), StoreError> {
         super::sweep::pack(&self.0.db).await?;
-        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await
+        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await?;
+        super::purge::empty_old(&self.0.db, self.0.clock.now()).await
     }
 }

@@ -1,4 +1,4 @@
-//! Chats as a whole: list, make, rename, delete, restore.
+//! Chats as a whole: list, make, rename. Deleting is in [`super::trash`].
 
 use serde_json::json;
 
@@ -6,7 +6,6 @@ use super::once::Made;
 use super::placement::{Place, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::chat::{ChatSettings, check_title};
-use crate::domain::id::DeletionId;
 use crate::domain::{Branch, Chat, ChatId, Invalid, Origin, Params, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
@@ -138,28 +137,6 @@ impl Service {
         if let Some(params) = change.params {
             params.validate()?;
             chats::set_params(&mut tx, owner, id, &params).await?;
-        }
-        tx.commit().await?;
-        self.chat(owner, id).await
-    }
-
-    /// Hides a chat with everything in it; `restore_chat` brings exactly that back. Running replies are stopped first.
-    pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<(), ServiceError> {
-        self.chat(owner, id).await?;
-        for turn in self.supervisor().running_in(id) {
-            self.stop_turn(owner, turn).await?;
-        }
-        let mut tx = self.db().begin().await?;
-        if !chats::deletion::soft_delete(&mut tx, owner, id, ids::mint::<DeletionId>(), self.clock().now()).await? {
-            return Err(ServiceError::NotFound);
-        }
-        Ok(tx.commit().await?)
-    }
-
-    pub async fn restore_chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
-        let mut tx = self.db().begin().await?;
-        if !chats::deletion::restore(&mut tx, owner, id).await? {
-            return Err(ServiceError::NotFound);
         }
         tx.commit().await?;
         self.chat(owner, id).await

@@ -15,7 +15,7 @@ use crate::domain::{
 };
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{branches, turns};
+use crate::server::store::{branches, deletions, turns};
 
 /// A branch's name is a chip in the header.
 const BRANCH_NAME_CHARS: usize = 32;
@@ -122,7 +122,9 @@ impl Service {
         let at = parent.as_ref().map(|turn| turn.id);
         self.check_room(tx, chat.id, at).await?;
         self.check_available(&lock, at)?;
-        let branch = if lock == source.lock && at == end {
+        // Where deleted turns of the branch stood, others would stand in their way when they come back.
+        let goes_on = lock == source.lock && at == end && !deletions::has_deleted_turns(tx, source.id).await?;
+        let branch = if goes_on {
             source
         } else {
             let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };

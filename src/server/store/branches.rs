@@ -11,6 +11,7 @@ use crate::domain::{BranchId, ChatId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{from_json, parse_word, plain, to_json, word};
+use crate::server::store::turns;
 
 pub mod ends;
 
@@ -20,6 +21,8 @@ sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
         origin, provider_state, label, pinned, policy, system_prompt, tools, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+    /// Changes nothing, but holds the chat: what is deleted in it is deleted before or after.
+    HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
     FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL";
@@ -75,10 +78,24 @@ impl BranchRow {
 }
 
 /// Stores a new branch. Its turns may be inserted later in the same transaction.
+///
+/// # Errors
+/// `Deleted` when the chat or the turn that it leaves was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(), StoreError> {
     let name = plain(&branch.name, "the branch's name")?;
     let system_prompt = plain(&frozen.system_prompt, "the system prompt")?;
     let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
+    let held = in_tx!(&mut *tx, |conn| {
+        sqlx::query(HOLD_CHAT).bind(branch.chat_id.uuid()).execute(conn).await?.rows_affected()
+    });
+    if held == 0 {
+        return Err(StoreError::Deleted("the chat"));
+    }
+    if let Some(fork) = branch.fork_turn_id
+        && !turns::is_live(tx, fork).await?
+    {
+        return Err(StoreError::Deleted("the turn that the branch leaves"));
+    }
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(branch.id.uuid())

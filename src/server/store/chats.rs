@@ -10,14 +10,18 @@ use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::plain;
 
-pub mod deletion;
-
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
         last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11)";
-    FIND = "SELECT id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, \
-        copied_from_turn_id, rev, created_at, updated_at FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    /// While the default branch is deleted, the oldest other one stands in for it, rather one that has turns.
+    FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
+            (SELECT b.id FROM branches b WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL), \
+            (SELECT b.id FROM branches b WHERE b.chat_id = c.id AND b.deleted_at IS NULL \
+                ORDER BY CASE WHEN b.head_turn_id IS NULL THEN 1 ELSE 0 END, b.created_at, b.id LIMIT 1)) \
+            AS default_branch_id, \
+        c.last_viewed_turn_id, c.copied_from_turn_id, c.rev, c.created_at, c.updated_at FROM chats c \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
     LIST = "SELECT c.id, c.title, c.updated_at, \
         EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
             AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \

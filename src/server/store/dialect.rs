@@ -184,9 +184,11 @@ pub async fn check_sound(db: &Db) -> Result<(), StoreError> {
     if said == "ok" { Ok(()) } else { Err(StoreError::Damaged(said)) }
 }
 
-/// Gives the pages of deleted rows back to the file system, a bounded number at a time. PostgreSQL has autovacuum.
-pub async fn give_back_space(db: &Db) -> Result<(), StoreError> {
-    let Db::Sqlite { writer, .. } = db else { return Ok(()) };
+/// Gives the pages of deleted rows back to the file system, a bounded number at a time, and says how many are left.
+/// PostgreSQL has autovacuum.
+pub async fn give_back_space(db: &Db) -> Result<u64, StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(0) };
     sqlx::query("PRAGMA incremental_vacuum(1000)").execute(writer).await?;
-    Ok(())
+    let left: i64 = sqlx::query_scalar("PRAGMA freelist_count").fetch_one(writer).await?;
+    Ok(left.unsigned_abs())
 }

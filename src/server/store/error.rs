@@ -19,6 +19,9 @@ pub enum StoreError {
     /// A row that the caller saw a moment ago is gone or has moved on.
     #[error("{0} is gone")]
     Gone(&'static str),
+    /// What something new was to hang on was deleted by another tab at the same moment.
+    #[error("{0} was deleted")]
+    Deleted(&'static str),
     /// PostgreSQL cannot store NUL in text and SQLite could, so both refuse it. Text is cleaned where it comes in.
     #[error("{0} contains a NUL character")]
     Nul(&'static str),

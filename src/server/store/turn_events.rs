@@ -13,7 +13,8 @@ const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
 
 sql! {
     AFTER = "SELECT e.seq, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
+        WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
     UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";
     LAST_SEQ = "SELECT MAX(seq) FROM turn_events WHERE turn_id = $1";
     DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT t.id FROM turns t WHERE t.completed_at < $1 \

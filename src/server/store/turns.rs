@@ -4,6 +4,7 @@
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
+use uuid::Uuid;
 
 use crate::domain::{Turn, TurnId, TurnStatus};
 use crate::server::store::db::Tx;
@@ -30,6 +31,7 @@ sql! {
         reasoning_tokens, cost_micros, is_cost_estimated, context_tokens, content_text, error, last_event_seq, \
         created_at, started_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
         $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
+    LIVE = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NULL";
     PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6) \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
@@ -53,8 +55,23 @@ pub struct Progress {
     pub started_at: Option<DateTime<Utc>>,
 }
 
-/// Stores a new turn with its blocks.
+/// Whether the turn is there and not deleted, for a transaction that holds its chat: no deletion comes between.
+pub(in crate::server::store) async fn is_live(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
+    let found: Option<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(LIVE).bind(turn.uuid()).fetch_optional(conn).await?);
+    Ok(found.is_some())
+}
+
+/// Stores a new turn with its blocks. The caller holds the chat, by having taken the turn's place in it.
+///
+/// # Errors
+/// `Deleted` when the turn before it was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
+    if let Some(prev) = turn.prev_turn_id
+        && !is_live(tx, prev).await?
+    {
+        return Err(StoreError::Deleted("the turn before"));
+    }
     // An ending is never refused for what was said.
     let text = turn.content_text().replace('\0', "\u{2400}");
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();

@@ -22,11 +22,19 @@ pub fn Menu(
     /// More classes of the button.
     #[prop(optional)]
     class: &'static str,
+    /// Called when the panel opens, and when it closes.
+    #[prop(optional, into)]
+    on_toggle: Option<Callback<()>>,
     children: Children,
 ) -> impl IntoView {
     let face = match icon {
         Some(name) => view! { <Icon name/><span class="quiet">{label}</span> }.into_any(),
         None => view! { <span>{label}</span><Icon name="chevron-down"/> }.into_any(),
+    };
+    let toggled = move |_| {
+        if let Some(run) = on_toggle {
+            run.run(());
+        }
     };
     view! {
         <button
@@ -37,7 +45,7 @@ pub fn Menu(
         >
             {face}
         </button>
-        <div class="menu" id=id popover="auto">
+        <div class="menu" id=id popover="auto" on:toggle=toggled>
             {children()}
         </div>
     }

@@ -2,6 +2,7 @@
 //! and with the address.
 
 mod beside;
+mod deleting;
 mod elsewhere;
 mod find;
 pub mod header;
@@ -25,6 +26,7 @@ use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
+use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
@@ -118,6 +120,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     });
     let state = ChatState::new(page.turns.clone(), reload).at_edges_of(&page);
     slot.set_value(Some(state));
+    provide_deleting(state, chat_id);
     let branch = RwSignal::new(page.branch.clone());
     let beside = Beside::new(&page);
     let take = move |page: ChatPage| {
@@ -181,6 +184,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>
         <SendingTurn text=sending/>
+        <DeletedNotice/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
             chat_id=Some(chat_id)

@@ -5,6 +5,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::delete_row::{Below, DeleteRow};
 use super::turn_actions::EditLink;
 use super::verbs::Verbs;
 use crate::browser::dialog;
@@ -71,9 +72,11 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
 /// The button and its panel.
 #[component]
 fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
+    let below = Below::new(id);
     view! {
-        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare">
+        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare" on_toggle=move |()| below.ask()>
             {children()}
+            <DeleteRow below/>
         </Menu>
     }
 }

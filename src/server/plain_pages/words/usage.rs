@@ -27,8 +27,7 @@ pub const DELETED: &str = "Deleted chats";
 pub const CSV: &str = "Download as CSV";
 pub const ESTIMATED: &str = "≈ means estimated: computed from tokens and a list of prices. What your provider bills may \
                              differ. — means unknown; models on your own machine have no price.";
-pub const WHAT_COUNTS: &str =
-    "Every call of a provider counts, also those of stopped, failed and deleted replies. Days are in UTC.";
+pub const WHAT_COUNTS: &str = "Every call of a provider counts, also those of stopped, failed and deleted replies, until Trash is emptied of them. Days are in UTC.";
 
 pub fn caption(from: NaiveDate, to: NaiveDate) -> String {
     if from == to { format!("{from}") } else { format!("{from} to {to}") }

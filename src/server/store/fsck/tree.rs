@@ -30,10 +30,11 @@ rules! {
     FORK: "I4", "turns", "it begins its branch elsewhere than the branch forks",
         "SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id LEFT JOIN turns p ON p.id = t.prev_turn_id \
          WHERE (p.id IS NULL OR p.branch_id <> t.branch_id) AND t.prev_turn_id IS DISTINCT FROM b.fork_turn_id";
+    // Deleted ones included: they may come back.
     CHAIN: "I4", "turns", "its branch has another turn at the same place",
         "SELECT t.id FROM turns t JOIN (SELECT branch_id, depth, MIN(ord) AS first FROM turns \
-            WHERE deleted_at IS NULL GROUP BY branch_id, depth HAVING COUNT(*) > 1) d \
-         ON d.branch_id = t.branch_id AND d.depth = t.depth WHERE t.deleted_at IS NULL AND t.ord > d.first";
+            GROUP BY branch_id, depth HAVING COUNT(*) > 1) d \
+         ON d.branch_id = t.branch_id AND d.depth = t.depth WHERE t.ord > d.first";
     HEAD: "I4", "branches", "its head is not its last turn",
         "SELECT b.id FROM branches b LEFT JOIN turns h ON h.id = b.head_turn_id \
          WHERE b.deleted_at IS NULL AND (CASE \
@@ -53,6 +54,32 @@ rules! {
          WHERE t.role = 'user' AND p.role = 'user' AND e.kind IN ('send', 'edit')";
     REASON: "R5", "turns", "it ended in an error without a reason",
         "SELECT t.id FROM turns t WHERE t.status = 'error' AND t.error IS NULL";
+    DELETED_BRANCH: "I13", "turns", "it is not deleted, but its branch is",
+        "SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id \
+         WHERE t.deleted_at IS NULL AND b.deleted_at IS NOT NULL";
+    DELETED_FORK: "I13", "branches", "it is not deleted, but its chat is, or the turn that it leaves",
+        "SELECT b.id FROM branches b JOIN chats c ON c.id = b.chat_id LEFT JOIN turns f ON f.id = b.fork_turn_id \
+         WHERE b.deleted_at IS NULL AND (c.deleted_at IS NOT NULL OR f.deleted_at IS NOT NULL)";
+    DELETION_OF_TURN: "I13", "turns", "the deletion that took it is not in Trash, or is another chat's",
+        "SELECT t.id FROM turns t LEFT JOIN deletions d ON d.id = t.deletion_id \
+         WHERE t.deletion_id IS NOT NULL AND (d.id IS NULL OR d.chat_id <> t.chat_id)";
+    DELETION_OF_BRANCH: "I13", "branches", "the deletion that took it is not in Trash, or is another chat's",
+        "SELECT b.id FROM branches b LEFT JOIN deletions d ON d.id = b.deletion_id \
+         WHERE b.deletion_id IS NOT NULL AND (d.id IS NULL OR d.chat_id <> b.chat_id)";
+    DELETION_OF_CHAT: "I13", "chats", "the deletion that took it is not in Trash, or took something else",
+        "SELECT c.id FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id WHERE c.deletion_id IS NOT NULL \
+         AND (d.id IS NULL OR d.chat_id <> c.id OR d.kind <> 'chat' OR d.owner_id <> c.owner_id)";
+    // What a purge has begun to take is on its way.
+    DELETION_COUNTS: "I13", "deletions", "it is not what it says it took",
+        "SELECT d.id FROM deletions d JOIN chats c ON c.id = d.chat_id WHERE (c.owner_id <> d.owner_id \
+         OR (d.kind = 'chat') <> (c.deletion_id IS NOT DISTINCT FROM d.id) \
+         OR d.turns <> (SELECT COUNT(*) FROM turns t WHERE t.deletion_id = d.id) \
+         OR d.branches <> (SELECT COUNT(*) FROM branches b WHERE b.deletion_id = d.id) \
+         OR (d.kind <> 'chat' AND d.turns = 0 AND d.branches = 0)) \
+         AND NOT EXISTS (SELECT 1 FROM deletions p WHERE p.chat_id = d.chat_id AND p.purging_since IS NOT NULL)";
+    RUNNING_DELETED: "I13", "turns", "it is deleted, but not over",
+        "SELECT t.id FROM turns t WHERE t.deleted_at IS NOT NULL \
+         AND t.status NOT IN ('complete', 'cancelled', 'error')";
     DELETED_ABOVE: "I13", "turns", "it is not deleted, but what it hangs on is",
         "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id LEFT JOIN turns p ON p.id = t.prev_turn_id \
          WHERE t.deleted_at IS NULL AND (c.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL)";

@@ -1,0 +1,91 @@
+// Deleting a version with what is below it: by mouse, by keys alone, seen by another tab, undone at once and from Trash.
+import type { Locator, Page } from "@playwright/test";
+
+import { begin, expectStatus, hydrated, latestReply, open, replies, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import type { ModelServer } from "../../support/model_server.ts";
+
+async function talk(page: Page, model: ModelServer): Promise<void> {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "Two");
+  (await model.next()).answer("Second.");
+  await expect(replies(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "complete");
+}
+
+function menuOf(turn: Locator): Locator {
+  return turn.getByRole("button", { name: "More", exact: true });
+}
+
+test("a message goes with its reply, other tabs follow, and Undo brings both back", async ({ page, context, model }) => {
+  await talk(page, model);
+  const other = await context.newPage();
+  await open(other, page.url());
+  await expect(replies(other)).toHaveCount(2);
+
+  const second = page.locator("article[data-role=user]").last();
+  await menuOf(second).click();
+  await second.getByRole("button", { name: "Delete this version and 1 message below" }).click();
+  await expect(replies(page)).toHaveCount(1);
+  await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
+  await expect(page.getByRole("status").first()).toHaveText("Deleted. Undo available.");
+  await expect(page).toHaveURL(/\?at=/);
+  await expect(replies(other)).toHaveCount(1);
+
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(replies(page)).toHaveCount(2);
+  await expect(textOf(latestReply(page))).toHaveText("Second.");
+  await expect(page.getByText("Deleted 2 messages.")).toBeHidden();
+  await expect(replies(other)).toHaveCount(2);
+  await page.reload();
+  await hydrated(page);
+  await expect(textOf(latestReply(page))).toHaveText("Second.");
+});
+
+test("a version is deleted and brought back with keys alone", async ({ page, model }) => {
+  await talk(page, model);
+  await menuOf(latestReply(page)).focus();
+  await page.keyboard.press("Enter");
+  const row = latestReply(page).getByRole("button", { name: "Delete this version", exact: true });
+  await expect(row).toBeVisible();
+  for (let presses = 0; presses < 20 && !(await row.evaluate((element) => element === document.activeElement)); presses++) {
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+  await expect(replies(page)).toHaveCount(1);
+  // The nearest turn that is left has the focus.
+  await expect(page.locator("article[data-role=user]").last().getByRole("heading")).toBeFocused();
+  await page.keyboard.press("Control+z");
+  await expect(replies(page)).toHaveCount(2);
+  await expect(textOf(latestReply(page))).toHaveText("Second.");
+});
+
+test("a reply that is written is stopped, and what comes after a deletion stands beside it", async ({ page, model }) => {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "Two");
+  const running = await model.next();
+  running.say("half");
+  await expect(textOf(latestReply(page))).toHaveText("half");
+  const second = page.locator("article[data-role=user]").last();
+  await menuOf(second).click();
+  await second.getByRole("button", { name: /^Delete this version/ }).click();
+  await running.closed;
+  await expect(replies(page)).toHaveCount(1);
+  await send(page, "Three");
+  (await model.next()).answer("Third.");
+  await expect(replies(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "complete");
+
+  const chat = new URL(page.url()).pathname;
+  await page.goto("/trash");
+  await page.getByRole("button", { name: /^Restore Two/ }).click();
+  await expect(page).toHaveURL(new RegExp(chat));
+  await hydrated(page);
+  await expect(textOf(latestReply(page))).toHaveText("half");
+  await expectStatus(latestReply(page), "cancelled");
+  await expect(page.getByText("1/2")).toBeVisible();
+});

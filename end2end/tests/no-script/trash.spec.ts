@@ -1,0 +1,35 @@
+// Deleting and bringing back without script.
+import { choose, expectStatus, latestReply, replies, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a version is deleted by a form, undone, deleted again, restored from Trash and purged", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "Hello");
+  (await model.next()).answer("Good day.");
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
+  const remove = async () => {
+    await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+    await latestReply(page).getByRole("button", { name: "Delete this version and what is below it" }).click();
+    await expect(page.getByText("Deleted 1 message.")).toBeVisible();
+    await expect(replies(page)).toHaveCount(0);
+  };
+  await remove();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expectStatus(latestReply(page), "complete");
+  await expect(textOf(latestReply(page))).toHaveText("Good day.");
+
+  await remove();
+  await page.goto("/trash");
+  await expect(page.getByRole("listitem").filter({ hasText: "Good day." })).toContainText("1 message");
+  await page.getByRole("button", { name: /^Restore/ }).click();
+  await expect(textOf(latestReply(page))).toHaveText("Good day.");
+
+  await remove();
+  await page.goto("/trash");
+  await page.getByRole("button", { name: /^Delete for ever/ }).click();
+  await expect(page.getByRole("alertdialog", { name: /for ever\?/ })).toBeVisible();
+  await page.getByRole("button", { name: "Delete for ever", exact: true }).click();
+  await expect(page.getByText("Deleted for ever.")).toBeVisible();
+  await expect(page.getByText("Nothing is here.")).toBeVisible();
+});

@@ -1,0 +1,135 @@
+//! The page "Trash", and the forms that delete and bring back. Each form does one deed and sends the browser on with
+//! 303.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use super::plain_page::{Asked, Fields, see_other};
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::{BranchId, ChatId, Deleted, DeletionId, Invalid, TurnId, UserId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::trash::{Sure, TrashPage};
+use crate::server::plain_pages::words::trash as words;
+use crate::server::plain_pages::{Said, Section};
+use crate::server::service::ServiceError;
+
+/// What the page is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageQuery {
+    /// What is older than this deletion.
+    before: Option<DeletionId>,
+    /// What was done.
+    done: Option<Done>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Done {
+    Purged,
+    Emptied,
+}
+
+/// `GET /trash`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, Problem> {
+    let said = query.done.map(|done| match done {
+        Done::Purged => Said::Done(words::PURGED.into()),
+        Done::Emptied => Said::Done(words::EMPTIED.into()),
+    });
+    let page = TrashPage { before: query.before, ..page(&app, viewer.0, query.before).await? };
+    Ok(asked.answer(&app, StatusCode::OK, page.draw(said)))
+}
+
+/// `POST /forms/delete-turn`.
+pub async fn delete_turn(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id: TurnId = id(&fields, "turn_id")?;
+    Ok(to_rest(&app.service().delete_turn(viewer.0, id).await?))
+}
+
+/// `POST /forms/delete-branch`.
+pub async fn delete_branch(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id: BranchId = id(&fields, "branch_id")?;
+    Ok(to_rest(&app.service().delete_branch(viewer.0, id).await?))
+}
+
+/// `POST /forms/prune`.
+pub async fn prune(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let (chat, keep): (ChatId, TurnId) = (id(&fields, "chat_id")?, id(&fields, "keep")?);
+    Ok(to_rest(&app.service().prune_others(viewer.0, chat, keep).await?))
+}
+
+/// `POST /forms/restore`: back to the chat, or to Trash with the reason why not.
+pub async fn restore(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    fields: Fields,
+) -> Result<Response, Problem> {
+    let id: DeletionId = id(&fields, "deletion_id")?;
+    match app.service().restore_deletion(viewer.0, id).await {
+        Ok(restored) => Ok(see_other(&match restored.leaf {
+            Some(leaf) => format!("/c/{}?at={leaf}#latest", restored.chat_id),
+            None => format!("/c/{}#latest", restored.chat_id),
+        })),
+        Err(ServiceError::Conflict { message, .. }) => {
+            let page = page(&app, viewer.0, None).await?;
+            Ok(asked.answer(&app, StatusCode::CONFLICT, page.draw(Some(Said::Refused(words::not_restored(&message))))))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /forms/purge`: asks first, unless the form says that it was asked.
+pub async fn purge(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id: DeletionId = id(&fields, "deletion_id")?;
+    if fields.is_ticked("sure") {
+        app.service().purge(viewer.0, id).await?;
+        return Ok(to_trash("purged"));
+    }
+    let deletion = app.service().deletion(viewer.0, id).await?;
+    let page = TrashPage { sure: Some(Sure::One(deletion)), ..page(&app, viewer.0, None).await? };
+    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+}
+
+/// `POST /forms/empty-trash`: asks first, as `purge`.
+pub async fn empty(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    if fields.is_ticked("sure") {
+        app.service().empty_trash(viewer.0).await?;
+        return Ok(to_trash("emptied"));
+    }
+    let page = TrashPage { sure: Some(Sure::All), ..page(&app, viewer.0, None).await? };
+    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+}
+
+/// One more than the page shows says whether there are older ones.
+async fn page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<TrashPage, Problem> {
+    let mut deletions = app.service().trash(viewer, before, limits::PAGE_MAX + 1).await?;
+    let has_older = deletions.len() > limits::PAGE_MAX as usize;
+    deletions.truncate(limits::PAGE_MAX as usize);
+    Ok(TrashPage { deletions, has_older, before: None, now: app.now(), sure: None })
+}
+
+/// To what is left, with what was deleted in the address, so that the page can say it and offer to undo it.
+fn to_rest(deleted: &Deleted) -> Response {
+    let Deleted { chat_id, deletion_id, turns, leaf, .. } = deleted;
+    let at = leaf.map(|leaf| format!("at={leaf}&")).unwrap_or_default();
+    see_other(&format!("/c/{chat_id}?{at}deleted={deletion_id}&turns={turns}#latest"))
+}
+
+fn to_trash(done: &str) -> Response {
+    see_other(&format!("{}?done={done}", Section::Trash.path()))
+}
+
+fn id<T: std::str::FromStr>(fields: &Fields, name: &str) -> Result<T, Problem> {
+    let text = fields.text(name).ok_or_else(|| Problem::invalid(Invalid::new(name, "is missing")))?;
+    text.parse().map_err(|_| Problem::not_found())
+}

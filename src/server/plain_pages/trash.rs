@@ -1,0 +1,141 @@
+//! The page "Trash": what was deleted, when, how much, and how long it can still come back. Purging is asked about on
+//! the same page, because it cannot be undone.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::words::providers::ago;
+use super::words::trash as words;
+use super::{Page, Said, Section};
+use crate::domain::{DeletionId, limits};
+use crate::server::service::Deletion;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+/// What the page shows.
+pub struct TrashPage {
+    /// The newest first.
+    pub deletions: Vec<Deletion>,
+    pub has_older: bool,
+    /// Where this part of it begins; nothing for the newest.
+    pub before: Option<DeletionId>,
+    pub now: DateTime<Utc>,
+    /// What somebody wants to purge and was not asked about yet.
+    pub sure: Option<Sure>,
+}
+
+/// What is to go for ever.
+pub enum Sure {
+    One(Deletion),
+    All,
+}
+
+impl TrashPage {
+    /// The page, for its frame.
+    pub fn draw(self, said: Option<Said>) -> Page {
+        let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
+        let body = if rows.is_empty() {
+            view! { <p class="hint">{words::NOTHING}</p> }
+        } else {
+            view! {
+                <p class="lead">{words::lead()}</p>
+                {self.sure.is_none().then(empty)}
+                <ul class="trash">{rows}</ul>
+                {self.pages()}
+            }
+        };
+        let sure = self.sure.as_ref().map(ask);
+        Page { section: Section::Trash, title: words::TRASH.into(), said, body: view! { {sure}{body} } }
+    }
+
+    fn row(&self, deletion: &Deletion) -> AnyView {
+        let title = words::title(deletion.kind, &deletion.title);
+        let where_from = (deletion.root_turn().is_some() || deletion.root_branch().is_some())
+            .then(|| view! { <p class="hint" dir="auto">{words::in_chat(&deletion.chat_title)}</p> });
+        let exact = deletion.created_at.format("%Y-%m-%d %H:%M UTC").to_string();
+        let left = (deletion.created_at + limits::TRASH_KEPT - self.now).num_days();
+        let restore = if deletion.chat_is_deleted {
+            view! { <p class="hint">{words::CHAT_IS_DELETED}</p> }
+        } else {
+            deed("/forms/restore", deletion.id, words::RESTORE, &title, "button")
+        };
+        view! {
+            <li class="panel" data-deletion=deletion.id.to_string()>
+                <h2 dir="auto"><span class="hint">{words::kind(deletion.kind, deletion.role)}" "</span><bdi>{title.clone()}</bdi></h2>
+                {where_from}
+                <p class="hint">
+                    {words::counts(deletion.turns, deletion.branches)}
+                    " · "
+                    <time datetime=deletion.created_at.to_rfc3339() title=exact>
+                        {ago((self.now - deletion.created_at).num_seconds())}
+                    </time>
+                    " · "
+                    {words::days_left(left)}
+                </p>
+                <div class="deeds">
+                    {restore}
+                    {deed("/forms/purge", deletion.id, words::PURGE, &title, "button danger")}
+                </div>
+            </li>
+        }
+    }
+
+    fn pages(&self) -> AnyView {
+        let path = Section::Trash.path();
+        let newest = self.before.map(|_| view! { <a class="button" href=path>{words::NEWEST}</a> });
+        let last = self.deletions.last().filter(|_| self.has_older);
+        let older = last.map(|last| {
+            let address = format!("{path}?before={}", last.id);
+            view! { <a class="button" href=address>{words::OLDER}</a> }
+        });
+        view! { <div class="deeds">{newest}{older}</div> }
+    }
+}
+
+/// A form of one button. What it is about is part of its name.
+fn deed(action: &'static str, id: DeletionId, word: &'static str, title: &str, class: &'static str) -> AnyView {
+    view! {
+        <form method="post" action=action>
+            <input type="hidden" name="deletion_id" value=id.to_string()/>
+            <button type="submit" class=class>{word}<span class="quiet">" "{title.to_owned()}</span></button>
+        </form>
+    }
+}
+
+fn empty() -> AnyView {
+    view! {
+        <form class="deeds" method="post" action="/forms/empty-trash">
+            <button type="submit" class="button danger"><Icon name="trash"/>{words::EMPTY}</button>
+        </form>
+    }
+}
+
+fn ask(sure: &Sure) -> AnyView {
+    let (title, what, action, id, word) = match sure {
+        Sure::One(deletion) => (
+            words::purge_title(&words::title(deletion.kind, &deletion.title)),
+            words::purge_what(&words::counts(deletion.turns, deletion.branches)),
+            "/forms/purge",
+            Some(deletion.id),
+            words::PURGE_SURE,
+        ),
+        Sure::All => {
+            (words::EMPTY_TITLE.to_owned(), words::EMPTY_WHAT.to_owned(), "/forms/empty-trash", None, words::EMPTY_SURE)
+        }
+    };
+    let id = id.map(|id| view! { <input type="hidden" name="deletion_id" value=id.to_string()/> });
+    view! {
+        <section class="panel" role="alertdialog" aria-labelledby="sure-title" aria-describedby="sure-what">
+            <h2 id="sure-title" dir="auto">{title}</h2>
+            <p id="sure-what">{what}</p>
+            <div class="deeds">
+                <a class="button" href=Section::Trash.path() autofocus="">{words::KEEP}</a>
+                <form method="post" action=action>
+                    {id}
+                    <input type="hidden" name="sure" value="1"/>
+                    <button type="submit" class="button danger">{word}</button>
+                </form>
+            </div>
+        </section>
+    }
+}

@@ -1,0 +1,57 @@
+//! Deleting a turn, in its menu: a form, so it works without script; with script, a callback that can be undone on the
+//! spot.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::trash::count_below;
+use crate::browser::dialog;
+use crate::domain::TurnId;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::words::trash as words;
+
+/// What deletes a turn of the chat on screen. In the context of a chat's page.
+#[derive(Clone, Copy)]
+pub struct Deleting(pub Callback<TurnId>);
+
+/// How many turns would go, once the server has said so: it is asked when the menu opens.
+#[derive(Clone, Copy)]
+pub struct Below {
+    turn: TurnId,
+    count: RwSignal<Option<u64>>,
+}
+
+impl Below {
+    pub fn new(turn: TurnId) -> Self {
+        Self { turn, count: RwSignal::new(None) }
+    }
+
+    pub fn ask(self) {
+        spawn_local(async move {
+            if let Ok(count) = count_below(self.turn).await {
+                let _ = self.count.try_set(Some(count));
+            }
+        });
+    }
+}
+
+#[component]
+pub fn DeleteRow(below: Below) -> impl IntoView {
+    let deleting = use_context::<Deleting>();
+    let on_submit = move |event: SubmitEvent| {
+        if let Some(Deleting(run)) = deleting {
+            event.prevent_default();
+            dialog::close_popovers();
+            run.run(below.turn);
+        }
+    };
+    let label = move || below.count.get().map_or_else(|| words::DELETE_VERSION.to_owned(), words::delete_version);
+    view! {
+        <form method="post" action="/forms/delete-turn" class="menu-form" on:submit=on_submit>
+            <input type="hidden" name="turn_id" value=below.turn.to_string()/>
+            <button type="submit" class="menu-row danger"><Icon name="trash"/><span>{label}</span></button>
+        </form>
+    }
+}

@@ -1,0 +1,387 @@
+//! Deleting and bringing back over the service and over HTTP: with replies that run, from two tabs at once, by forms, and
+//! with ids and fields that cannot be.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use futures::future::join_all;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use turnleaf::domain::{TurnId, TurnStatus};
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::{StartTurn, Started};
+
+use crate::house::{House, answer, message, text};
+use crate::http_api::Api;
+
+fn words(count: usize) -> impl Iterator<Item = Answer> {
+    (0..count).map(|at| answer([text(&format!("reply {at}"))]))
+}
+
+fn scripted(answers: impl IntoIterator<Item = Answer>) -> Scripted {
+    Scripted::new("scripted", answers)
+}
+
+async fn go_on(house: &House, after: &Started, text: &str) -> Started {
+    let place = Wanted { prev_turn_id: Some(after.assistant_turn.id), ..Wanted::default() };
+    let next = StartTurn { chat_id: Some(after.chat.id), place, ..message(text) };
+    let started = house.service.start_turn(house.owner, next).await.unwrap();
+    house.ended(started.assistant_turn.id).await;
+    started
+}
+
+async fn path_of(house: &House, started: &Started, at: Option<TurnId>) -> Vec<TurnId> {
+    let path = house.service.path(house.owner, started.chat.id, at, 50).await.unwrap();
+    path.turns.into_iter().map(|turn| turn.id).collect()
+}
+
+#[tokio::test]
+async fn a_running_reply_below_is_stopped_and_stored_first() {
+    let open = Answer::Stream(vec![text("partial"), Step::Hang]);
+    let house = House::new(scripted([answer([text("one")]), open])).await;
+    let first = house.send("a").await;
+    house.ended(first.assistant_turn.id).await;
+    let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
+    let next = StartTurn { chat_id: Some(first.chat.id), place, ..message("b") };
+    let second = house.service.start_turn(house.owner, next).await.unwrap();
+
+    let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
+    assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (3, 0, 1));
+    assert_eq!(deleted.leaf, Some(first.user_turn.id));
+    assert_eq!(house.service.supervisor().running(), 0);
+    assert!(matches!(house.service.turn(house.owner, second.assistant_turn.id).await, Err(ServiceError::NotFound)));
+    house.check().await;
+
+    let restored = house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+    assert_eq!((restored.turns, restored.leaf), (3, Some(second.assistant_turn.id)));
+    let turn = house.service.turn(house.owner, second.assistant_turn.id).await.unwrap();
+    assert_eq!(turn.status, TurnStatus::Cancelled);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_chat_is_deleted_with_its_running_reply_and_another_branch_goes_on() {
+    let until = Arc::new(Notify::new());
+    let held = answer([text("slow"), Step::Until(until.clone()), text(" and done")]);
+    let open = Answer::Stream(vec![text("partial"), Step::Hang]);
+    let house = House::new(scripted([answer([text("one")]), held, open])).await;
+    let first = house.send("a").await;
+    house.ended(first.assistant_turn.id).await;
+    let retry = |id| house.service.retry_turn(house.owner, id, Wanted::default(), Default::default(), None);
+    let slow = retry(first.assistant_turn.id).await.unwrap();
+    // Deleting beside it does not touch it.
+    let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
+    assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (1, 0, 0));
+    assert_eq!(deleted.leaf, Some(slow.assistant_turn.id), "the version beside it");
+    until.notify_one();
+    assert_eq!(house.ended(slow.assistant_turn.id).await.content_text(), "slow and done");
+    let open = retry(slow.assistant_turn.id).await.unwrap();
+    let deleted = house.service.delete_chat(house.owner, first.chat.id).await.unwrap();
+    assert_eq!((deleted.turns, deleted.running_stopped, deleted.leaf), (3, 1, None));
+    house.check().await;
+    house.service.restore_chat(house.owner, first.chat.id).await.unwrap();
+    let turn = house.service.turn(house.owner, open.assistant_turn.id).await.unwrap();
+    assert_eq!(turn.status, TurnStatus::Cancelled);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn nothing_is_added_below_what_another_tab_deletes_at_the_same_moment() {
+    let house = House::new(scripted(words(80))).await;
+    for round in 0..8 {
+        let first = house.send("a").await;
+        house.ended(first.assistant_turn.id).await;
+        let send = |text: String| {
+            let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
+            let next = StartTurn { chat_id: Some(first.chat.id), place, ..message(&text) };
+            house.service.start_turn(house.owner, next)
+        };
+        let sending = join_all((0..4).map(|at| send(format!("{round}.{at}"))));
+        let deleting = house.service.delete_turn(house.owner, first.assistant_turn.id);
+        let (sent, deleted) = tokio::join!(sending, deleting);
+        let deleted = deleted.unwrap();
+        for sent in sent {
+            match sent {
+                Ok(sent) => {
+                    let gone = house.service.turn(house.owner, sent.assistant_turn.id).await;
+                    assert!(matches!(gone, Err(ServiceError::NotFound)), "it went too: {gone:?}");
+                }
+                Err(refused) => {
+                    assert!(matches!(refused, ServiceError::NotFound | ServiceError::Conflict { .. }), "{refused:?}")
+                }
+            }
+        }
+        assert_eq!(path_of(&house, &first, None).await, [first.user_turn.id]);
+        house.check().await;
+        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+        house.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_after_a_deletion_gets_a_branch_of_its_own() {
+    let house = House::new(scripted(words(3))).await;
+    let first = house.send("a").await;
+    house.ended(first.assistant_turn.id).await;
+    let second = go_on(&house, &first, "b").await;
+    assert_eq!(second.branch.id, first.branch.id);
+    let deleted = house.service.delete_turn(house.owner, second.user_turn.id).await.unwrap();
+    assert_eq!(deleted.leaf, Some(first.assistant_turn.id));
+    let other = go_on(&house, &first, "c").await;
+    assert_ne!(other.branch.id, first.branch.id);
+    let restored = house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+    assert_eq!(restored.leaf, Some(second.assistant_turn.id));
+    let versions = house.service.turn_with_siblings(house.owner, second.user_turn.id).await.unwrap().siblings;
+    assert_eq!(versions, [second.user_turn.id, other.user_turn.id]);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_branch_takes_what_only_it_holds_and_pruning_takes_the_others() {
+    let house = House::new(scripted(words(5))).await;
+    let first = house.send("a").await;
+    house.ended(first.assistant_turn.id).await;
+    let second = go_on(&house, &first, "b").await;
+    let side = go_on(&house, &first, "side").await;
+    let deeper = go_on(&house, &side, "deeper").await;
+    assert_eq!(deeper.branch.id, side.branch.id);
+    let deleted = house.service.delete_branch(house.owner, side.branch.id).await.unwrap();
+    assert_eq!((deleted.turns, deleted.branches, deleted.leaf), (4, 1, Some(second.assistant_turn.id)));
+    house.check().await;
+    house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+
+    let pruned = house.service.prune_others(house.owner, first.chat.id, side.user_turn.id).await.unwrap();
+    assert_eq!((pruned.turns, pruned.branches, pruned.leaf), (2, 0, Some(deeper.assistant_turn.id)));
+    let whole = path_of(&house, &first, None).await;
+    assert_eq!(whole.last(), Some(&deeper.assistant_turn.id));
+    house.check().await;
+    let again = house.service.prune_others(house.owner, first.chat.id, side.user_turn.id).await;
+    assert!(matches!(again, Err(ServiceError::Conflict { code: "nothing_to_prune", .. })));
+    let all = house.service.delete_branch(house.owner, first.branch.id).await;
+    assert!(matches!(all, Err(ServiceError::Conflict { code: "last_branch", .. })));
+    house.service.restore_deletion(house.owner, pruned.deletion_id).await.unwrap();
+    house.check().await;
+}
+
+impl Api {
+    /// A page of the application, as the server draws it.
+    async fn html(&self, path: &str) -> String {
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let response = self.send(request).await;
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+}
+
+async fn sent(api: &Api, chat: &str, text: &str) -> Value {
+    let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": text }))).await;
+    assert_eq!(status, StatusCode::CREATED, "{started}");
+    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    started
+}
+
+#[tokio::test]
+async fn a_deleted_turn_is_nowhere_until_it_is_restored() {
+    let api = Api::new(words(3)).await;
+    let chat = api.chat().await;
+    let first = sent(&api, &chat, "a").await;
+    let second = sent(&api, &chat, "b").await;
+    let of = |started: &Value, role: &str| started[role]["id"].as_str().unwrap().to_owned();
+    let (question, reply) = (of(&second, "user_turn"), of(&second, "assistant_turn"));
+    let rev = |chat: Value| chat["rev"].as_i64().unwrap();
+    let before = rev(api.call("GET", &format!("/api/chats/{chat}"), None).await.1);
+
+    let (status, deleted) = api.call("DELETE", &format!("/api/turns/{question}"), None).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(
+        (&deleted["turns"], &deleted["branches"], &deleted["running_stopped"]),
+        (&json!(2), &json!(0), &json!(0))
+    );
+    assert_eq!(deleted["leaf"], first["assistant_turn"]["id"]);
+    let between = rev(api.call("GET", &format!("/api/chats/{chat}"), None).await.1);
+    assert!(between > before);
+    for (method, path, body) in [
+        ("GET", format!("/api/turns/{reply}"), None),
+        ("DELETE", format!("/api/turns/{reply}"), None),
+        ("GET", format!("/api/turns/{reply}/events"), None),
+        ("GET", format!("/api/turns/{reply}/siblings"), None),
+        ("GET", format!("/api/chats/{chat}/turns?from={reply}"), None),
+        ("GET", format!("/api/chats/{chat}/path/{reply}"), None),
+        ("GET", format!("/api/turns/{reply}/generations"), None),
+        ("POST", format!("/api/turns/{reply}/retry"), Some(json!({}))),
+        ("POST", format!("/api/turns/{reply}/stop"), None),
+        ("POST", format!("/api/turns/{question}/edit"), Some(json!({ "text": "c" }))),
+        ("POST", format!("/api/chats/{chat}/turns"), Some(json!({ "text": "c", "prev_turn_id": reply }))),
+        ("POST", format!("/api/chats/{chat}/prune"), Some(json!({ "keep": reply }))),
+    ] {
+        let (status, said) = api.call(method, &path, body).await;
+        assert_eq!((status, &said["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
+    }
+    let (_, trash) = api.call("GET", "/api/trash", None).await;
+    assert_eq!(trash.as_array().unwrap().len(), 1);
+    let listed = &trash[0];
+    assert_eq!(
+        (&listed["id"], &listed["kind"], &listed["role"]),
+        (&deleted["deletion_id"], &json!("turn"), &json!("user"))
+    );
+    assert_eq!(
+        (&listed["title"], &listed["turns"], &listed["chat_is_deleted"]),
+        (&json!("b"), &json!(2), &json!(false))
+    );
+
+    // Any turn of it names the deletion.
+    let (status, restored) = api.call("POST", &format!("/api/turns/{reply}/restore"), None).await;
+    assert_eq!((status, &restored["turns"], &restored["leaf"]), (StatusCode::OK, &json!(2), &json!(reply)));
+    assert_eq!(api.call("GET", &format!("/api/turns/{reply}"), None).await.0, StatusCode::OK);
+    assert!(rev(api.call("GET", &format!("/api/chats/{chat}"), None).await.1) > between);
+    assert_eq!(api.call("POST", &format!("/api/turns/{reply}/restore"), None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn what_was_deleted_later_comes_back_first_and_purging_is_for_ever() {
+    let api = Api::new(words(3)).await;
+    let chat = api.chat().await;
+    let first = sent(&api, &chat, "a").await;
+    let second = sent(&api, &chat, "b").await;
+    let delete = async |started: &Value| {
+        let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
+        api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
+    };
+    let (inner, outer) = (delete(&second).await, delete(&first).await);
+    let (status, said) = api.call("POST", &format!("/api/trash/{inner}/restore"), None).await;
+    assert_eq!((status, &said["code"]), (StatusCode::CONFLICT, &json!("parent_deleted")));
+    assert_eq!(said["deletion_id"], json!(outer));
+    assert!(said["detail"].as_str().unwrap().contains("“a”"), "{said}");
+    assert_eq!(api.call("POST", &format!("/api/trash/{outer}/restore"), None).await.0, StatusCode::OK);
+    assert_eq!(api.call("POST", &format!("/api/trash/{inner}/restore"), None).await.0, StatusCode::OK);
+    api.house.check().await;
+
+    let inner = delete(&second).await;
+    assert_eq!(api.call("DELETE", &format!("/api/trash/{inner}"), None).await.0, StatusCode::NO_CONTENT);
+    for (method, path) in [("DELETE", format!("/api/trash/{inner}")), ("POST", format!("/api/trash/{inner}/restore"))] {
+        assert_eq!(api.call(method, &path, None).await.0, StatusCode::NOT_FOUND, "{method}");
+    }
+    // The branch can go on where the purged turns stood.
+    let third = sent(&api, &chat, "c").await;
+    assert_eq!(third["branch"]["id"], first["branch"]["id"]);
+    delete(&first).await;
+    assert_eq!(api.call("DELETE", &format!("/api/chats/{chat}"), None).await.0, StatusCode::NO_CONTENT);
+    let (_, trash) = api.call("GET", "/api/trash", None).await;
+    let kinds: Vec<&Value> = trash.as_array().unwrap().iter().map(|deletion| &deletion["kind"]).collect();
+    assert_eq!(kinds, ["chat", "turn"]);
+    assert_eq!(trash[1]["chat_is_deleted"], true);
+    assert_eq!(api.call("DELETE", "/api/trash", None).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
+    assert_eq!(api.call("POST", &format!("/api/chats/{chat}/restore"), None).await.0, StatusCode::NOT_FOUND);
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn bad_ids_and_fields_are_refused_by_name() {
+    let api = Api::new(words(1)).await;
+    let chat = api.chat().await;
+    let strange = "00000000-0000-0000-0000-000000000000";
+    for (method, path) in [
+        ("DELETE", format!("/api/turns/{strange}")),
+        ("DELETE", "/api/turns/1".into()),
+        ("POST", format!("/api/turns/{strange}/restore")),
+        ("DELETE", format!("/api/branches/{strange}")),
+        ("POST", format!("/api/branches/{strange}/restore")),
+        ("DELETE", format!("/api/trash/{strange}")),
+        ("POST", format!("/api/trash/{strange}/restore")),
+        ("POST", format!("/api/trash/{}/restore", strange.to_uppercase() + "A")),
+        ("DELETE", format!("/api/chats/{strange}")),
+    ] {
+        let (status, said) = api.call(method, &path, None).await;
+        assert_eq!((status, &said["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
+    }
+    for (query, field) in
+        [("limit=0", "limit"), ("limit=201", "limit"), ("limit=x", "limit"), ("before=1", "before"), ("page=2", "page")]
+    {
+        let (status, said) = api.call("GET", &format!("/api/trash?{query}"), None).await;
+        assert_eq!((status, &said["field"]), (StatusCode::BAD_REQUEST, &json!(field)), "{query}: {said}");
+    }
+    let prune = format!("/api/chats/{chat}/prune");
+    for (body, status) in [
+        (json!({}), StatusCode::BAD_REQUEST),
+        (json!({ "keep": "1" }), StatusCode::BAD_REQUEST),
+        (json!({ "keep": strange, "and": 1 }), StatusCode::BAD_REQUEST),
+        (json!({ "keep": strange }), StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(api.call("POST", &prune, Some(body.clone())).await.0, status, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
+    let api = Api::new(words(4)).await;
+    let chat = api.chat().await;
+    sent(&api, &chat, "first <words>").await;
+    let second = sent(&api, &chat, "b").await;
+    let question = second["user_turn"]["id"].as_str().unwrap();
+    let (status, to) = api.form("/forms/delete-turn", &[("turn_id", question)]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert!(to.starts_with(&format!("/c/{chat}?at=")) && to.ends_with("&turns=2"), "{to}");
+    let deletion = to.split("deleted=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    let page = api.html(&to).await;
+    assert!(page.contains("Deleted 2 messages.") && page.contains("action=\"/forms/restore\""), "{page}");
+    assert!(page.contains(&format!("name=\"deletion_id\" value=\"{deletion}\"")));
+
+    let page = api.page("/trash").await;
+    assert!(page.contains(&format!("data-deletion=\"{deletion}\"")) && page.contains("2 messages"), "{page}");
+    assert!(page.contains("29 days left") || page.contains("30 days left"), "{page}");
+    assert!(page.contains("in “first &lt;words&gt;”"), "{page}");
+
+    let (status, to) = api.form("/forms/restore", &[("deletion_id", &deletion)]).await;
+    assert_eq!((status, to.starts_with(&format!("/c/{chat}?at="))), (StatusCode::SEE_OTHER, true));
+    assert!(api.page("/trash").await.contains("Nothing is here."));
+
+    let first = api.call("GET", &format!("/api/chats/{chat}"), None).await.1;
+    let branch = first["branches"][0]["id"].as_str().unwrap();
+    let (status, page) = api.form("/forms/delete-branch", &[("branch_id", branch)]).await;
+    assert_eq!((status, page.contains("last_branch")), (StatusCode::CONFLICT, true));
+    let retry = format!("/api/turns/{}/retry", second["assistant_turn"]["id"].as_str().unwrap());
+    let (_, retried) = api.call("POST", &retry, Some(json!({}))).await;
+    let reply = retried["assistant_turn"]["id"].as_str().unwrap();
+    api.events(reply, &[]).await;
+    let (status, to) = api.form("/forms/prune", &[("chat_id", &chat), ("keep", reply)]).await;
+    assert_eq!((status, to.ends_with("&turns=1")), (StatusCode::SEE_OTHER, true), "{to}");
+    let deletion = to.split("deleted=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+
+    // Asked first, and nothing is gone by asking.
+    let (status, page) = api.form("/forms/purge", &[("deletion_id", &deletion)]).await;
+    assert_eq!((status, page.contains("name=\"sure\"")), (StatusCode::OK, true));
+    let (_, page) = api.form("/forms/empty-trash", &[]).await;
+    assert!(page.contains("Empty Trash?"), "{page}");
+    assert!(api.page("/trash").await.contains(&deletion));
+    let (_, to) = api.form("/forms/purge", &[("deletion_id", &deletion), ("sure", "1")]).await;
+    assert!(api.page(&to).await.contains("Deleted for ever."));
+    let (_, to) = api.form("/forms/empty-trash", &[("sure", "1")]).await;
+    assert!(api.page(&to).await.contains("Trash is empty."));
+    assert_eq!(api.form("/forms/restore", &[("deletion_id", &deletion)]).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(api.form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn the_trash_page_says_why_something_cannot_come_back_yet() {
+    let api = Api::new(words(3)).await;
+    let chat = api.chat().await;
+    let first = sent(&api, &chat, "a").await;
+    let second = sent(&api, &chat, "b").await;
+    let delete = async |started: &Value| {
+        let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
+        api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
+    };
+    let (inner, _) = (delete(&second).await, delete(&first).await);
+    let (status, page) = api.form("/forms/restore", &[("deletion_id", &inner)]).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(page.contains("Not restored. It hangs on something that was deleted later (“a”); bring that back first."));
+    api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
+    assert!(api.page("/trash").await.contains("Its chat was deleted later: restore that first."));
+}
