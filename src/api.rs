@@ -5,5 +5,6 @@ pub mod chats;
 pub mod drafts;
 pub mod error;
 pub mod json;
+pub mod tree;
 pub mod turns;
 pub mod view;

@@ -1,6 +1,8 @@
 //! What server functions hand to pages: domain things with what a page needs beside them. Not for rules: those are in
 //! `domain`.
 
+pub mod tree;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,8 @@ pub struct ChatPage {
     pub turns: Vec<TurnView>,
     /// Whether the path has turns before the first of `turns`.
     pub has_more_before: bool,
+    /// Ends of the chat's tree.
+    pub leaves: u64,
     pub draft: DraftView,
     pub models: Vec<Model>,
     pub notices: Vec<Notice>,
@@ -59,6 +63,8 @@ pub struct ChatGlance {
     pub title: String,
     /// The end of the path that goes through the page's own end; of another path when that turn is gone.
     pub leaf: Option<TurnId>,
+    /// Ends of the chat's tree.
+    pub leaves: u64,
     /// The draft, when it is newer than the one the page knows.
     pub draft: Option<DraftView>,
 }

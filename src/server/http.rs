@@ -29,6 +29,7 @@ pub mod routes;
 pub mod serve;
 mod settings;
 mod site_pages;
+mod tree;
 mod turns;
 mod usage;
 mod viewer;

@@ -1,6 +1,8 @@
 //! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
 //! Server functions and forms both end here.
 
+mod tree;
+
 use crate::api::error::ApiError;
 use crate::api::view::{
     BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
@@ -51,6 +53,7 @@ impl Pages {
             branch: None,
             turns: Vec::new(),
             has_more_before: false,
+            leaves: 0,
             draft,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
@@ -86,6 +89,7 @@ impl Pages {
         });
         page.turns = draw(views.collect()).await?;
         page.has_more_before = path.has_more_before;
+        page.leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
         page.chat = Some(path.chat);
         page.branch = path.branch;
@@ -101,7 +105,8 @@ impl Pages {
     ) -> Result<ChatGlance, ApiError> {
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
         let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
-        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, draft: draft.map(draft_view) })
+        let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
+        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
     }
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {

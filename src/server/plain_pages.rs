@@ -4,7 +4,9 @@
 //!
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
+pub mod branches;
 pub mod chat_settings;
+pub mod drawing;
 pub mod field;
 pub mod frame;
 pub mod providers;

@@ -8,6 +8,7 @@ pub mod error;
 pub mod exchanges;
 pub mod generations;
 pub mod messages;
+pub mod outline;
 pub mod paths;
 pub mod placement;
 pub mod providers;

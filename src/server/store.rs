@@ -35,7 +35,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 16] = [
+    let files: [(&str, &[(&str, &str)]); 17] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -49,6 +49,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
+        ("turns/outline", turns::outline::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),

@@ -33,7 +33,7 @@ mod versions;
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
-use turn_heading::{article_id, heading_id};
+pub use turn_heading::{TurnTime, article_id, heading_id};
 use user_turn::UserTurn;
 
 /// The list's id: what the scroll controller watches.

@@ -7,7 +7,7 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, turns, usage,
+    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, tree, turns, usage,
 };
 use crate::server::app::App;
 
@@ -45,6 +45,9 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
+        .route("/c/{id}/branches", get(tree::branches))
+        .route("/c/{id}/drawing", get(tree::drawing))
+        .route("/forms/branch", post(tree::change))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))

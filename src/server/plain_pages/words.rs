@@ -1,6 +1,7 @@
 //! What the plain pages say in English, beside the words that they share with the application (`ui::words`).
 
 pub mod providers;
+pub mod tree;
 pub mod usage;
 
 pub const BACK: &str = "Chats";

@@ -10,6 +10,7 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
 use crate::server::store::turn_blocks::{self, BlockOf};
 
+pub mod outline;
 pub mod read;
 pub mod tree;
 

@@ -28,6 +28,7 @@ use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::{Transcript, show_sent};
+use crate::ui::tree::panel::{OnScreen, TreePanel};
 use crate::ui::words;
 
 /// The page at `/c/{chat}`.
@@ -97,15 +98,22 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let state = ChatState::new(page.turns.clone(), reload);
     slot.set_value(Some(state));
     let branch = RwSignal::new(page.branch.clone());
-    follow_address(state, move |page| branch.set(page.branch), chat_id);
-    let draft_elsewhere = RwSignal::new(page.draft.clone());
-    let began_here = elsewhere::watch(state, &page, chat_id, draft_elsewhere, move |page| {
-        state.show(page.turns);
+    let leaves = RwSignal::new(page.leaves);
+    let changes = RwSignal::new(0);
+    let rest = move |page: ChatPage| {
         branch.set(page.branch);
+        leaves.set(page.leaves);
+    };
+    follow_address(state, rest, chat_id);
+    let draft_elsewhere = RwSignal::new(page.draft.clone());
+    let began_here = elsewhere::watch(state, &page, chat_id, draft_elsewhere, leaves, move |page| {
+        state.show(page.turns.clone());
+        rest(page);
     });
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
+    stand_beside_tree(chat_id, branch, leaf, running, leaves, changes);
     let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let sending = RwSignal::new(None::<String>);
@@ -129,7 +137,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
-        <ChatHeader chat title branch models=models.clone()/>
+        <ChatHeader chat title branch models=models.clone() leaves/>
         <Transcript state on_stop on_retry=retrying(state, branch, began_here) at=at_in_address().get_untracked()/>
         <SendingTurn text=sending/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
@@ -205,6 +213,7 @@ fn title_of(chat: &Chat) -> Signal<String> {
 /// Shows the path that the address asks for when it changes while the chat is open: another version, or Back.
 fn follow_address(state: ChatState, rest: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
     let at = at_in_address();
+    let panel = use_context::<TreePanel>();
     let show = move |_, now| {
         spawn_local(async move {
             let Ok(page) = load_chat(Some(chat_id), now).await else { return };
@@ -212,10 +221,32 @@ fn follow_address(state: ChatState, rest: impl Fn(ChatPage) + Copy + 'static, ch
             if at.try_get_untracked() == Some(now) {
                 state.show(page.turns.clone());
                 rest(page);
+                if let Some(panel) = panel {
+                    request_animation_frame(move || panel.arrive(now));
+                }
             }
         });
     };
     on_change(move || at.get(), show);
+}
+
+/// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
+fn stand_beside_tree(
+    chat: ChatId,
+    branch: RwSignal<Option<Branch>>,
+    leaf: Signal<Option<TurnId>>,
+    running: Signal<Option<TurnId>>,
+    leaves: RwSignal<u64>,
+    changes: RwSignal<u64>,
+) {
+    let Some(panel) = use_context::<TreePanel>() else { return };
+    on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
+    let on_branch = Callback::new(move |changed: Branch| {
+        if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
+            branch.set(Some(changed));
+        }
+    });
+    panel.stands_beside(OnScreen { chat, leaf, changes, on_branch });
 }
 
 /// The list of chats shows which ones are being answered, and the title that the first message gave.
