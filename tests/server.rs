@@ -9,6 +9,9 @@ mod bad_bytes;
 mod branches;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
+#[path = "store/databases.rs"]
+#[expect(dead_code, reason = "the store's tests use more of it")]
+mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
@@ -18,6 +21,8 @@ mod house;
 mod http_api;
 #[path = "server/kept_responses.rs"]
 mod kept_responses;
+#[path = "server/once.rs"]
+mod once;
 #[path = "server/parameters.rs"]
 mod parameters;
 #[path = "server/providers.rs"]
@@ -26,6 +31,8 @@ mod providers;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/socket.rs"]
+mod socket;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/wire.rs"]

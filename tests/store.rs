@@ -16,6 +16,8 @@ mod failures;
 mod fsck;
 #[path = "store/migrations.rs"]
 mod migrations;
+#[path = "store/paths.rs"]
+mod paths;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]

@@ -93,8 +93,17 @@ pub const COMMIT_BYTES: usize = 2 << 20;
 /// How long growth may wait for its frame when more is right behind it.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
+/// WebSockets: how many are open at once, how large a message may be (a user message with what JSON makes of it), how
+/// many at once and a second, and how long a client may take nothing.
+pub const SOCKETS: usize = 256;
+pub const SOCKET_MESSAGE_BYTES: usize = 2 << 20;
+pub const SOCKET_BURST: f64 = 20.0;
+pub const SOCKET_MESSAGES_A_SECOND: f64 = 2.0;
+pub const SOCKET_PATIENCE: Duration = Duration::from_secs(20);
 /// How long the journal of a finished turn is kept: longer than any browser stays away and still comes back.
 pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+/// How long a request that made something is remembered by its name.
+pub const REQUESTS_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// From SIGTERM to the exit.
 pub const DRAIN: Duration = Duration::from_secs(30);
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use leptos::config::LeptosOptions;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::domain::UserId;
 use crate::server::http::headers::Transport;
@@ -17,6 +18,7 @@ struct Handles {
     transport: Transport,
     closing: CancellationToken,
     draining: CancellationToken,
+    sockets: TaskTracker,
 }
 
 /// Everything a request may use.
@@ -32,7 +34,8 @@ impl App {
         draining: CancellationToken,
         closing: CancellationToken,
     ) -> Self {
-        Self(Arc::new(Handles { service, leptos, transport, closing, draining }))
+        let sockets = TaskTracker::new();
+        Self(Arc::new(Handles { service, leptos, transport, closing, draining, sockets }))
     }
 
     pub fn service(&self) -> &Service {
@@ -53,6 +56,12 @@ impl App {
 
     pub fn closing(&self) -> &CancellationToken {
         &self.0.closing
+    }
+
+    /// The open WebSockets, which the accept loop does not know: a connection that was upgraded is no connection of
+    /// its any more.
+    pub fn sockets(&self) -> &TaskTracker {
+        &self.0.sockets
     }
 
     pub fn is_draining(&self) -> bool {

@@ -2,6 +2,7 @@
 //! lie the shell around every route (`router`), the shapes of requests and errors (`json`, `query`, `path_id`,
 //! `problem`) and the accept loop (`serve`).
 
+mod accept;
 pub mod assets;
 mod branches;
 mod chat_settings;
@@ -14,6 +15,7 @@ mod generations;
 pub mod headers;
 pub mod health;
 pub mod host;
+mod idempotency;
 pub mod json;
 mod json_shape;
 pub mod path_id;
@@ -29,6 +31,7 @@ pub mod routes;
 pub mod serve;
 mod settings;
 mod site_pages;
+mod socket;
 mod tree;
 mod turns;
 mod usage;

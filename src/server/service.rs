@@ -7,13 +7,16 @@ pub mod drafts;
 pub mod error;
 pub mod exchanges;
 pub mod generations;
+pub mod growth;
 pub mod messages;
+pub mod once;
 pub mod outline;
 pub mod paths;
 pub mod placement;
 pub mod providers;
 pub mod turns;
 pub mod usage;
+pub mod window;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.

@@ -20,6 +20,7 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod providers;
+pub mod requests;
 pub mod settings;
 pub mod spending;
 pub mod turn_blocks;
@@ -35,7 +36,7 @@ pub use error::StoreError;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
-    let files: [(&str, &[(&str, &str)]); 17] = [
+    let files: [(&str, &[(&str, &str)]); _] = [
         ("branches", branches::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
@@ -44,6 +45,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
         ("providers", providers::STATEMENTS),
+        ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
@@ -51,6 +53,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns", turns::STATEMENTS),
         ("turns/outline", turns::outline::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("users", users::STATEMENTS),
     ];

@@ -69,7 +69,7 @@ impl Talk {
     /// A chat with a system prompt, so that it stands before everything.
     pub async fn with_system_prompt(mut self, prompt: &str) -> Self {
         let new = turnleaf::server::service::chats::NewChat { system_prompt: prompt.into(), ..Default::default() };
-        let (chat, _) = self.house.service.create_chat(self.house.owner, new).await.unwrap();
+        let (chat, _) = self.house.service.create_chat(self.house.owner, new).await.unwrap().it;
         self.chat = Some(chat.id);
         self
     }

@@ -97,7 +97,7 @@ async fn the_fork_that_a_refusal_offers_is_ready_to_post() {
         model: fork["model"].as_str().map(str::to_owned),
         ..NewBranch::default()
     };
-    let branch = house.service.create_branch(house.owner, first.chat.id, new).await.unwrap();
+    let branch = house.service.create_branch(house.owner, first.chat.id, new).await.unwrap().it;
     assert_eq!((branch.head_turn_id, branch.fork_turn_id), (None, Some(first.assistant_turn.id)));
     let place = Wanted { branch_id: Some(branch.id), ..Wanted::default() };
     let sent = go_on(&house, &first, "b", place).await;

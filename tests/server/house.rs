@@ -71,10 +71,21 @@ impl House {
         Self::storing(tempfile::tempdir().unwrap(), registry, "a key for tests", false).await
     }
 
+    /// A database that is migrated already, of whichever kind, answered by this provider.
+    pub async fn upon(db: Db, provider: Scripted) -> Self {
+        let models = vec!["model-a".into(), "model-b".into()];
+        let registry = Registry::of_providers(vec![(Arc::new(provider), models)]);
+        Self::with(tempfile::tempdir().unwrap(), db, registry, "a key for tests", true).await
+    }
+
     async fn storing(dir: tempfile::TempDir, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
-        db.migrate(None, clock.now()).await.unwrap();
+        db.migrate(None, SystemClock.now()).await.unwrap();
+        Self::with(dir, db, registry, sealing_key, stores_raw).await
+    }
+
+    async fn with(dir: tempfile::TempDir, db: Db, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();

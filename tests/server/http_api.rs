@@ -23,7 +23,9 @@ use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::{Config, Flags};
 
 pub struct Api {
-    router: Router,
+    pub router: Router,
+    /// Cancelled when open streams must end.
+    pub closing: CancellationToken,
     pub house: House,
 }
 
@@ -40,13 +42,14 @@ impl Api {
     pub fn over(house: House) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
-        let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), token.clone());
+        let closing = token.clone();
+        let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), closing.clone());
         let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
         let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
         let hosts = AllowedHosts::new(&security, [[127, 0, 0, 1].into()]);
         let router =
             routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..HttpConfig::default() });
-        Self { router, house }
+        Self { router, closing, house }
     }
 
     pub async fn send(&self, request: Request<Body>) -> Response<Body> {
@@ -127,6 +130,61 @@ async fn a_script_can_hold_a_conversation() {
     let raw = api.send(raw.body(Body::empty()).unwrap()).await;
     assert_eq!(raw.headers()["content-security-policy"], "default-src 'none'; sandbox");
     api.house.check().await;
+}
+
+/// Seed 004's lines: what the model says, nothing else; reasoning in pieces, each but the first of a block with `append`.
+#[tokio::test]
+async fn lines_of_json_are_those_of_the_provider_design() {
+    let call =
+        delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }));
+    let asks = [vec![thinking("first"), text("I look."), call], crate::house::finish("tool_calls")].concat();
+    let provider = Scripted::new("scripted", [Answer::Stream(asks), answer([thinking("second"), text("Seen.")])])
+        .with_tools(
+            vec![turnleaf::domain::tool::ToolSpec {
+                name: "look".into(),
+                description: String::new(),
+                parameters: json!({}),
+            }],
+            |_, _| Some(turnleaf::server::outbound::provider::ToolOutcome { result: json!("x"), is_error: false }),
+        );
+    let api = Api::of(provider).await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn = started["assistant_turn"]["id"].as_str().unwrap();
+    let (_, sse) = api.events(turn, &[("accept", "text/event-stream, application/x-ndjson;q=0.1")]).await;
+    assert!(sse.starts_with("retry: "), "{sse}");
+    let (_, lines) = api.events(turn, &[("accept", "application/x-ndjson, text/event-stream;q=0.1")]).await;
+    assert!(lines.ends_with('\n'));
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut told: Vec<(String, String)> = Vec::new();
+    for line in &lines {
+        let fields = line.as_object().unwrap();
+        assert!(fields.keys().all(|key| ["type", "content", "append"].contains(&key.as_str())), "{line}");
+        let (kind, content) = (line["type"].as_str().unwrap(), line["content"].as_str().unwrap());
+        let appends = match kind {
+            "thinking" => line["append"] == true,
+            // Pieces of text follow each other without a word about it.
+            "text" => told.last().is_some_and(|(last, _)| last == "text") && fields.len() == 2,
+            other => panic!("{other}"),
+        };
+        if appends {
+            told.last_mut().unwrap().1.push_str(content);
+        } else {
+            told.push((kind.into(), content.into()));
+        }
+    }
+    let told: Vec<(&str, &str)> = told.iter().map(|(kind, content)| (kind.as_str(), content.as_str())).collect();
+    assert_eq!(told, [("thinking", "first"), ("text", "I look."), ("thinking", "second"), ("text", "Seen.")]);
+
+    // Behind the start of a block there is only growth.
+    let (_, events) = api.events(turn, &[]).await;
+    let begun = events.split("\n\n").position(|event| event.contains("\"type\":\"block_start\"")).unwrap();
+    let (_, rest) =
+        api.events(turn, &[("accept", "application/x-ndjson"), ("last-event-id", &format!("{turn}:{begun}"))]).await;
+    assert_eq!(
+        serde_json::from_str::<Value>(rest.lines().next().unwrap()).unwrap(),
+        json!({ "type": "thinking", "content": "first", "append": true })
+    );
 }
 
 #[tokio::test]

@@ -11,12 +11,13 @@ use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
 use turnleaf::server::store::providers::{ProviderSettings, StoredProvider};
+use turnleaf::server::store::requests::Request;
 use turnleaf::server::store::turn_blocks::BlockOf;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::turns::Progress;
 use turnleaf::server::store::{
-    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, providers, settings, turn_blocks,
-    turn_events, turns, users,
+    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, providers, requests, settings,
+    turn_blocks, turn_events, turns, users,
 };
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};
@@ -50,7 +51,54 @@ pub async fn begin(db: &Db) -> Story {
     the_tree_grows(db, &story).await;
     drafts_and_settings(db, &story).await;
     providers_are_their_owners(db, &story).await;
+    requests_are_remembered_by_their_names(db, &story).await;
     story
+}
+
+async fn requests_are_remembered_by_their_names(db: &Db, story: &Story) {
+    let request = |made: &str| Request { client_request_id: "k".into(), hash: vec![1, 2], made_id: made.into() };
+    let claim = async |owner: UserId, made: &str, now| {
+        let mut tx = db.begin().await.unwrap();
+        let earlier = requests::claim(&mut tx, owner, &request(made), now).await.unwrap();
+        tx.commit().await.unwrap();
+        earlier
+    };
+    let then = now();
+    assert_eq!(claim(story.owner, "first", then).await, None);
+    assert_eq!(claim(story.owner, "second", then).await, Some(request("first")));
+    let forget = async |before| {
+        let mut tx = db.begin().await.unwrap();
+        requests::forget(&mut tx, before).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    forget(then).await;
+    assert_eq!(claim(story.owner, "third", then).await, Some(request("first")), "not older than that");
+    // A name that is rolled back was never taken.
+    let mut tx = db.begin().await.unwrap();
+    let other = Request { client_request_id: "other".into(), ..request("never") };
+    assert_eq!(requests::claim(&mut tx, story.owner, &other, then).await.unwrap(), None);
+    tx.rollback().await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(requests::claim(&mut tx, story.owner, &other, then).await.unwrap(), None);
+    tx.rollback().await.unwrap();
+    // The same name of another owner is another one (badinputs.md S-ID-17).
+    let stranger: UserId = id();
+    another_account(db, stranger).await;
+    assert_eq!(claim(stranger, "theirs", then).await, None);
+    forget(then + chrono::TimeDelta::seconds(1)).await;
+    assert_eq!(claim(story.owner, "fourth", then).await, None, "forgotten");
+}
+
+async fn another_account(db: &Db, account: UserId) {
+    const INSERT: &str = "INSERT INTO users (id, name, is_local_owner, created_at) VALUES ($1, 'other', $2, $3)";
+    match db {
+        Db::Sqlite { writer, .. } => {
+            sqlx::query(INSERT).bind(account.uuid()).bind(false).bind(now()).execute(writer).await.unwrap();
+        }
+        Db::Postgres { writer, .. } => {
+            sqlx::query(INSERT).bind(account.uuid()).bind(false).bind(now()).execute(writer).await.unwrap();
+        }
+    }
 }
 
 async fn an_owner(db: &Db) -> UserId {

@@ -42,6 +42,8 @@ const DEMO_PACE: f64 = 1.0;
 const MODELS_AT_START: Duration = Duration::from_secs(1);
 /// How often models are listed again and old things tidied.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
+/// What WebSockets get to say why they are closed.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Everything that serves, before it is given a socket.
 struct House {
@@ -124,10 +126,14 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
     let router = routes::routes(&app, &site, readiness, shell);
     let shutdown = shutdown.clone();
+    let sockets = app.sockets().clone();
     let drain = Box::pin(async move {
         shutdown.cancelled().await;
         supervisor.drain().await;
         closing.cancel();
+        sockets.close();
+        // Their last words, but nobody is waited for who does not listen.
+        let _ = tokio::time::timeout(LAST_WORDS, sockets.wait()).await;
         db.close().await;
         drop(claim);
     });

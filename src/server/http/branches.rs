@@ -1,10 +1,11 @@
 //! Branches over HTTP (contract.md 3).
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
+use super::idempotency::{client_request_id, made_status};
 use super::json::{Json, given};
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -26,6 +27,7 @@ pub struct NewBranchBody {
     provider: Option<String>,
     model: Option<String>,
     policy: Option<ContextPolicy>,
+    client_request_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,6 +83,7 @@ pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
+    headers: HeaderMap,
     body: Option<Json<NewBranchBody>>,
 ) -> Result<Response, Problem> {
     let Json(new) = body.unwrap_or(Json(NewBranchBody::default()));
@@ -90,9 +93,10 @@ pub async fn create(
         provider: new.provider,
         model: new.model,
         policy: new.policy,
+        client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let branch = app.service().create_branch(viewer.0, chat, new).await?;
-    Ok((StatusCode::CREATED, Json(branch)).into_response())
+    let made = app.service().create_branch(viewer.0, chat, new).await?;
+    Ok((made_status(made.is_new), Json(made.it)).into_response())
 }
 
 /// `GET /api/branches/{id}`.

@@ -1,11 +1,12 @@
 //! Chats over HTTP (contract.md 3).
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::idempotency::{client_request_id, made_status};
 use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -41,6 +42,7 @@ pub struct NewChatBody {
     system_prompt: String,
     #[serde(default)]
     params: Params,
+    client_request_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -91,10 +93,11 @@ pub async fn list(
     ))
 }
 
-/// `POST /api/chats`.
+/// `POST /api/chats`: 201, or 200 when the same request was made before.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
+    headers: HeaderMap,
     body: Option<Json<NewChatBody>>,
 ) -> Result<Response, Problem> {
     let Json(new) = body.unwrap_or(Json(NewChatBody::default()));
@@ -104,9 +107,12 @@ pub async fn create(
         params: new.params,
         provider: new.provider,
         model: new.model,
+        client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
-    let (chat, branch) = app.service().create_chat(viewer.0, new).await?;
-    Ok((StatusCode::CREATED, Json(ChatBody { chat, branches: vec![branch], usage: Sum::default() })).into_response())
+    let made = app.service().create_chat(viewer.0, new).await?;
+    let (chat, branch) = made.it;
+    let usage = if made.is_new { Sum::default() } else { app.service().usage_of_chat(viewer.0, chat.id).await? };
+    Ok((made_status(made.is_new), Json(ChatBody { chat, branches: vec![branch], usage })).into_response())
 }
 
 /// `GET /api/chats/{id}`.

@@ -1,5 +1,5 @@
 //! `GET /api/turns/{id}/events`: replay, then live, then a clean end, as server-sent events or as lines of JSON. The
-//! same journal for both; only the encoding differs.
+//! same journal for both; only the encoding differs. A third encoding is `socket`'s.
 
 mod ndjson;
 mod sse;
@@ -15,6 +15,7 @@ use futures::{Stream, StreamExt};
 use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
+use super::accept;
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
@@ -35,7 +36,7 @@ pub struct EventsQuery {
 }
 
 /// What a follower is sent, before it is encoded.
-enum Outgoing {
+pub(super) enum Outgoing {
     Followed(Followed),
     Signal(Signal),
 }
@@ -75,11 +76,11 @@ pub async fn events(
     };
     let with_markup = query.markup.as_deref() == Some("1");
     let outgoing = outgoing(app, viewer, id, followed, with_markup);
-    let wants_lines = headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|value| value.contains("application/x-ndjson"));
-    Ok(if wants_lines { respond(ndjson::Lines::of(&turn), outgoing) } else { respond(sse::Sse::of(id), outgoing) })
+    let offered = [sse::Sse::CONTENT_TYPE, ndjson::Lines::CONTENT_TYPE];
+    Ok(match accept::preferred(&headers, &offered) {
+        ndjson::Lines::CONTENT_TYPE => respond(ndjson::Lines::of(&turn), outgoing),
+        _ => respond(sse::Sse::of(id), outgoing),
+    })
 }
 
 fn restarted(turn: &crate::domain::Turn) -> bool {
@@ -109,7 +110,7 @@ fn respond<E: Encoder + 'static>(mut encoder: E, outgoing: impl Stream<Item = Ou
 }
 
 /// What is sent: the followed turn, heartbeats while it is silent, and the rendering of blocks that are finished.
-fn outgoing(
+pub(super) fn outgoing(
     app: App,
     viewer: Viewer,
     id: TurnId,

@@ -105,6 +105,15 @@ impl Problem {
         self
     }
 
+    /// The same as an event of a stream that goes on.
+    pub fn as_event(&self) -> Value {
+        let mut event = json!({ "type": "error", "message": self.detail, "code": self.code });
+        if let Value::Object(object) = &mut event {
+            object.extend(self.members.iter().cloned());
+        }
+        event
+    }
+
     pub fn status(&self) -> StatusCode {
         self.status
     }

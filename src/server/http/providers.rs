@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
+use super::idempotency::{client_request_id, made_status};
 use super::json::{Json, given};
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -22,6 +23,8 @@ use crate::server::service::providers::{Changed, NewProvider, ProviderChange, Pr
 #[serde(deny_unknown_fields)]
 pub struct ProviderBody {
     id: Option<String>,
+    /// For a new connection, as the header `Idempotency-Key`.
+    client_request_id: Option<String>,
     name: Option<String>,
     api: Option<String>,
     dialect: Option<String>,
@@ -90,16 +93,20 @@ pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<Pro
     Ok(Json(app.service().providers(viewer.0).await?))
 }
 
-/// `POST /api/providers`.
+/// `POST /api/providers`: 201, or 200 when the same request was made before.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
+    headers: HeaderMap,
     Json(mut body): Json<ProviderBody>,
 ) -> Result<Response, Problem> {
-    let new = NewProvider { id: body.id.take(), fields: body.into() };
-    let changed = app.service().add_provider(viewer.0, new).await?;
-    app.service().test_provider_soon(viewer.0, &changed.provider.id);
-    Ok((StatusCode::CREATED, Json(ChangedBody::from(changed))).into_response())
+    let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
+    let new = NewProvider { id: body.id.take(), client_request_id, fields: body.into() };
+    let made = app.service().add_provider(viewer.0, new).await?;
+    if made.is_new {
+        app.service().test_provider_soon(viewer.0, &made.it.provider.id);
+    }
+    Ok((made_status(made.is_new), Json(ChangedBody::from(made.it))).into_response())
 }
 
 /// `PATCH /api/providers/{id}`: what is not there stays; `"key": null` removes the key.
@@ -109,6 +116,9 @@ pub async fn change(
     PathId(id): PathId<String>,
     Json(body): Json<ProviderBody>,
 ) -> Result<Json<ChangedBody>, Problem> {
+    if body.client_request_id.is_some() {
+        return Err(Invalid::new("client_request_id", "goes with a new connection").into());
+    }
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: chats name it")));
     }

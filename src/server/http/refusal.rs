@@ -27,6 +27,9 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(StoreError::Full) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
             }
+            ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
+                Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
+            }
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }

@@ -7,18 +7,21 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, tree, turns, usage,
+    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, socket, tree, turns,
+    usage,
 };
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
 pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
+    let socket = socket::from_our_own_pages(get(socket::open), config.public_origin.as_deref());
     let api = Router::new()
         .route("/api/chats", get(chats::list).post(chats::create))
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
         .route("/api/chats/{id}/turns", post(turns::start))
+        .route("/api/chats/{id}/ws", socket)
         .route("/api/turns/{id}", get(turns::show))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
         .route("/api/branches/{id}", get(branches::show).patch(branches::change))

@@ -70,7 +70,10 @@ pub async fn show(
 pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
     let change = whole_change(&fields, false);
     let done = match change {
-        Ok(fields) => app.service().add_provider(viewer.0, NewProvider { id: None, fields }).await,
+        Ok(fields) => {
+            let new = NewProvider { fields, ..NewProvider::default() };
+            app.service().add_provider(viewer.0, new).await.map(|made| made.it)
+        }
         Err(invalid) => Err(invalid.into()),
     };
     match done {

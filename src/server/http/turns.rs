@@ -1,10 +1,11 @@
 //! Turns over HTTP: send, edit, look, stop, try again (contract.md 3).
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
+use super::idempotency::{client_request_id, made_status};
 use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -84,7 +85,7 @@ pub async fn start(
             may_branch: false,
         },
         params: new.params,
-        client_request_id: request_id(new.client_request_id, &headers)?,
+        client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
     Ok(respond(app.service().start_turn(viewer.0, request).await?))
 }
@@ -109,7 +110,7 @@ pub async fn retry(
 ) -> Result<Response, Problem> {
     let Json(retry) = body.unwrap_or(Json(Retry::default()));
     let place = Wanted { provider: retry.provider, model: retry.model, ..Wanted::default() };
-    let request_id = request_id(retry.client_request_id, &headers)?;
+    let request_id = client_request_id(retry.client_request_id, &headers)?;
     Ok(respond(app.service().retry_turn(viewer.0, id, place, retry.params, request_id).await?))
 }
 
@@ -126,7 +127,7 @@ pub async fn edit(
         content: content(edit.content, edit.text)?,
         place: Wanted { provider: edit.provider, model: edit.model, ..Wanted::default() },
         params: edit.params,
-        client_request_id: request_id(edit.client_request_id, &headers)?,
+        client_request_id: client_request_id(edit.client_request_id, &headers)?,
     };
     Ok(respond(app.service().edit_turn(viewer.0, id, request).await?))
 }
@@ -142,24 +143,7 @@ fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<V
 }
 
 fn respond(started: Started) -> Response {
-    let status = if started.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let status = made_status(started.is_new);
     let Started { exchange, user_turn, assistant_turn, branch, .. } = started;
     (status, Json(StartedBody { exchange, user_turn, assistant_turn, branch })).into_response()
-}
-
-/// The client's id of a request: in the body, or as `Idempotency-Key`.
-fn request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let in_header = match headers.get("idempotency-key") {
-        Some(value) => {
-            let text = value.to_str().map_err(|_| Invalid::new("Idempotency-Key", "must be visible ASCII"))?;
-            Some(text.trim_matches('"').to_owned())
-        }
-        None => None,
-    };
-    match (in_body, in_header) {
-        (Some(a), Some(b)) if a != b => {
-            Err(Invalid::new("client_request_id", "differs from the Idempotency-Key header").into())
-        }
-        (a, b) => Ok(a.or(b)),
-    }
 }

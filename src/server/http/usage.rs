@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use super::accept;
 use super::csv;
 use super::json::Json;
 use super::plain_page::Asked;
@@ -89,10 +90,7 @@ pub async fn show(
     let (group, grouping) = query.grouping()?;
     let period = query.period(&app)?;
     let rows = app.service().usage(viewer.0, period, grouping).await?;
-    let accepts_csv = headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|accept| accept.trim_start().to_ascii_lowercase().starts_with("text/csv"));
+    let accepts_csv = accept::preferred(&headers, &["application/json", "text/csv"]) == "text/csv";
     let is_csv = query.format.map_or(accepts_csv, |format| format == Format::Csv);
     if is_csv {
         return Ok(as_csv(period, &rows));

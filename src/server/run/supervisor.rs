@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use super::driver;
@@ -45,10 +46,15 @@ struct Shared {
     journal: Journal,
     live: LiveTurns,
     tasks: TaskTracker,
+    /// The chat of every reply that begins.
+    begun: broadcast::Sender<ChatId>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
     store_raw: bool,
     pace: Pace,
 }
+
+/// Beginnings that a listener may be behind.
+const BEGUN: usize = 256;
 
 /// A handle on all runs of this process.
 #[derive(Clone)]
@@ -59,7 +65,17 @@ impl Supervisor {
     pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool, pace: Pace) -> Self {
         let tasks = TaskTracker::new();
         let (journal, _writer) = Journal::start(db.clone(), clock.clone());
-        Self(Arc::new(Shared { db, registry, clock, journal, live: LiveTurns::default(), tasks, store_raw, pace }))
+        Self(Arc::new(Shared {
+            db,
+            registry,
+            clock,
+            journal,
+            live: LiveTurns::default(),
+            tasks,
+            begun: broadcast::Sender::new(BEGUN),
+            store_raw,
+            pace,
+        }))
     }
 
     pub fn db(&self) -> &Db {
@@ -102,6 +118,11 @@ impl Supervisor {
         self.0.live.all().into_iter().filter_map(|live| live.with_turn(of_chat)).collect()
     }
 
+    /// Tells the chat of every reply that begins from now on.
+    pub fn begun(&self) -> broadcast::Receiver<ChatId> {
+        self.0.begun.subscribe()
+    }
+
     /// Whether one more turn may run.
     pub fn has_room(&self) -> bool {
         self.running() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
@@ -113,6 +134,8 @@ impl Supervisor {
         let live = Arc::new(Live::new(job.turn.clone()));
         let id = job.turn.id;
         let room = self.0.live.insert(id, live.clone());
+        // An error only says that nobody listens.
+        let _ = self.0.begun.send(job.chat.id);
         let supervisor = self.clone();
         self.0.tasks.spawn(async move {
             if !room {

@@ -1,5 +1,8 @@
 //! Branches as a person deals with them: list, make, change.
 
+use serde_json::json;
+
+use super::once::Made;
 use super::placement::{Leaving, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::branch::{ContextPolicy, Frozen};
@@ -7,6 +10,7 @@ use crate::domain::capabilities::Capabilities;
 use crate::domain::chat::check_title;
 use crate::domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId, limits};
 use crate::server::outbound::registry::models::display_name;
+use crate::server::platform::ids;
 use crate::server::store::{branches, chats, turns};
 
 /// A branch to make before its first turn.
@@ -19,6 +23,8 @@ pub struct NewBranch {
     pub provider: Option<String>,
     pub model: Option<String>,
     pub policy: Option<ContextPolicy>,
+    /// Made by the client: the same id never makes two branches.
+    pub client_request_id: Option<String>,
 }
 
 /// What may change about a branch. Its lock may not (domain.md I3).
@@ -59,10 +65,31 @@ impl Service {
     }
 
     /// A branch that leaves a turn, without a turn of its own yet: the next message names it.
-    pub async fn create_branch(&self, owner: UserId, chat: ChatId, new: NewBranch) -> Result<Branch, ServiceError> {
+    pub async fn create_branch(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        new: NewBranch,
+    ) -> Result<Made<Branch>, ServiceError> {
         let name = new.name.as_deref().map(check_name).transpose()?;
+        let asked = json!({
+            "new": "branch",
+            "chat": chat,
+            "name": new.name,
+            "from": new.from_turn_id,
+            "provider": new.provider,
+            "model": new.model,
+            "policy": new.policy,
+        });
         let mut tx = self.db().begin().await?;
         let chat = chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        let id: BranchId = ids::mint();
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+            tx.rollback().await?;
+            let made = made.parse().map_err(|_| ServiceError::NotFound)?;
+            let branch = branches::find(self.db(), owner, made).await?.ok_or(ServiceError::NotFound)?;
+            return Ok(Made::before(branch));
+        }
         let from = match new.from_turn_id {
             Some(id) => {
                 let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat.id);
@@ -92,13 +119,13 @@ impl Service {
         let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
         let from = from.map(|turn| turn.id);
         let mut branch =
-            self.fork(&mut tx, owner, &chat, Leaving { source: &source, from, origin, lock, name }).await?;
+            self.fork(&mut tx, owner, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
         if let Some(policy) = new.policy {
             branches::set_policy(&mut tx, branch.id, policy).await?;
             branch.policy = policy;
         }
         tx.commit().await?;
-        Ok(branch)
+        Ok(Made::now(branch))
     }
 
     pub async fn change_branch(

@@ -1,5 +1,8 @@
 //! Chats as a whole: list, make, rename, delete, restore.
 
+use serde_json::json;
+
+use super::once::Made;
 use super::placement::{Place, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::chat::{ChatSettings, check_title};
@@ -17,6 +20,8 @@ pub struct NewChat {
     pub params: Params,
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// Made by the client: the same id never makes two chats.
+    pub client_request_id: Option<String>,
 }
 
 /// What may change about a chat.
@@ -33,6 +38,7 @@ impl Service {
         &self,
         tx: &mut Tx,
         owner: UserId,
+        id: ChatId,
         wanted: &Wanted,
         title: String,
         system_prompt: String,
@@ -43,7 +49,7 @@ impl Service {
         let lock = self.first_lock(wanted)?;
         let now = self.clock().now();
         let mut chat = Chat {
-            id: ids::mint(),
+            id,
             owner_id: owner,
             settings: ChatSettings { titled_by_user: !title.is_empty(), ..Default::default() },
             title,
@@ -84,19 +90,35 @@ impl Service {
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<(Chat, Branch), ServiceError> {
+    /// A chat without turns, with its first branch.
+    pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<Made<(Chat, Branch)>, ServiceError> {
         let title = check_title(&new.title)?;
         check_system_prompt(&new.system_prompt)?;
         new.params.validate()?;
+        let asked = json!({
+            "new": "chat",
+            "title": new.title,
+            "system_prompt": new.system_prompt,
+            "params": new.params,
+            "provider": new.provider,
+            "model": new.model,
+        });
         let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
         let mut tx = self.db().begin().await?;
-        let (mut chat, place) = self.new_chat(&mut tx, owner, &wanted, title, new.system_prompt).await?;
+        let id: ChatId = ids::mint();
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+            tx.rollback().await?;
+            let chat = self.chat(owner, made.parse().map_err(|_| ServiceError::NotFound)?).await?;
+            let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
+            return Ok(Made::before((chat, branch)));
+        }
+        let (mut chat, place) = self.new_chat(&mut tx, owner, id, &wanted, title, new.system_prompt).await?;
         if new.params != Params::default() {
             chat.settings.params = new.params;
             chats::set_params(&mut tx, owner, chat.id, &chat.settings.params).await?;
         }
         tx.commit().await?;
-        Ok((chat, place.branch))
+        Ok(Made::now((chat, place.branch)))
     }
 
     pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {

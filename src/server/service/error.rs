@@ -30,4 +30,9 @@ impl ServiceError {
     pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
         Self::Conflict { code, message: message.into(), extra: Value::Null }
     }
+
+    /// A request's name was used before, for something else.
+    pub(super) fn reused_request_id() -> Self {
+        Self::conflict("idempotency_mismatch", "this client_request_id was used for another request")
+    }
 }

@@ -230,8 +230,7 @@ impl Service {
         hash: &[u8],
     ) -> Result<Started, ServiceError> {
         if earlier.request_hash != hash {
-            let message = "this client_request_id was used for another request";
-            return Err(ServiceError::conflict("idempotency_mismatch", message));
+            return Err(ServiceError::reused_request_id());
         }
         let exchange = earlier.exchange;
         let turn = |id: Option<TurnId>| async move {

@@ -1,19 +1,21 @@
-//! What a reader sees of a chat: the newest turns of one path, and what hangs beside them.
+//! What a page shows of a chat: some turns of one path, and what hangs beside them.
 
 use std::collections::HashMap;
 
+use super::window::{Direction, Window};
 use super::{Service, ServiceError};
-use crate::domain::{Branch, Chat, ChatId, Exchange, Turn, TurnId, UserId, withhold};
+use crate::domain::{Branch, BranchId, Chat, ChatId, Exchange, Turn, TurnId, UserId};
 use crate::server::outbound::registry::models::display_name;
 use crate::server::store::{branches, exchanges, turns};
 
-/// The end of a path, root side first.
+/// A part of a path, root side first.
 pub struct Path {
     pub chat: Chat,
-    /// The branch of the leaf; a chat without turns has its first branch.
+    /// The branch of the last turn here; a chat without turns has its first branch.
     pub branch: Option<Branch>,
     pub turns: Vec<Turn>,
     pub has_more_before: bool,
+    pub has_more_after: bool,
     pub exchanges: HashMap<TurnId, Exchange>,
     /// The versions of each turn, itself included, oldest first.
     pub siblings: HashMap<TurnId, Vec<TurnId>>,
@@ -35,32 +37,29 @@ impl Service {
     /// branch's head. At most `limit` turns, the newest.
     pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {
         let chat = self.chat(owner, id).await?;
-        let Some(leaf) = self.leaf_to_show(owner, &chat, at).await? else {
-            let branch = self.default_branch(owner, &chat).await?;
-            return Ok(Path {
-                chat,
-                branch,
-                turns: Vec::new(),
-                has_more_before: false,
-                exchanges: HashMap::new(),
-                siblings: HashMap::new(),
-                switches: HashMap::new(),
-            });
-        };
-        let (stored, has_more_before) = turns::path(self.db(), owner, leaf, limit).await?;
-        if stored.first().is_none_or(|turn| turn.chat_id != id) {
-            return Err(ServiceError::NotFound);
-        }
-        let turns: Vec<Turn> = stored.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect();
-        let branch = match turns.last() {
+        let leaf = self.leaf_to_show(owner, &chat, at).await?;
+        self.path_of(owner, id, Window { from: leaf, leaf, limit, direction: Direction::Both, strict: false }).await
+    }
+
+    /// What a window shows, with what a page draws beside the turns.
+    pub async fn path_of(&self, owner: UserId, id: ChatId, window: Window) -> Result<Path, ServiceError> {
+        let seen = self.window(owner, id, window).await?;
+        let branch = match seen.turns.last() {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
-            None => None,
+            None => self.default_branch(owner, &seen.chat).await?,
         };
-        let exchanges = self.exchanges(owner, &turns).await?;
-        let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
-        let siblings = turns::siblings(self.db(), owner, &ids).await?;
-        let switches = self.switches(owner, &chat, &turns).await?;
-        Ok(Path { chat, branch, turns, has_more_before, exchanges, siblings, switches })
+        let exchanges = self.exchanges(owner, &seen.turns).await?;
+        let switches = self.switches(owner, &seen.chat, &seen.turns).await?;
+        Ok(Path {
+            chat: seen.chat,
+            branch,
+            turns: seen.turns,
+            has_more_before: seen.has_more_before,
+            has_more_after: seen.has_more_after,
+            exchanges,
+            siblings: seen.siblings,
+            switches,
+        })
     }
 
     /// The chat and the end of the path through `at`; of the path that it opens at when that turn is gone or not given.
@@ -96,7 +95,7 @@ impl Service {
         }
     }
 
-    async fn default_branch(&self, owner: UserId, chat: &Chat) -> Result<Option<Branch>, ServiceError> {
+    pub(super) async fn default_branch(&self, owner: UserId, chat: &Chat) -> Result<Option<Branch>, ServiceError> {
         match chat.default_branch_id {
             Some(branch) => Ok(branches::find(self.db(), owner, branch).await?),
             None => Ok(None),
@@ -129,21 +128,28 @@ impl Service {
         chat: &Chat,
         turns: &[Turn],
     ) -> Result<HashMap<TurnId, String>, ServiceError> {
+        // The first of them may itself go over from what lies before the window.
+        let before = match turns.first().and_then(|first| first.prev_turn_id) {
+            Some(before) => turns::spot(self.db(), owner, before).await?.map(|spot| spot.branch_id),
+            None => None,
+        };
+        let of_turns = turns.iter().map(|turn| (Some(turn.id), turn.branch_id));
+        let steps: Vec<_> = before.map(|branch| (None, branch)).into_iter().chain(of_turns).collect();
         // Most paths are one branch.
-        if turns.windows(2).all(|pair| pair[0].branch_id == pair[1].branch_id) {
+        if steps.windows(2).all(|pair| pair[0].1 == pair[1].1) {
             return Ok(HashMap::new());
         }
         let branches = branches::list(self.db(), owner, chat.id).await?;
-        let lock = |turn: &Turn| branches.iter().find(|branch| branch.id == turn.branch_id).map(|branch| &branch.lock);
-        let switches = turns.windows(2).filter_map(|pair| {
-            let (was, is) = (lock(&pair[0])?, lock(&pair[1])?);
-            (was != is).then(|| (pair[1].id, display_name(&is.model)))
+        let lock = |id: BranchId| branches.iter().find(|branch| branch.id == id).map(|branch| &branch.lock);
+        let switches = steps.windows(2).filter_map(|pair| {
+            let (was, is) = (lock(pair[0].1)?, lock(pair[1].1)?);
+            Some((pair[1].0?, display_name(&is.model))).filter(|_| was != is)
         });
         Ok(switches.collect())
     }
 
     /// A running turn is newer in memory than in the journal.
-    fn as_running(&self, turn: Turn) -> Turn {
+    pub(super) fn as_running(&self, turn: Turn) -> Turn {
         if turn.status.is_terminal() {
             return turn;
         }

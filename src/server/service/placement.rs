@@ -30,6 +30,8 @@ pub struct Place {
 
 /// How a new branch comes about.
 pub(super) struct Leaving<'a> {
+    /// The new branch's.
+    pub id: BranchId,
     pub source: &'a Branch,
     /// The last turn that both share.
     pub from: Option<TurnId>,
@@ -103,7 +105,7 @@ impl Service {
             source
         } else {
             let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-            let leaving = Leaving { source: &source, from: at, origin, lock, name: None };
+            let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: None };
             self.fork(tx, owner, chat, leaving).await?
         };
         Ok(Place { parent, branch })
@@ -206,7 +208,7 @@ impl Service {
         chat: &Chat,
         leaving: Leaving<'_>,
     ) -> Result<Branch, ServiceError> {
-        let Leaving { source, from, origin, lock, name } = leaving;
+        let Leaving { id, source, from, origin, lock, name } = leaving;
         let name = match name {
             Some(name) => name,
             None => {
@@ -220,7 +222,7 @@ impl Service {
             }
         };
         let branch = Branch {
-            id: ids::mint(),
+            id,
             chat_id: chat.id,
             name,
             lock,

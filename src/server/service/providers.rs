@@ -8,6 +8,7 @@ pub mod view;
 
 use serde_json::json;
 
+use super::once::Made;
 use super::{Service, ServiceError};
 use crate::domain::{Invalid, Lock, ProviderId, UserId};
 use crate::server::outbound::registry::{Check, Known, Origin};
@@ -77,8 +78,16 @@ impl Service {
     }
 
     /// Stores a new connection. It can be chosen at once.
-    pub async fn add_provider(&self, owner: UserId, new: NewProvider) -> Result<Changed, ServiceError> {
+    pub async fn add_provider(&self, owner: UserId, new: NewProvider) -> Result<Made<Changed>, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
+        let id: ProviderId = ids::mint();
+        let mut tx = self.db().begin().await?;
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), new.asked(), id).await? {
+            tx.rollback().await?;
+            let row = providers::list(self.db(), owner).await?.into_iter().find(|row| row.id.to_string() == made);
+            let provider = self.provider(owner, &row.ok_or(ServiceError::NotFound)?.slug).await?;
+            return Ok(Made::before(Changed { provider, notices: Vec::new() }));
+        }
         // What was found on this machine gives its id to the connection that takes its place, and its chats go on.
         let found = self.supervisor().registry().found_locally();
         let ids = self.providers(owner).await?.into_iter().map(|provider| provider.id);
@@ -90,7 +99,7 @@ impl Service {
         }
         let now = self.clock().now();
         let mut row = StoredProvider {
-            id: ids::mint::<ProviderId>(),
+            id,
             owner_id: owner,
             slug,
             name: String::new(),
@@ -104,7 +113,6 @@ impl Service {
         };
         new.fields.check_complete()?;
         let notices = draft::apply(&mut row, new.fields, self.sealer())?;
-        let mut tx = self.db().begin().await?;
         match providers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
                 return Err(Invalid::new("id", format!("there is a provider `{}` already", row.slug)).into());
@@ -113,7 +121,7 @@ impl Service {
         }
         tx.commit().await?;
         self.publish(&row)?;
-        Ok(Changed { provider: self.provider(owner, &row.slug).await?, notices })
+        Ok(Made::now(Changed { provider: self.provider(owner, &row.slug).await?, notices }))
     }
 
     /// Changes what is named and leaves the rest. A new address clears the key and the extra headers, unless they come

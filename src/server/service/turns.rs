@@ -69,7 +69,7 @@ impl Service {
                 let place = self.place(&mut tx, owner, &chat, &request.place).await?;
                 (chat, place)
             }
-            None => self.new_chat(&mut tx, owner, &request.place, String::new(), String::new()).await?,
+            None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, String::new(), String::new()).await?,
         };
         let exchange = ExchangeOf {
             id: ids::mint(),
@@ -190,7 +190,7 @@ impl Service {
             }
             _ => self.lock_from(&source, wanted)?,
         };
-        let leaving = Leaving { source: &source, from: parent, origin, lock, name: None };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name: None };
         let branch = self.fork(tx, owner, &chat, leaving).await?;
         Ok((chat, branch))
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
 
+use crate::domain::TurnId;
+
 /// A failure of the store. Not found is not one: it is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -49,6 +51,9 @@ pub enum StoreError {
     /// A database in memory would forget every chat, and one on a server has no file to copy.
     #[error("this needs a SQLite database in a file")]
     NoFile,
+    /// Turns of a path do not hang on each other: rows that something else has changed. `fsck` names them.
+    #[error("the path to turn {0} is broken")]
+    BrokenPath(TurnId),
     #[error(transparent)]
     Driver(sqlx::Error),
 }

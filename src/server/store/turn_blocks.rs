@@ -7,11 +7,12 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::domain::{Block, BlockId, ChatId, GenerationId, TurnId};
+use crate::domain::{Block, BlockId, ChatId, GenerationId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{from_json, inconsistent, parse_word, to_json, word};
 use crate::server::store::turn_events::fixed_chunks;
+use crate::server::store::turns::span::{self, Span};
 
 /// Followed by rows of values.
 const INSERT: &str = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
@@ -23,6 +24,12 @@ const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state,
 sql! {
     OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
         created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+    /// Followed by the condition of a path's spans, and then by their order.
+    ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
+        b.generation_id, b.metadata, b.created_at FROM turns t JOIN chats c ON c.id = t.chat_id \
+        JOIN turn_blocks b ON b.turn_id = t.id ";
+    COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t JOIN chats c ON c.id = t.chat_id \
+        JOIN turn_blocks b ON b.turn_id = t.id ";
 }
 
 /// A block to store, with where it belongs.
@@ -35,8 +42,8 @@ pub struct BlockOf<'a> {
 
 #[derive(sqlx::FromRow)]
 pub(super) struct BlockRow {
-    pub(super) id: Uuid,
-    pub(super) turn_id: Uuid,
+    id: Uuid,
+    turn_id: Uuid,
     seq: i64,
     chat_seq: i64,
     author: String,
@@ -109,4 +116,57 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> 
 pub(super) async fn of_turn(db: &Db, turn: TurnId) -> Result<Vec<Block>, StoreError> {
     let rows: Vec<BlockRow> = on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
     rows.into_iter().map(BlockRow::into_block).collect()
+}
+
+/// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.
+pub(super) async fn on_path(db: &Db, owner: UserId, spans: &[Span]) -> Result<Vec<(TurnId, Block)>, StoreError> {
+    slice_on_path(db, owner, spans, 0, i64::MAX).await
+}
+
+/// How many stored blocks the turns in these spans have.
+pub async fn count_on_path(db: &Db, owner: UserId, spans: &[Span]) -> Result<i64, StoreError> {
+    let mut count = 0;
+    for portion in span::portions(spans) {
+        count += count_of(db, owner, portion).await?;
+    }
+    Ok(count)
+}
+
+/// As [`on_path`], but at most `limit` blocks behind the first `skip`.
+pub async fn slice_on_path(
+    db: &Db,
+    owner: UserId,
+    spans: &[Span],
+    skip: i64,
+    limit: i64,
+) -> Result<Vec<(TurnId, Block)>, StoreError> {
+    let (mut skip, mut blocks) = (skip, Vec::new());
+    let is_one = spans.len() <= 1;
+    for portion in span::portions(spans) {
+        let left = limit - i64::try_from(blocks.len()).unwrap_or(i64::MAX);
+        if left <= 0 {
+            break;
+        }
+        let rows: Vec<BlockRow> = on!(db, |pool| {
+            let mut query = QueryBuilder::new(ON_PATH);
+            span::push_where(&mut query, owner, portion);
+            query.push(" ORDER BY t.depth, b.seq LIMIT ").push_bind(left).push(" OFFSET ").push_bind(skip);
+            query.build_query_as().persistent(is_one).fetch_all(pool).await?
+        });
+        if skip > 0 {
+            skip = if rows.is_empty() { skip - count_of(db, owner, portion).await? } else { 0 };
+        }
+        for row in rows {
+            blocks.push((row.turn_id.into(), row.into_block()?));
+        }
+    }
+    Ok(blocks)
+}
+
+async fn count_of(db: &Db, owner: UserId, portion: &[Span]) -> Result<i64, StoreError> {
+    Ok(on!(db, |pool| {
+        let mut query = QueryBuilder::new(COUNT_ON_PATH);
+        span::push_where(&mut query, owner, portion);
+        query.build_query_scalar().persistent(portion.len() == 1).fetch_one(pool).await?
+    }))
 }

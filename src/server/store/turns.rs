@@ -1,5 +1,6 @@
 //! Turns: writing them. A running turn moves only through [`progress`] and [`finish`], both conditional on it not being
-//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], the shape of the tree in [`tree`].
+//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], where on a path in [`span`], the
+//! shape of the tree in [`tree`].
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
@@ -12,10 +13,12 @@ use crate::server::store::turn_blocks::{self, BlockOf};
 
 pub mod outline;
 pub mod read;
+pub mod span;
 pub mod tree;
 
-pub use read::{find, path, unfinished};
-pub use tree::{count_children, leaf_below, leaf_of_chat, siblings};
+pub use read::{between, find, nodes_between, path, unfinished};
+pub use span::{Span, Spot, spans, spot, spot_by_ord};
+pub use tree::{count_children, leaf_below, leaf_of_chat, newest_below, siblings};
 
 sql! {
     INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \

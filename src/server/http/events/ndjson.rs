@@ -21,9 +21,14 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// For a follower of this turn; blocks that began before the follower's cursor are known from it.
+    /// For a follower of this turn. Of a block that began before the follower's cursor only growth comes, which is then
+    /// appended.
     pub fn of(turn: &Turn) -> Self {
-        let blocks = turn.blocks.iter().filter_map(|block| Some((block.id, kind(block)?))).collect();
+        let begun = |block: &Block| match kind(block)? {
+            Kind::Thinking { .. } => Some(Kind::Thinking { begun: true }),
+            kind => Some(kind),
+        };
+        let blocks = turn.blocks.iter().filter_map(|block| Some((block.id, begun(block)?))).collect();
         Self { blocks }
     }
 

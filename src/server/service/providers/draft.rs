@@ -1,6 +1,7 @@
 //! What a person says about a connection, checked: every refusal names the field.
 
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
 
 use super::secrets::{Sealer, Secrets};
 use crate::domain::{Invalid, limits};
@@ -40,6 +41,8 @@ pub struct NewProvider {
     /// What locks will name; made of the name when absent.
     pub id: Option<String>,
     pub fields: ProviderChange,
+    /// Made by the client: the same id never makes two connections.
+    pub client_request_id: Option<String>,
 }
 
 /// What to change; absent fields stay as they are.
@@ -80,6 +83,28 @@ impl NewProvider {
         }
         let numbered = (2..).map(|number| format!("{slug}-{number}"));
         Ok(std::iter::once(slug.clone()).chain(numbered).find(|slug| !taken.contains(slug)).unwrap_or(slug))
+    }
+
+    /// What is asked for, to tell a repeated request from another one. Of what is secret only that it is there: nothing
+    /// that could be guessed from is kept beside what is sealed.
+    pub fn asked(&self) -> Value {
+        let fields = &self.fields;
+        json!({
+            "new": "provider",
+            "id": self.id,
+            "name": fields.name,
+            "api": fields.api,
+            "dialect": fields.dialect,
+            "base_url": fields.base_url,
+            "key": fields.key.as_ref().map(Option::is_some),
+            "headers": fields.headers.as_ref().map(|all| all.iter().map(|(name, _)| name).collect::<Vec<_>>()),
+            "models": fields.models,
+            "default_model": fields.default_model,
+            "hidden_models": fields.hidden_models,
+            "is_enabled": fields.is_enabled,
+            "local_network": fields.local_network,
+            "keeps_responses": fields.keeps_responses,
+        })
     }
 }
 

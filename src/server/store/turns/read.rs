@@ -4,15 +4,18 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use crate::domain::tree::Node;
 use crate::domain::{Block, Cost, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, inconsistent, place};
-use crate::server::store::turn_blocks::{self, BlockRow};
+use crate::server::store::turn_blocks;
 use crate::server::store::turn_events;
+use crate::server::store::turns::span::{self, Span, Spot};
 
 macro_rules! turn_columns {
     () => {
@@ -22,26 +25,11 @@ macro_rules! turn_columns {
     };
 }
 
-/// From a leaf ($2) of this owner ($1) towards the root, at most $3 turns.
-macro_rules! path_upwards {
-    () => {
-        "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
-            SELECT t.id, t.prev_turn_id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
-            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-            UNION ALL \
-            SELECT t.id, t.prev_turn_id, path.step + 1 FROM path JOIN turns t ON t.id = path.prev_turn_id \
-            WHERE path.step < $3) "
-    };
-}
-
 sql! {
     FIND = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
-    PATH = concat!(path_upwards!(), "SELECT ", turn_columns!(), " FROM path JOIN turns t ON t.id = path.id \
-        ORDER BY path.step DESC");
-    PATH_BLOCKS = concat!(path_upwards!(), "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, \
-        b.parent_block_id, b.generation_id, b.metadata, b.created_at \
-        FROM path JOIN turn_blocks b ON b.turn_id = path.id ORDER BY path.step DESC, b.seq");
+    /// Followed by the condition of a path's spans, and then by their order.
+    ON_PATH = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id ");
     UNFINISHED = concat!("SELECT ", turn_columns!(), " FROM turns t \
         WHERE t.status IN ('pending', 'streaming', 'waiting_subagents') ORDER BY t.created_at, t.id");
     /// For the checker: whatever state, whoever's, deleted or not.
@@ -117,33 +105,98 @@ pub async fn find(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<Turn>, 
 
 /// The newest `limit` turns of the path that ends at `leaf`, in the order root to leaf, and whether there are older
 /// ones. Empty when the owner has no such turn.
+///
+/// # Errors
+/// `BrokenPath` as [`between`].
 pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(Vec<Turn>, bool), StoreError> {
-    // One more than asked for tells whether there are more.
-    let steps = i64::from(limit) + 1;
-    let (mut rows, blocks): (Vec<TurnRow>, Vec<BlockRow>) = on!(db, |pool| {
-        let turns = sqlx::query_as(PATH).bind(owner.uuid()).bind(leaf.uuid()).bind(steps).fetch_all(pool).await?;
-        let blocks = sqlx::query_as(PATH_BLOCKS)
-            .bind(owner.uuid())
-            .bind(leaf.uuid())
-            .bind(i64::from(limit))
-            .fetch_all(pool)
-            .await?;
-        (turns, blocks)
-    });
-    let has_more = rows.len() > limit as usize;
-    if has_more {
-        rows.remove(0);
-    }
-    let mut by_turn: HashMap<Uuid, Vec<Block>> = HashMap::with_capacity(rows.len());
-    for row in blocks {
-        by_turn.entry(row.turn_id).or_default().push(row.into_block()?);
+    let Some(end) = span::spot(db, owner, leaf).await? else { return Ok((Vec::new(), false)) };
+    let first = (end.depth + 1 - i64::from(limit)).max(0);
+    let turns = between(db, owner, &end, first, end.depth).await?;
+    Ok((turns, first > 0))
+}
+
+/// The turns between two depths, both included, of the path that ends at `end`, in the order root to leaf. Empty when
+/// the end was deleted meanwhile.
+///
+/// # Errors
+/// `BrokenPath` when the turns there do not hang on each other: a cycle or a gap, which nothing here writes.
+pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Turn>, StoreError> {
+    let (rows, spans) = rows_between(db, owner, end, first, last).await?;
+    let mut by_turn: HashMap<TurnId, Vec<Block>> = HashMap::with_capacity(rows.len());
+    for (turn, block) in turn_blocks::on_path(db, owner, &spans).await? {
+        by_turn.entry(turn).or_default().push(block);
     }
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
-        let blocks = by_turn.remove(&row.id).unwrap_or_default();
+        let blocks = by_turn.remove(&row.id.into()).unwrap_or_default();
         turns.push(as_it_is(db, row.into_turn(blocks)?).await?);
     }
-    Ok((turns, has_more))
+    Ok(turns)
+}
+
+/// As [`between`], but only the places of the turns.
+pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Node>, StoreError> {
+    let (rows, _) = rows_between(db, owner, end, first, last).await?;
+    let node = |row: TurnRow| {
+        let turn = row.into_turn(Vec::new())?;
+        Ok(Node { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status })
+    };
+    rows.into_iter().map(node).collect()
+}
+
+async fn rows_between(
+    db: &Db,
+    owner: UserId,
+    end: &Spot,
+    first: i64,
+    last: i64,
+) -> Result<(Vec<TurnRow>, Vec<Span>), StoreError> {
+    if first > last {
+        return Ok(Default::default());
+    }
+    // Something may be deleted between the two reads: then the second look finds either nothing or all.
+    for _ in 0..2 {
+        let spans = span::spans(db, owner, end.id, first, last).await?;
+        if spans.is_empty() {
+            return Ok(Default::default());
+        }
+        let mut rows: Vec<TurnRow> = Vec::new();
+        for portion in span::portions(&spans) {
+            let found: Vec<TurnRow> = on!(db, |pool| {
+                let mut query = QueryBuilder::new(ON_PATH);
+                span::push_where(&mut query, owner, portion);
+                query.push(" ORDER BY t.depth");
+                query.build_query_as().persistent(portion.len() == 1).fetch_all(pool).await?
+            });
+            rows.extend(found);
+        }
+        let expected = (last == end.depth).then(|| end.id.uuid());
+        if let Some(chain) = chain(rows, expected, first, last) {
+            return Ok((chain, spans));
+        }
+    }
+    Err(StoreError::BrokenPath(end.id))
+}
+
+/// Of rows in the order of their depths those that hang on each other, one at each depth; `expected` is the last of
+/// them, where that is known. `None` where one is missing or hangs elsewhere.
+fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> Option<Vec<TurnRow>> {
+    let mut chain: Vec<TurnRow> = Vec::with_capacity(rows.len());
+    let mut expected = expected;
+    for row in rows.into_iter().rev() {
+        if chain.last().is_some_and(|above| above.depth == row.depth) || expected.is_some_and(|id| id != row.id) {
+            continue;
+        }
+        expected = row.prev_turn_id;
+        chain.push(row);
+        if expected.is_none() {
+            break;
+        }
+    }
+    chain.reverse();
+    let is_whole = chain.iter().map(|row| row.depth).eq(first..=last);
+    let is_rooted = first > 0 || chain.first().is_some_and(|row| row.prev_turn_id.is_none());
+    (is_whole && is_rooted).then_some(chain)
 }
 
 /// Every turn that is not over, of all owners, oldest first: what the sweep at the start has to end.

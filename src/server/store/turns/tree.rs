@@ -91,16 +91,17 @@ pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<T
             .fetch_optional(pool)
             .await?
     });
-    let from = seen.unwrap_or(turn.uuid());
-    let leaf: Option<Uuid> = on!(db, |pool| {
-        sqlx::query_scalar(NEWEST_LEAF)
-            .bind(owner.uuid())
-            .bind(from)
-            .bind(limits::TURNS_PER_CHAT)
-            .fetch_optional(pool)
-            .await?
+    newest_below(db, owner, seen.map_or(turn, TurnId::from), limits::TURNS_PER_CHAT).await
+}
+
+/// The turn at most `steps` below this one, always along the newest child; the turn itself where nothing continues it.
+/// `None` when the owner has no such turn.
+pub async fn newest_below(db: &Db, owner: UserId, turn: TurnId, steps: i64) -> Result<Option<TurnId>, StoreError> {
+    let below: Option<Uuid> = on!(db, |pool| {
+        let query = sqlx::query_scalar(NEWEST_LEAF).bind(owner.uuid()).bind(turn.uuid()).bind(steps + 1);
+        query.fetch_optional(pool).await?
     });
-    Ok(leaf.map(TurnId::from))
+    Ok(below.map(TurnId::from))
 }
 
 /// The leaf with which a chat opens: below the turn last viewed, else the chat's newest turn. `None` for a chat

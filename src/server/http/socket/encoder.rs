@@ -1,0 +1,166 @@
+//! The event log in the words of the block API (domain.md 4.10): one message for each thing that a client of it has to
+//! know. A third encoding of what `events` sends, folded by the same function, so that a block is always sent whole.
+
+use serde_json::{Value, json};
+
+use super::content_block::content_block;
+use crate::domain::fold::{self, Applied};
+use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
+use crate::server::service::Line;
+
+/// One turn on its way to one client.
+pub struct Encoder {
+    /// What the client has been told of.
+    turn: Turn,
+    /// Blocks up to this place in the chat it has from elsewhere.
+    had: i64,
+}
+
+impl Encoder {
+    /// For a turn of which the client has the blocks up to `had` (a `sequence_number`), and nothing else.
+    pub fn of(turn: &Turn, had: i64) -> Self {
+        let untold =
+            Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
+        Self { turn: untold, had }
+    }
+
+    /// The event up to which the client was told.
+    pub fn last_event_seq(&self) -> u64 {
+        self.turn.last_event_seq
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.turn.status.is_terminal()
+    }
+
+    /// An event of the journal. One that the client has been told of is told no more.
+    pub fn line(&mut self, line: &Line) -> Vec<Value> {
+        let Ok(event) = serde_json::from_str::<Event>(&line.json) else { return Vec::new() };
+        let before = match &event {
+            Event::BlockEnd { block_id, .. } => self.turn.block_mut(*block_id).map(|block| block.clone()),
+            _ => None,
+        };
+        if fold::apply(&mut self.turn, line.seq, &event) != Applied::Yes {
+            return Vec::new();
+        }
+        let block = match &event {
+            Event::BlockStart { block } => Some(block.id),
+            Event::BlockDelta { block_id, .. }
+            | Event::BlockUpdate { block_id, .. }
+            | Event::BlockEnd { block_id, .. } => Some(*block_id),
+            _ => None,
+        };
+        let block = block.and_then(|id| self.turn.blocks.iter().find(|block| block.id == id));
+        match (event, block) {
+            (_, Some(block)) if block.chat_seq <= self.had => Vec::new(),
+            (Event::BlockStart { .. }, Some(block)) => self.started(block),
+            (Event::BlockDelta { text, .. }, Some(block)) => grown(block, &text).into_iter().collect(),
+            (Event::BlockUpdate { .. }, Some(block)) => self.whole(block).into_iter().collect(),
+            (Event::BlockEnd { .. }, Some(block)) => match before {
+                Some(before) => self.ended(&before, block),
+                None => Vec::new(),
+            },
+            (Event::Error(failure), _) => vec![error(&failure)],
+            (Event::TurnEnd { .. }, _) => vec![self.end()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The turn as it is now, in the place of the events that lead there: only what the client has not been told.
+    pub fn snapshot(&mut self, turn: Turn) -> Vec<Value> {
+        let before = std::mem::replace(&mut self.turn, turn);
+        let mut said = Vec::new();
+        for block in self.turn.blocks.iter().filter(|block| block.chat_seq > self.had) {
+            match before.blocks.iter().find(|old| old.id == block.id) {
+                None => said.extend(self.started(block)),
+                Some(old) if old == block => {}
+                Some(old) if old.state == BlockState::Open && block.state != BlockState::Open => {
+                    said.extend(self.ended(old, block));
+                }
+                Some(old) => match (text_of(old), text_of(block)) {
+                    (Some(old), Some(new)) if new.starts_with(old) => said.extend(grown(block, &new[old.len()..])),
+                    _ => said.extend(self.whole(block)),
+                },
+            }
+        }
+        if let Some(failure) = self.turn.error.as_ref().filter(|failure| before.error.as_ref() != Some(failure)) {
+            said.push(error(failure));
+        }
+        if self.turn.status.is_terminal() && !before.status.is_terminal() && self.turn.role == Role::Assistant {
+            said.push(self.end());
+        }
+        said
+    }
+
+    fn started(&self, block: &Block) -> Vec<Value> {
+        let begin = |name: &str| json!({ "type": name, "block_id": block.id, "sequence_number": block.chat_seq });
+        let mut said = match (&block.content, self.turn.role) {
+            (Content::Text { .. }, Role::Assistant) => vec![begin("assistant_text_start")],
+            (Content::Thinking { .. }, _) => vec![begin("thinking_start")],
+            _ => return self.whole(block).into_iter().collect(),
+        };
+        said.extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| grown(block, text)));
+        if block.state != BlockState::Open {
+            said.push(json!({ "type": end_name(block), "block_id": block.id, "state": block.state }));
+        }
+        said
+    }
+
+    /// What an end says beyond its deltas is told with it: parsed arguments, or a text that became another one.
+    fn ended(&self, before: &Block, block: &Block) -> Vec<Value> {
+        let Some(text) = text_of(block).filter(|_| self.turn.role == Role::Assistant) else {
+            return self.whole(block).into_iter().collect();
+        };
+        let mut end = json!({ "type": end_name(block), "block_id": block.id, "state": block.state });
+        if let (Some(old), Value::Object(fields)) = (text_of(before), &mut end)
+            && old != text
+        {
+            fields.insert("content".into(), text.into());
+        }
+        vec![end]
+    }
+
+    /// A block that is always sent whole.
+    fn whole(&self, block: &Block) -> Option<Value> {
+        let name = match (&block.content, self.turn.role) {
+            (Content::Text { .. }, Role::User) => "user_text_block",
+            (Content::ToolUse { .. }, _) => "tool_call_block",
+            (Content::ToolResult { .. }, _) => "tool_result_block",
+            _ => "content_block",
+        };
+        Some(json!({ "type": name, "block": content_block(self.turn.chat_id, self.turn.role, block)? }))
+    }
+
+    fn end(&self) -> Value {
+        let Turn { chat_id, id, status, .. } = &self.turn;
+        json!({ "type": "end", "session_id": chat_id, "turn_id": id, "status": status })
+    }
+}
+
+fn end_name(block: &Block) -> &'static str {
+    if matches!(block.content, Content::Thinking { .. }) { "thinking_end" } else { "assistant_text_end" }
+}
+
+fn text_of(block: &Block) -> Option<&str> {
+    match &block.content {
+        Content::Text { text, .. } => Some(text),
+        Content::Thinking { thinking, .. } => Some(thinking),
+        _ => None,
+    }
+}
+
+fn grown(block: &Block, text: &str) -> Option<Value> {
+    let name = match &block.content {
+        Content::Text { .. } => "chunk",
+        Content::Thinking { .. } => "thinking_chunk",
+        Content::ToolUse { .. } => {
+            return Some(json!({ "type": "tool_call_args_chunk", "block_id": block.id, "partial_args": text }));
+        }
+        _ => return None,
+    };
+    Some(json!({ "type": name, "content": text, "block_id": block.id }))
+}
+
+fn error(failure: &Failure) -> Value {
+    json!({ "type": "error", "message": failure.message, "code": failure.kind })
+}

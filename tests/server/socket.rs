@@ -1,0 +1,418 @@
+//! The WebSocket over a real server and a real client, on both databases: the words of the block API, what a late client
+//! gets, and everything a client may do wrong.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::{SinkExt, StreamExt};
+use http::StatusCode;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_util::sync::CancellationToken;
+use turnleaf::domain::tool::ToolSpec;
+use turnleaf::server::http::serve::serve;
+use turnleaf::server::outbound::provider::ToolOutcome;
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+
+use crate::databases;
+use crate::house::{House, answer, delta, finish, text, thinking};
+use crate::http_api::Api;
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// An API behind a port.
+struct Served {
+    api: Api,
+    address: std::net::SocketAddr,
+}
+
+impl Served {
+    async fn new(api: Api) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(serve(vec![listener], api.router.clone(), CancellationToken::new()));
+        Self { api, address }
+    }
+
+    async fn of(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::new(Api::new(answers).await).await
+    }
+
+    async fn connect(&self, path: &str) -> Client {
+        let (socket, _) = connect_async(format!("ws://{}{path}", self.address)).await.unwrap();
+        Client(socket)
+    }
+
+    async fn refused(&self, path: &str, headers: &[(&'static str, &str)]) -> StatusCode {
+        let mut request = format!("ws://{}{path}", self.address).into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match connect_async(request).await {
+            Ok((_, response)) => response.status(),
+            Err(Error::Http(response)) => response.status(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn send(&self, chat: &str, body: Value) -> Value {
+        let (status, started) = self.api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
+        assert_eq!(status, StatusCode::CREATED, "{started}");
+        started
+    }
+}
+
+struct Client(Socket);
+
+impl Client {
+    async fn say(&mut self, value: Value) {
+        self.raw(Message::text(value.to_string())).await;
+    }
+
+    async fn raw(&mut self, message: Message) {
+        self.0.send(message).await.unwrap();
+    }
+
+    /// The next event; none when the server closed.
+    async fn next(&mut self) -> Result<Value, Option<CloseCode>> {
+        loop {
+            match self.0.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Close(frame))) => return Err(frame.map(|frame| frame.code)),
+                Some(Ok(_)) => {}
+                None | Some(Err(_)) => return Err(None),
+            }
+        }
+    }
+
+    async fn event(&mut self) -> Value {
+        self.next().await.unwrap()
+    }
+
+    /// Events up to and with the first of this name.
+    async fn until(&mut self, name: &str) -> Vec<Value> {
+        let mut events = Vec::new();
+        loop {
+            events.push(self.event().await);
+            if events.last().unwrap()["type"] == name {
+                return events;
+            }
+        }
+    }
+}
+
+fn names(events: &[Value]) -> Vec<&str> {
+    let mut names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    // How growth is cut into pieces is a matter of time.
+    names.dedup_by(|a, b| a == b && a.ends_with("chunk"));
+    names
+}
+
+fn said(events: &[Value], name: &str) -> String {
+    events.iter().filter(|event| event["type"] == name).map(|event| event["content"].as_str().unwrap()).collect()
+}
+
+fn with_a_tool() -> Scripted {
+    let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": arguments } }] });
+    let asks = vec![thinking("hm"), text("I look."), delta(call("{\"where\":")), delta(call("\"here\"}"))];
+    Scripted::new(
+        "scripted",
+        [Answer::Stream([asks, finish("tool_calls")].concat()), answer([text("Hel"), text("lo")])],
+    )
+    .with_tools(
+        vec![ToolSpec { name: "look".into(), description: String::new(), parameters: json!({ "type": "object" }) }],
+        |_, arguments| Some(ToolOutcome { result: json!({ "seen": arguments["where"] }), is_error: false }),
+    )
+}
+
+#[tokio::test]
+async fn a_conversation_is_held_in_the_words_of_the_block_api() {
+    for fresh in databases::fresh().await {
+        let served = Served::new(Api::over(House::upon(fresh.db.clone(), with_a_tool()).await)).await;
+        let chat = served.api.chat().await;
+        let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+        client.say(json!({ "type": "message", "content": "hi" })).await;
+        let events = client.until("end").await;
+        let seen = names(&events);
+        assert_eq!(
+            seen.iter().filter(|name| **name != "tool_call_block").copied().collect::<Vec<_>>(),
+            [
+                "user_text_block",
+                "thinking_start",
+                "thinking_chunk",
+                "thinking_end",
+                "assistant_text_start",
+                "chunk",
+                "assistant_text_end",
+                "tool_call_args_chunk",
+                "tool_result_block",
+                "assistant_text_start",
+                "chunk",
+                "assistant_text_end",
+                "end"
+            ]
+        );
+        let user = &events[0]["block"];
+        assert_eq!((&user["block_type"], &user["author"]), (&json!("user_text"), &json!("user")));
+        assert_eq!((&user["content"], &user["chat_session_id"]), (&json!({ "text": "hi" }), &json!(chat)));
+        assert_eq!(said(&events, "chunk"), "I look.Hello");
+        assert_eq!(said(&events, "thinking_chunk"), "hm");
+        let args: String = events.iter().filter_map(|event| event["partial_args"].as_str()).collect();
+        assert_eq!(args, "{\"where\":\"here\"}");
+        let calls: Vec<&Value> =
+            events.iter().filter(|e| e["type"] == "tool_call_block").map(|e| &e["block"]).collect();
+        assert!(calls.len() > 1 && calls.iter().all(|call| call["id"] == calls[0]["id"]), "again at each status");
+        let last = calls.last().unwrap();
+        assert_eq!(
+            (&last["content"]["status"], &last["content"]["arguments"]),
+            (&json!("done"), &json!({ "where": "here" }))
+        );
+        let result = events.iter().find(|event| event["type"] == "tool_result_block").unwrap();
+        assert_eq!(result["block"]["content"]["result"], json!({ "seen": "here" }));
+        assert_eq!(result["block"]["parent_block_id"], last["id"]);
+        assert_eq!(
+            (&events.last().unwrap()["session_id"], &events.last().unwrap()["status"]),
+            (&json!(chat), &json!("complete"))
+        );
+        let numbers: Vec<i64> = events.iter().filter_map(|e| e["sequence_number"].as_i64()).collect();
+        assert!(numbers.is_sorted() && numbers[0] > user["sequence_number"].as_i64().unwrap(), "{numbers:?}");
+
+        // Who comes later and has nothing gets the same things, and nothing twice.
+        let mut late = served.connect(&format!("/api/chats/{chat}/ws?after=0")).await;
+        let all = late.until("end").await;
+        assert_eq!(said(&all, "chunk"), "I look.Hello");
+        let result = all.iter().find(|event| event["type"] == "tool_result_block").unwrap();
+        let behind = result["block"]["sequence_number"].as_i64().unwrap();
+        let mut later = served.connect(&format!("/api/chats/{chat}/ws?after={behind}")).await;
+        assert_eq!(names(&later.until("end").await), ["assistant_text_start", "chunk", "assistant_text_end", "end"]);
+        served.api.house.check().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn replies_begun_elsewhere_on_the_path_are_followed_and_those_beside_it_are_not() {
+    let answers = ["a", "b", "c"].map(|word| answer([text(word)]));
+    let served = Served::of(answers).await;
+    let chat = served.api.chat().await;
+    let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    let first = served.send(&chat, json!({ "text": "1" })).await;
+    assert_eq!(said(&client.until("end").await, "chunk"), "a");
+    let message = first["user_turn"]["id"].as_str().unwrap();
+    let (status, beside) =
+        served.api.call("POST", &format!("/api/turns/{message}/edit"), Some(json!({ "text": "2" }))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    served.api.events(beside["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    served.send(&chat, json!({ "text": "3", "branch_id": first["branch"]["id"] })).await;
+    let events = client.until("end").await;
+    assert_eq!(events[0]["block"]["content"]["text"], "3", "{events:?}");
+    assert_eq!(said(&events, "chunk"), "c");
+
+    // The other path by its branch, and by a turn on it.
+    for query in [
+        format!("branch_id={}", beside["branch"]["id"].as_str().unwrap()),
+        format!("leaf={}", beside["user_turn"]["id"].as_str().unwrap()),
+    ] {
+        let mut other = served.connect(&format!("/api/chats/{chat}/ws?after=0&{query}")).await;
+        assert_eq!(said(&other.until("end").await, "chunk"), "b");
+    }
+}
+
+#[tokio::test]
+async fn who_joins_in_the_middle_loses_nothing_and_gets_nothing_twice() {
+    let go_on = Arc::new(Notify::new());
+    let served =
+        Served::of([answer([thinking("hm"), text("one "), Step::Until(go_on.clone()), text("two "), text("three")])])
+            .await;
+    let chat = served.api.chat().await;
+    let mut first = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    first.say(json!({ "type": "message", "content": "count" })).await;
+    let mut before = first.until("chunk").await;
+    let mut second = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    let mut joined = second.until("chunk").await;
+    assert_eq!(names(&joined)[0], "thinking_start", "the reply alone, from its beginning");
+    go_on.notify_one();
+    before.extend(first.until("end").await);
+    joined.extend(second.until("end").await);
+    for events in [&before, &joined] {
+        assert_eq!(said(events, "chunk"), "one two three");
+        assert_eq!(said(events, "thinking_chunk"), "hm");
+    }
+}
+
+#[tokio::test]
+async fn cancel_ends_a_reply_within_a_second() {
+    let served = Served::of([answer([text("on and on"), Step::Hang]), answer([text("again")])]).await;
+    let chat = served.api.chat().await;
+    let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    client.say(json!({ "type": "cancel" })).await;
+    client.say(json!({ "type": "message", "content": "talk" })).await;
+    client.until("chunk").await;
+    client.say(json!({ "type": "message", "content": "too early" })).await;
+    assert_eq!(client.until("error").await.last().unwrap()["code"], "turn_running");
+    let start = Instant::now();
+    client.say(json!({ "type": "cancel" })).await;
+    let end = client.until("end").await.pop().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert_eq!(end["status"], "cancelled");
+    client.say(json!({ "type": "message", "content": "go on" })).await;
+    assert_eq!(said(&client.until("end").await, "chunk"), "again");
+}
+
+#[tokio::test]
+async fn what_cannot_be_understood_gets_an_error_and_the_connection_lives() {
+    let served = Served::of([answer([text("yes")])]).await;
+    let chat = served.api.chat().await;
+    let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    for bad in [
+        "hello",
+        "{}",
+        "[]",
+        r#"{"type":"subscribe"}"#,
+        r#"{"type":"message"}"#,
+        r#"{"type":"message","content":""}"#,
+        r#"{"type":"message","content":"a","colour":"red"}"#,
+        r#"{"type":"message","content":"a","provider":"nobody"}"#,
+        r#"{"type":"message","content":"a","params":{"temperature":-1}}"#,
+    ] {
+        client.raw(Message::text(bad)).await;
+        let error = client.event().await;
+        assert_eq!(error["type"], "error", "{bad}: {error}");
+        assert!(error["message"].is_string() && error["code"].is_string(), "{bad}: {error}");
+    }
+    client.raw(Message::binary(vec![1, 2, 3])).await;
+    assert_eq!(client.event().await["type"], "error");
+    let locked = json!({ "type": "message", "content": "a", "model": "model-b" });
+    client.say(locked).await;
+    let error = client.event().await;
+    assert_eq!((&error["code"], &error["fork"]["model"]), (&json!("branch_locked"), &json!("model-b")));
+    let named = json!({ "type": "message", "content": "well?", "client_request_id": "k" });
+    client.say(named.clone()).await;
+    assert_eq!(said(&client.until("end").await, "chunk"), "yes");
+    client.say(named).await;
+    client.raw(Message::text("{}")).await;
+    assert_eq!(client.event().await["type"], "error", "the same message again sends nothing");
+}
+
+#[tokio::test]
+async fn too_much_at_once_ends_the_connection() {
+    let served = Served::of([]).await;
+    let chat = served.api.chat().await;
+    let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    for _ in 0..60 {
+        if client.0.send(Message::text("{}")).await.is_err() {
+            break;
+        }
+    }
+    let code = loop {
+        match client.next().await {
+            Ok(event) => assert_eq!(event["type"], "error"),
+            Err(code) => break code,
+        }
+    };
+    assert_eq!(code, Some(CloseCode::Policy));
+
+    let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    let large = json!({ "type": "message", "content": "a".repeat(3 << 20) });
+    // The server may close before all of it was written.
+    let _ = client.0.send(Message::text(large.to_string())).await;
+    assert!(client.next().await.is_err());
+    assert_eq!(served.api.call("GET", "/api/chats", None).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() {
+    let served = Served::of([]).await;
+    let chat = served.api.chat().await;
+    let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    tokio::time::pause();
+    let beat = client.event().await;
+    assert_eq!(beat["type"], "heartbeat");
+    assert!(beat["now"].is_string());
+    assert_eq!(client.event().await["type"], "heartbeat", "reading answers the pings");
+    tokio::time::resume();
+
+    let mut dead = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    let MaybeTlsStream::Plain(wire) = dead.0.get_mut() else { panic!("plain") };
+    tokio::time::pause();
+    // Pings arrive and nobody answers them, until the server closes.
+    let mut bytes = [0; 4096];
+    loop {
+        match tokio::io::AsyncReadExt::read(wire, &mut bytes).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_is_refused_before_the_upgrade() {
+    let served = Served::of([]).await;
+    let chat = served.api.chat().await;
+    let path = format!("/api/chats/{chat}/ws");
+    let own = format!("http://{}", served.address);
+    assert_eq!(served.refused(&path, &[]).await, StatusCode::SWITCHING_PROTOCOLS);
+    assert_eq!(served.refused(&path, &[("origin", &own)]).await, StatusCode::SWITCHING_PROTOCOLS);
+    let same = [("origin", "null"), ("sec-fetch-site", "same-origin")];
+    assert_eq!(served.refused(&path, &same).await, StatusCode::SWITCHING_PROTOCOLS);
+    for foreign in ["http://evil.example", "null", "http://127.0.0.1:1"] {
+        assert_eq!(served.refused(&path, &[("origin", foreign)]).await, StatusCode::FORBIDDEN, "{foreign}");
+    }
+    let cross = [("origin", own.as_str()), ("sec-fetch-site", "cross-site")];
+    assert_eq!(served.refused(&path, &cross).await, StatusCode::FORBIDDEN);
+
+    let nothing = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    let other = served.api.chat().await;
+    let started = served.send(&other, json!({ "text": "x" })).await;
+    let turn = started["user_turn"]["id"].as_str().unwrap();
+    for path in [
+        format!("/api/chats/{nothing}/ws"),
+        "/api/chats/1/ws".into(),
+        format!("{path}?leaf={nothing}"),
+        format!("{path}?leaf={turn}"),
+        format!("{path}?branch_id={nothing}"),
+    ] {
+        assert_eq!(served.refused(&path, &[]).await, StatusCode::NOT_FOUND, "{path}");
+    }
+    for query in ["leaf=1", "after=x", "colour=red"] {
+        assert_eq!(served.refused(&format!("{path}?{query}"), &[]).await, StatusCode::BAD_REQUEST, "{query}");
+    }
+    let (status, problem) = served.api.call("GET", &path, None).await;
+    assert_eq!((status, &problem["code"]), (StatusCode::UPGRADE_REQUIRED, &json!("upgrade_required")));
+}
+
+#[tokio::test]
+async fn a_server_that_goes_down_says_so() {
+    let served = Served::of([answer([text("on"), Step::Hang])]).await;
+    let chat = served.api.chat().await;
+    let mut idle = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    idle.say(json!({ "type": "message", "content": "talk" })).await;
+    idle.until("chunk").await;
+    served.api.closing.cancel();
+    let code = loop {
+        match idle.next().await {
+            Ok(_) => {}
+            Err(code) => break code,
+        }
+    };
+    assert_eq!(code, Some(CloseCode::Away));
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_holds_up_nobody() {
+    let many: Vec<Step> = (0..2_000).map(|n| text(&format!("{n} {}", "x".repeat(2_000)))).collect();
+    let served = Served::of([answer(many), answer([text("after")])]).await;
+    let chat = served.api.chat().await;
+    let mut slow = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    slow.say(json!({ "type": "message", "content": "talk" })).await;
+    let mut quick = served.connect(&format!("/api/chats/{chat}/ws?after=0")).await;
+    let quick_events = quick.until("end").await;
+    let slow_events = slow.until("end").await;
+    assert_eq!(said(&quick_events, "chunk").len(), said(&slow_events, "chunk").len());
+    assert!(said(&slow_events, "chunk") == said(&quick_events, "chunk"), "everything, in order");
+}

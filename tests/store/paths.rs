@@ -1,0 +1,184 @@
+//! Paths are read in parts by the places of their turns: the same turns as whoever walks from a turn to its root finds,
+//! on any tree.
+
+use std::collections::HashMap;
+
+use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
+use crate::databases::fresh;
+use turnleaf::domain::*;
+use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, turn_blocks, turns, users};
+
+/// A chat with its turns by creation, and its owner.
+struct Bush {
+    owner: UserId,
+    chat: ChatId,
+    turns: Vec<Turn>,
+}
+
+/// Turn `n` hangs on turn `hangs_on(n)`: at the end of a branch it goes on there, anywhere else it begins one.
+async fn bush(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
+    let mut tx = db.begin().await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    let chat = chat(owner);
+    chats::insert(&mut tx, &chat).await.unwrap();
+    let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
+    let mut grown: Vec<Turn> = Vec::new();
+    for n in 0..length {
+        let parent = hangs_on(n).map(|at| grown[at].clone());
+        let ends = parent.as_ref().filter(|parent| heads.get(&parent.branch_id) == Some(&parent.id));
+        let mut on = branch(chat.id);
+        match ends {
+            Some(parent) => on.id = parent.branch_id,
+            None => {
+                on.fork_turn_id = parent.as_ref().map(|parent| parent.id);
+                branches::insert(&mut tx, &on, &frozen()).await.unwrap();
+            }
+        }
+        let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
+        let mut next = turn(&on, id(), parent.as_ref(), ord, Role::User);
+        let of = exchange(&on, next.id, None);
+        next.exchange_id = of.id;
+        let text = |seq| block(&next, seq, Author::User, BlockState::Done, Content::text(format!("{n}.{seq}")));
+        next.blocks = (0..u32::try_from(n % 3).unwrap()).map(text).collect();
+        exchanges::insert(&mut tx, owner, &of, None).await.unwrap();
+        turns::insert(&mut tx, &next).await.unwrap();
+        assert!(branches::set_head(&mut tx, on.id, heads.get(&on.id).copied(), next.id).await.unwrap());
+        heads.insert(on.id, next.id);
+        grown.push(next);
+    }
+    tx.commit().await.unwrap();
+    Bush { owner, chat: chat.id, turns: grown }
+}
+
+/// Mostly straight on, now and then from somewhere else, sometimes another root.
+fn anywhere(n: usize) -> Option<usize> {
+    let dice = n.wrapping_mul(2_654_435_761) >> 7;
+    match (n, dice % 11) {
+        (0, _) | (_, 0) => None,
+        (_, 1..=4) => Some(dice % n),
+        _ => Some(n - 1),
+    }
+}
+
+impl Bush {
+    fn walked(&self, leaf: &Turn) -> Vec<Turn> {
+        let mut path = vec![leaf.clone()];
+        while let Some(up) = path.last().unwrap().prev_turn_id {
+            path.push(self.turns.iter().find(|turn| turn.id == up).unwrap().clone());
+        }
+        path.reverse();
+        path
+    }
+}
+
+async fn run(db: &Db, text: &'static str) {
+    match db {
+        Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+        Db::Postgres { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_path_is_what_walking_it_finds() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let bush = bush(db, 70, anywhere).await;
+        let stranger: UserId = id();
+        for leaf in &bush.turns {
+            let walked = bush.walked(leaf);
+            let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+            assert_eq!((end.chat_id, end.branch_id, end.depth), (bush.chat, leaf.branch_id, leaf.depth));
+            assert_eq!(turns::spot_by_ord(db, bush.owner, bush.chat, leaf.ord).await.unwrap(), Some(end));
+            let depth = leaf.depth;
+            for (first, last) in [(0, depth), (depth / 2, depth), (depth / 3, depth / 2), (depth, depth), (0, 0)] {
+                let part = &walked[first as usize..=last as usize];
+                let read = turns::between(db, bush.owner, &end, first, last).await.unwrap();
+                assert_eq!(read, part);
+                let nodes = turns::nodes_between(db, bush.owner, &end, first, last).await.unwrap();
+                assert!(nodes.iter().map(|node| (node.id, node.prev, node.ord)).eq(part.iter().map(|turn| (
+                    turn.id,
+                    turn.prev_turn_id,
+                    turn.ord
+                ))));
+                let spans = turns::spans(db, bush.owner, leaf.id, first, last).await.unwrap();
+                for turn in &walked {
+                    let spot = turns::spot(db, bush.owner, turn.id).await.unwrap().unwrap();
+                    assert_eq!(spans.iter().any(|span| span.holds(&spot)), (first..=last).contains(&turn.depth));
+                }
+                let blocks: Vec<(TurnId, Block)> =
+                    part.iter().flat_map(|turn| turn.blocks.iter().map(|block| (turn.id, block.clone()))).collect();
+                let counted = turn_blocks::count_on_path(db, bush.owner, &spans).await.unwrap();
+                assert_eq!(counted as usize, blocks.len());
+                let slice = turn_blocks::slice_on_path(db, bush.owner, &spans, 1, 3).await.unwrap();
+                assert!(slice.iter().eq(blocks.iter().skip(1).take(3)));
+                assert!(turns::spans(db, stranger, leaf.id, first, last).await.unwrap().is_empty());
+                assert!(turns::between(db, stranger, &end, first, last).await.unwrap().is_empty());
+            }
+            assert!(turns::between(db, bush.owner, &end, 1, 0).await.unwrap().is_empty());
+            assert_eq!(turns::spot(db, stranger, leaf.id).await.unwrap(), None);
+            assert_eq!(turns::spot_by_ord(db, stranger, bush.chat, leaf.ord).await.unwrap(), None);
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn going_down_takes_the_newest_child_and_so_many_steps() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        // 0 - 1 - 2 - 3, and 4 - 5 beside 2.
+        let hangs_on = [None, Some(0), Some(1), Some(2), Some(1), Some(4)];
+        let bush = bush(db, 6, |n| hangs_on[n]).await;
+        let id_of = |n: usize| Some(bush.turns[n].id);
+        for (from, steps, to) in [(0, 0, 0), (0, 1, 1), (0, 2, 4), (0, 99, 5), (2, 99, 3), (3, 99, 3)] {
+            let below = turns::newest_below(db, bush.owner, bush.turns[from].id, steps).await.unwrap();
+            assert_eq!(below, id_of(to), "{steps} steps below {from}");
+        }
+        assert_eq!(turns::newest_below(db, id(), bush.turns[0].id, 9).await.unwrap(), None);
+        run(db, "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord = 6").await;
+        assert_eq!(turns::newest_below(db, bush.owner, bush.turns[0].id, 9).await.unwrap(), id_of(4));
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn hundreds_of_forks_on_one_path_are_read_whole() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        // Each other turn has a sibling before it, so that the path changes its branch all the time.
+        let bush = bush(db, 451, |n| n.checked_sub(if n % 3 == 2 { 2 } else { 1 })).await;
+        let leaf = bush.turns.last().unwrap();
+        let walked = bush.walked(leaf);
+        let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+        let spans = turns::spans(db, bush.owner, leaf.id, 0, end.depth).await.unwrap();
+        assert!(spans.len() > 128, "{}", spans.len());
+        assert_eq!(turns::path(db, bush.owner, leaf.id, 1_000).await.unwrap(), (walked.clone(), false));
+        let blocks: Vec<Block> = walked.iter().flat_map(|turn| turn.blocks.clone()).collect();
+        assert_eq!(turn_blocks::count_on_path(db, bush.owner, &spans).await.unwrap() as usize, blocks.len());
+        for (skip, limit) in [(0, 10), (90, 20), (150, 500), (blocks.len(), 5)] {
+            let slice = turn_blocks::slice_on_path(db, bush.owner, &spans, skip as i64, limit).await.unwrap();
+            assert!(slice.iter().map(|(_, block)| block).eq(blocks.iter().skip(skip).take(limit as usize)));
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_cycle_that_something_else_wrote_ends_in_an_error() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let bush = bush(db, 9, |n| n.checked_sub(1)).await;
+        let leaf = &bush.turns[8];
+        let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+        run(db, "UPDATE turns SET prev_turn_id = (SELECT t.id FROM turns t WHERE t.ord = 7) WHERE ord = 4").await;
+        let said = turns::between(db, bush.owner, &end, 0, 8).await.unwrap_err();
+        assert!(matches!(said, StoreError::BrokenPath(turn) if turn == leaf.id), "{said}");
+        let rest = turns::between(db, bush.owner, &end, 5, 8).await.unwrap();
+        assert_eq!(
+            rest.iter().map(|turn| turn.id).collect::<Vec<_>>(),
+            bush.turns[5..].iter().map(|t| t.id).collect::<Vec<_>>()
+        );
+        assert!(turns::leaf_below(db, bush.owner, bush.turns[3].id).await.unwrap().is_some(), "it comes to an end");
+        fresh.close().await;
+    }
+}
