@@ -33,6 +33,8 @@ mod repair;
 mod replies;
 #[path = "server/socket.rs"]
 mod socket;
+#[path = "server/tree.rs"]
+mod tree;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/wire.rs"]

@@ -156,6 +156,7 @@ fn empty_page() -> ChatPage {
         branch: None,
         turns: Vec::new(),
         has_more_before: false,
+        leaves: 0,
         draft: DraftView::default(),
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         notices: Vec::new(),

@@ -17,6 +17,7 @@ use crate::api::tree::{load_tree, load_tree_card};
 use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
 use crate::browser::{focus, tree};
 use crate::domain::{Branch, TurnId};
+use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live, on_change, rows, view};
 use crate::ui::tree::card::Card;
 use crate::ui::tree::keys::{Step, step};
@@ -45,6 +46,7 @@ pub struct TreeState {
     show: Callback<TurnId>,
     /// Told of a branch that was changed.
     on_branch: Callback<Branch>,
+    announcer: Option<Announcer>,
 }
 
 impl TreeState {
@@ -60,6 +62,7 @@ impl TreeState {
             number: StoredValue::new(0),
             show,
             on_branch,
+            announcer: use_context(),
         }
     }
 
@@ -82,6 +85,9 @@ impl TreeState {
                 Ok(page) => {
                     let had_focus = focus::is_within("#tree");
                     self.problem.set(None);
+                    if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
+                        announcer.say(said::summary(page.turns, page.leaves, page.hits));
+                    }
                     if page.card.is_some() {
                         self.card.set(page.card.clone());
                     }
@@ -96,7 +102,12 @@ impl TreeState {
                         }
                     });
                 }
-                Err(error) => self.problem.set(Some(error.to_string())),
+                Err(error) => {
+                    if let Some(announcer) = self.announcer {
+                        announcer.alert(said::FAILED);
+                    }
+                    self.problem.set(Some(error.to_string()));
+                }
             }
         });
     }
@@ -319,7 +330,7 @@ pub fn TreeMap(
     let problem = live(move || {
         let why = state.problem.get()?;
         Some(view! {
-            <div class="hint" role="alert">
+            <div class="hint">
                 <p>{said::FAILED}" "{why}</p>
                 <button type="button" class="button" on:click=move |_| state.load()>{words::RETRY}</button>
             </div>
@@ -348,7 +359,7 @@ pub fn TreeMap(
                     <button type="submit" class="button">{said::APPLY}</button>
                 </div>
                 {move || kept()}
-                <p class="tree-summary" role="status">
+                <p class="tree-summary">
                     {move || summary()}
                     {move || is_filtered().then(|| view! {
                         " "
