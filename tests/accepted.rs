@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "store/databases.rs"]
+#[expect(dead_code, reason = "empty and many databases are for the tests of the store")]
+mod databases;
 #[path = "support/fixtures.rs"]
 #[expect(dead_code, reason = "the streams are for the tests of the decoders")]
 mod fixtures;

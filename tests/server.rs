@@ -3,14 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "store/actors.rs"]
+#[expect(dead_code, reason = "calls and their answers are for the tests of the store")]
+mod actors;
 #[path = "server/bad_bytes.rs"]
 mod bad_bytes;
 #[path = "server/branches.rs"]
 mod branches;
+#[path = "store/bush.rs"]
+#[expect(dead_code, reason = "whose it is, is asked by the tests of the store")]
+mod bush;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
 #[path = "store/databases.rs"]
-#[expect(dead_code, reason = "the store's tests use more of it")]
 mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
@@ -27,6 +32,8 @@ mod once;
 mod parameters;
 #[path = "server/providers.rs"]
 mod providers;
+#[path = "server/reading.rs"]
+mod reading;
 #[path = "server/repair.rs"]
 mod repair;
 #[path = "server/replies.rs"]

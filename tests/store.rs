@@ -6,6 +6,8 @@
 
 #[path = "store/actors.rs"]
 mod actors;
+#[path = "store/bush.rs"]
+mod bush;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/every_function.rs"]

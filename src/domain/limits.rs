@@ -43,6 +43,8 @@ pub const TREE_WORDS: usize = 8;
 /// Pages of turns.
 pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 200;
+/// A page of blocks, also when none is named.
+pub const BLOCKS_PAGE: u32 = 500;
 /// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).
 pub const RUNNING_TURNS: usize = 1024;
 /// What one follower may lag behind before it is served from the journal again.

@@ -85,13 +85,19 @@ pub fn thinking_text(blocks: &[Block], members: &[usize]) -> String {
 /// by their call's block id, or by the provider's call id where an import has no block id; a second answer to a call
 /// and an answer without a call are not drawn.
 pub fn segments(blocks: &[Block], is_thinking_mode: bool) -> Vec<Item> {
+    segments_where(blocks, &|_| is_thinking_mode)
+}
+
+/// The same for the blocks of several assistant turns with no user turn between them, one after the other: what
+/// `is_thinking_mode` says of a place holds for the turn that the block there is of (domain.md 4.6).
+pub fn segments_where(blocks: &[Block], is_thinking_mode: &dyn Fn(usize) -> bool) -> Vec<Item> {
     let results = results_of_calls(blocks);
     let mut items = Vec::new();
     let mut state = State::Out;
     for (at, block) in blocks.iter().enumerate() {
         let Some(kind) = kind_of(&block.content) else { continue };
         let key = block.id;
-        if kind == Kind::Think && !is_thinking_mode {
+        if kind == Kind::Think && !is_thinking_mode(at) {
             continue;
         }
         let (next, joins) = match (state, kind) {

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::id::TurnId;
 use crate::turn::{Role, TurnStatus};
 
+pub mod compact;
+
 /// One turn's place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::block::Content;
+use crate::block::{Block, Content};
 use crate::event::Event;
 use crate::turn::Turn;
 
@@ -13,6 +13,12 @@ pub fn turn(mut turn: Turn) -> Turn {
         content(&mut block.content);
     }
     turn
+}
+
+/// The block as clients may see it.
+pub fn block(mut block: Block) -> Block {
+    content(&mut block.content);
+    block
 }
 
 /// The event as clients may see it; `None` when it holds nothing that has to stay behind.

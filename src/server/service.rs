@@ -14,6 +14,7 @@ pub mod outline;
 pub mod paths;
 pub mod placement;
 pub mod providers;
+pub mod reading;
 pub mod turns;
 pub mod usage;
 pub mod window;

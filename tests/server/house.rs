@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::databases;
 use futures::StreamExt;
 use serde_json::{Value, json};
 use turnleaf::domain::{Event, Turn, TurnId, UserId};
@@ -21,6 +22,8 @@ use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::{Db, fsck, users};
 
+/// What a scripted provider offers.
+const MODELS: [&str; 2] = ["model-a", "model-b"];
 /// How long a scripted provider may be silent in the middle of a body.
 const SILENCE: Duration = Duration::from_secs(2);
 
@@ -29,6 +32,8 @@ pub struct House {
     pub db: Db,
     pub service: Service,
     pub owner: UserId,
+    /// Where its database is on the throwaway cluster, if there.
+    postgres: Option<String>,
 }
 
 impl House {
@@ -36,6 +41,34 @@ impl House {
     pub async fn new(provider: Scripted) -> Self {
         let dir = tempfile::tempdir().unwrap();
         Self::open(dir, provider).await
+    }
+
+    /// A fresh database of every kind there is here (see `databases`), each answered by such a provider.
+    pub async fn everywhere(provider: impl Fn() -> Scripted) -> Vec<Self> {
+        let mut houses = vec![Self::new(provider()).await];
+        if let Some(fresh) = databases::empty_postgres().await {
+            let registry = Registry::of_providers(vec![(Arc::new(provider()), MODELS.map(str::to_owned).into())]);
+            fresh.db.migrate(None, SystemClock.now()).await.unwrap();
+            let house = Self::with(fresh.dir, fresh.db, registry, "a key for tests", true).await;
+            houses.push(Self { postgres: Some(fresh.url), ..house });
+        }
+        houses
+    }
+
+    /// Closes it, and drops a PostgreSQL database.
+    pub async fn close(self) {
+        self.db.close().await;
+        if let (Some(url), Ok(cluster)) = (self.postgres, std::env::var("TURNLEAF_TEST_PG")) {
+            databases::drop_postgres(&cluster, &url).await;
+        }
+    }
+
+    /// Runs SQL that nothing of the product would.
+    pub async fn sql(&self, text: &'static str) {
+        match &self.db {
+            Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+            Db::Postgres { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
+        }
     }
 
     /// A fresh database, answered by these endpoints over real sockets.
@@ -51,7 +84,7 @@ impl House {
 
     /// The same with what the configuration says of prices.
     pub async fn with_prices(dir: tempfile::TempDir, provider: Scripted, prices: Vec<Price>) -> Self {
-        let models = vec!["model-a".into(), "model-b".into()];
+        let models = MODELS.map(str::to_owned).into();
         Self::over(dir, Registry::of_providers(vec![(Arc::new(provider), models)]).with_prices(prices)).await
     }
 
@@ -73,8 +106,7 @@ impl House {
 
     /// A database that is migrated already, of whichever kind, answered by this provider.
     pub async fn upon(db: Db, provider: Scripted) -> Self {
-        let models = vec!["model-a".into(), "model-b".into()];
-        let registry = Registry::of_providers(vec![(Arc::new(provider), models)]);
+        let registry = Registry::of_providers(vec![(Arc::new(provider), MODELS.map(str::to_owned).into())]);
         Self::with(tempfile::tempdir().unwrap(), db, registry, "a key for tests", true).await
     }
 
@@ -95,7 +127,7 @@ impl House {
         let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
         let service = Service::new(supervisor, owner, sealer);
         service.load_providers(owner).await.unwrap();
-        Self { dir, db, service, owner }
+        Self { dir, db, service, owner, postgres: None }
     }
 
     /// Sends a message into a new chat.

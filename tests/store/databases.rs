@@ -61,10 +61,15 @@ impl Fresh {
     pub async fn close(self) {
         self.db.close().await;
         if let Ok(Some(cluster)) = std::env::var("TURNLEAF_TEST_PG").map(|cluster| self.cluster(cluster)) {
-            let name = self.url.rsplit('/').next().unwrap().split('?').next().unwrap();
-            run_on_cluster(&cluster, format!("DROP DATABASE {name}")).await;
+            drop_postgres(&cluster, &self.url).await;
         }
     }
+}
+
+/// Drops a closed database of the cluster.
+pub async fn drop_postgres(cluster: &str, url: &str) {
+    let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
+    run_on_cluster(cluster, format!("DROP DATABASE {name}")).await;
 }
 
 /// Migrated databases of every kind there is here.

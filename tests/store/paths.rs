@@ -1,74 +1,15 @@
 //! Paths are read in parts by the places of their turns: the same turns as whoever walks from a turn to its root finds,
 //! on any tree.
 
-use std::collections::HashMap;
-
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
+use crate::actors::id;
+use crate::bush::{self, Bush, anywhere};
 use crate::databases::fresh;
 use turnleaf::domain::*;
-use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, turn_blocks, turns, users};
+use turnleaf::server::store::fsck::{self, While};
+use turnleaf::server::store::{Db, StoreError, turn_blocks, turns};
 
-/// A chat with its turns by creation, and its owner.
-struct Bush {
-    owner: UserId,
-    chat: ChatId,
-    turns: Vec<Turn>,
-}
-
-/// Turn `n` hangs on turn `hangs_on(n)`: at the end of a branch it goes on there, anywhere else it begins one.
 async fn bush(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
-    let mut tx = db.begin().await.unwrap();
-    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
-    let chat = chat(owner);
-    chats::insert(&mut tx, &chat).await.unwrap();
-    let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
-    let mut grown: Vec<Turn> = Vec::new();
-    for n in 0..length {
-        let parent = hangs_on(n).map(|at| grown[at].clone());
-        let ends = parent.as_ref().filter(|parent| heads.get(&parent.branch_id) == Some(&parent.id));
-        let mut on = branch(chat.id);
-        match ends {
-            Some(parent) => on.id = parent.branch_id,
-            None => {
-                on.fork_turn_id = parent.as_ref().map(|parent| parent.id);
-                branches::insert(&mut tx, &on, &frozen()).await.unwrap();
-            }
-        }
-        let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
-        let mut next = turn(&on, id(), parent.as_ref(), ord, Role::User);
-        let of = exchange(&on, next.id, None);
-        next.exchange_id = of.id;
-        let text = |seq| block(&next, seq, Author::User, BlockState::Done, Content::text(format!("{n}.{seq}")));
-        next.blocks = (0..u32::try_from(n % 3).unwrap()).map(text).collect();
-        exchanges::insert(&mut tx, owner, &of, None).await.unwrap();
-        turns::insert(&mut tx, &next).await.unwrap();
-        assert!(branches::set_head(&mut tx, on.id, heads.get(&on.id).copied(), next.id).await.unwrap());
-        heads.insert(on.id, next.id);
-        grown.push(next);
-    }
-    tx.commit().await.unwrap();
-    Bush { owner, chat: chat.id, turns: grown }
-}
-
-/// Mostly straight on, now and then from somewhere else, sometimes another root.
-fn anywhere(n: usize) -> Option<usize> {
-    let dice = n.wrapping_mul(2_654_435_761) >> 7;
-    match (n, dice % 11) {
-        (0, _) | (_, 0) => None,
-        (_, 1..=4) => Some(dice % n),
-        _ => Some(n - 1),
-    }
-}
-
-impl Bush {
-    fn walked(&self, leaf: &Turn) -> Vec<Turn> {
-        let mut path = vec![leaf.clone()];
-        while let Some(up) = path.last().unwrap().prev_turn_id {
-            path.push(self.turns.iter().find(|turn| turn.id == up).unwrap().clone());
-        }
-        path.reverse();
-        path
-    }
+    bush::bush(db, Lock::new("demo", "scripted"), length, hangs_on).await
 }
 
 async fn run(db: &Db, text: &'static str) {
@@ -118,6 +59,23 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
             assert_eq!(turns::spot(db, stranger, leaf.id).await.unwrap(), None);
             assert_eq!(turns::spot_by_ord(db, stranger, bush.chat, leaf.ord).await.unwrap(), None);
         }
+        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_shape_of_a_tree_is_all_of_its_turns_and_one_revision() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let bush = bush(db, 40, anywhere).await;
+        let (rev, shape) = turns::shape(db, bush.owner, bush.chat).await.unwrap().unwrap();
+        assert_eq!(rev, 40);
+        let of = |turn: &Turn| turns::ShapeTurn { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord };
+        assert_eq!(shape, bush.turns.iter().map(of).collect::<Vec<_>>());
+        assert_eq!(turns::shape(db, id(), bush.chat).await.unwrap(), None);
+        run(db, "UPDATE turns SET deleted_at = created_at, deletion_id = id").await;
+        assert_eq!(turns::shape(db, bush.owner, bush.chat).await.unwrap(), Some((40, Vec::new())));
         fresh.close().await;
     }
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::postgres::Cluster;
 use crate::step::{run as finish, step};
 use crate::{dist, workspace};
 
@@ -20,18 +21,10 @@ pub fn run(figures: &[String]) -> Result<()> {
         build.args(["--release", "--package", "xtask", "--bin", "load", "--no-default-features", "--features", "load"]);
         finish(&mut build)
     })?;
-    step("compile the decoders", || {
+    step("compile what is linked with the server", || {
         let mut build = workspace::build("build");
-        build.args([
-            "--release",
-            "--package",
-            "xtask",
-            "--bin",
-            "decode",
-            "--no-default-features",
-            "--features",
-            "decode",
-        ]);
+        build.args(["--release", "--package", "xtask", "--bin", "decode", "--bin", "plant"]);
+        build.args(["--no-default-features", "--features", "decode"]);
         // As the server is built, of which most is there already.
         finish(build.args(workspace::without_paths()))
     })?;
@@ -39,6 +32,15 @@ pub fn run(figures: &[String]) -> Result<()> {
     let mut load = Command::new(programs.join("load"));
     load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
     load.arg("--decode").arg(programs.join("decode")).arg("--fixtures").arg(fixtures());
+    load.arg("--plant").arg(programs.join("plant"));
+    let is_asked = |figure: &String| figure.starts_with('T');
+    let cluster = match figures.is_empty() || figures.iter().any(is_asked) {
+        true => Some(Cluster::start()?),
+        false => None,
+    };
+    if let Some(cluster) = &cluster {
+        load.arg("--postgres").arg(cluster.url());
+    }
     step("measure", || finish(load.args(figures)))
 }
 

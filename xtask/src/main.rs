@@ -55,7 +55,7 @@ enum Command {
     Check,
     /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
     Dist,
-    /// Measure the figures G1, G2, G5 to G10 and D1 to D3, or the named ones.
+    /// Measure the figures G1, G2, G5 to G10, D1 to D3 and T1 to T4, or the named ones.
     Bench { figures: Vec<String> },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,

@@ -7,8 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, settings, site_pages, socket, tree, turns,
-    usage,
+    branches, chat_settings, chats, events, forms, generations, providers, reading, settings, site_pages, socket, tree,
+    tree_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -20,9 +20,15 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
-        .route("/api/chats/{id}/turns", post(turns::start))
+        .route("/api/chats/{id}/turns", get(reading::turns).post(turns::start))
+        .route("/api/chats/{id}/tree", get(tree::show))
+        .route("/api/chats/{id}/path/{turn}", get(tree::path))
+        .route("/api/chats/{id}/groups", get(reading::groups))
+        .route("/api/chats/{id}/blocks", get(reading::blocks))
+        .route("/api/chats/{id}/messages", get(reading::messages))
         .route("/api/chats/{id}/ws", socket)
         .route("/api/turns/{id}", get(turns::show))
+        .route("/api/turns/{id}/siblings", get(tree::siblings))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
         .route("/api/branches/{id}", get(branches::show).patch(branches::change))
         .route("/api/turns/{id}/edit", post(turns::edit))
@@ -48,9 +54,9 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
-        .route("/c/{id}/branches", get(tree::branches))
-        .route("/c/{id}/drawing", get(tree::drawing))
-        .route("/forms/branch", post(tree::change))
+        .route("/c/{id}/branches", get(tree_pages::branches))
+        .route("/c/{id}/drawing", get(tree_pages::drawing))
+        .route("/forms/branch", post(tree_pages::change))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))

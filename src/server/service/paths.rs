@@ -8,6 +8,9 @@ use crate::domain::{Branch, BranchId, Chat, ChatId, Exchange, Turn, TurnId, User
 use crate::server::outbound::registry::models::display_name;
 use crate::server::store::{branches, exchanges, turns};
 
+/// How many ids one statement names.
+const IDS_AT_ONCE: usize = 1_000;
+
 /// A part of a path, root side first.
 pub struct Path {
     pub chat: Chat,
@@ -78,7 +81,7 @@ impl Service {
     }
 
     /// Where a path ends: below `at` where given, else below what was viewed last, else at the default branch's head.
-    async fn leaf_to_show(
+    pub(super) async fn leaf_to_show(
         &self,
         owner: UserId,
         chat: &Chat,
@@ -156,8 +159,16 @@ impl Service {
         self.supervisor().live(turn.id).map_or(turn, |live| live.turn())
     }
 
-    async fn exchanges(&self, owner: UserId, turns: &[Turn]) -> Result<HashMap<TurnId, Exchange>, ServiceError> {
+    pub(super) async fn exchanges(
+        &self,
+        owner: UserId,
+        turns: &[Turn],
+    ) -> Result<HashMap<TurnId, Exchange>, ServiceError> {
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
-        Ok(exchanges::of_turns(self.db(), owner, &ids).await?)
+        let mut found = HashMap::with_capacity(ids.len());
+        for some in ids.chunks(IDS_AT_ONCE) {
+            found.extend(exchanges::of_turns(self.db(), owner, some).await?);
+        }
+        Ok(found)
     }
 }

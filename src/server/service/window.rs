@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Service, ServiceError};
-use crate::domain::{Chat, ChatId, Invalid, Turn, TurnId, UserId, limits, withhold};
+use crate::domain::{Chat, ChatId, Invalid, Turn, TurnId, UserId, limits};
 use crate::server::store::turns::Spot;
 use crate::server::store::{branches, turns};
 
@@ -103,8 +103,7 @@ impl Service {
             Direction::After => (anchor.depth + 1, anchor.depth + after),
             Direction::Both => (anchor.depth - before, anchor.depth + after),
         };
-        let stored = turns::between(self.db(), owner, &end, first, last).await?;
-        let turns: Vec<Turn> = stored.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect();
+        let turns = self.turns_between(owner, &end, first, last).await?;
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let siblings = turns::siblings(self.db(), owner, &ids).await?;
         let has_more_before = first > 0;

@@ -18,7 +18,7 @@ pub mod tree;
 
 pub use read::{between, find, nodes_between, path, unfinished};
 pub use span::{Span, Spot, spans, spot, spot_by_ord};
-pub use tree::{count_children, leaf_below, leaf_of_chat, newest_below, siblings};
+pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
 
 sql! {
     INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \

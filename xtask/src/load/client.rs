@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST};
-use hyper::{Method, Request, Response};
+use hyper::header::{ACCEPT, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -39,17 +39,52 @@ impl Client {
     /// # Errors
     /// The connection broke, or the answer is no success: the error shows its beginning.
     pub async fn send(&mut self, method: Method, path: &str, body: Option<&Value>) -> Result<Response<Incoming>> {
-        let bytes = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
-        let request = Request::builder().method(method).uri(path).header(HOST, self.address.to_string());
-        let request = request.header(ACCEPT, "text/event-stream, */*").header(CONTENT_TYPE, "application/json");
-        self.sender.ready().await?;
-        let answer = self.sender.send_request(request.body(Full::new(bytes))?).await?;
+        let answer = self.ask(method, path, body, None).await?;
         if !answer.status().is_success() {
             let status = answer.status();
             let said = answer.into_body().collect().await?.to_bytes();
             bail!("{path}: {status} {}", String::from_utf8_lossy(&said[..said.len().min(SHOWN)]));
         }
         Ok(answer)
+    }
+
+    async fn ask(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        known: Option<&str>,
+    ) -> Result<Response<Incoming>> {
+        let bytes = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
+        let mut request = Request::builder().method(method).uri(path).header(HOST, self.address.to_string());
+        request = request.header(ACCEPT, "text/event-stream, */*").header(CONTENT_TYPE, "application/json");
+        if let Some(tag) = known {
+            request = request.header(IF_NONE_MATCH, tag);
+        }
+        self.sender.ready().await?;
+        Ok(self.sender.send_request(request.body(Full::new(bytes))?).await?)
+    }
+
+    /// The tag that the answer carries.
+    ///
+    /// # Errors
+    /// As [`Client::send`], or there is none.
+    pub async fn tag(&mut self, path: &str) -> Result<String> {
+        let answer = self.send(Method::GET, path, None).await?;
+        let tag = answer.headers().get(ETAG).context("no ETag")?.to_str()?.to_owned();
+        answer.into_body().collect().await?;
+        Ok(tag)
+    }
+
+    /// Whether the answer is that nothing changed since this tag.
+    ///
+    /// # Errors
+    /// The connection broke.
+    pub async fn is_unchanged(&mut self, path: &str, tag: &str) -> Result<bool> {
+        let answer = self.ask(Method::GET, path, None, Some(tag)).await?;
+        let is_unchanged = answer.status() == StatusCode::NOT_MODIFIED;
+        answer.into_body().collect().await?;
+        Ok(is_unchanged)
     }
 
     /// # Errors

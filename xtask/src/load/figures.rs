@@ -5,6 +5,7 @@ mod decode;
 mod kill;
 mod single;
 mod start;
+mod tree;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G5 and G6 come from one run, and D1 and D2.
-const KNOWN: [&str; 11] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3"];
+/// What can be asked for; G5 and G6 come from one run, as do D1 and D2, and T1 to T4.
+const KNOWN: [&str; 15] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4"];
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
@@ -30,6 +31,12 @@ pub struct Programs {
     /// The folder of the recordings.
     #[arg(long)]
     fixtures: PathBuf,
+    /// The program that plants long chats.
+    #[arg(long)]
+    plant: PathBuf,
+    /// An empty PostgreSQL database, for what is measured on both.
+    #[arg(long)]
+    postgres: Option<String>,
 }
 
 /// What every measurement needs.
@@ -50,7 +57,7 @@ impl Bench {
     pub fn installation(&self, name: &str) -> Result<Installation> {
         let dir = self.place.path().join(name);
         std::fs::create_dir_all(&dir)?;
-        Ok(Installation { binary: self.binary.clone(), dir, model_server: self.model_server })
+        Ok(Installation { binary: self.binary.clone(), dir, model_server: self.model_server, database: None })
     }
 
     /// How busy the machine was, which tells how far the figures can be trusted.
@@ -101,6 +108,9 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     }
     if asked("D3") {
         decode::ending(&mut bench).await?;
+    }
+    if ["T1", "T2", "T3", "T4"].into_iter().any(asked) {
+        tree::long_chats(&mut bench, &programs.plant, programs.postgres.as_deref()).await?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)

@@ -27,15 +27,31 @@ pub struct Installation {
     pub binary: PathBuf,
     pub dir: PathBuf,
     pub model_server: SocketAddr,
+    /// Another database than the file that it makes itself.
+    pub database: Option<String>,
 }
 
 impl Installation {
+    /// The same over this database, if one is named.
+    pub fn with_database(self, database: Option<String>) -> Self {
+        Self { database, ..self }
+    }
+
+    /// Where its chats are.
+    pub fn database(&self) -> String {
+        let file = || format!("sqlite://{}", self.dir.join("state/turnleaf.db").display());
+        self.database.clone().unwrap_or_else(file)
+    }
+
     /// A call of the binary that knows nothing of the person's own configuration.
     fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.binary);
         command.env_clear().current_dir(&self.dir).arg(subcommand).arg("--data-dir").arg(self.dir.join("state"));
         command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH" || name == "HOME" || name == "LANG"));
         command.env("OPENAI_BASE_URL", format!("http://{}/v1", self.model_server)).env("OPENAI_API_KEY", "bench");
+        if let Some(database) = &self.database {
+            command.args(["--database", database]);
+        }
         command.env("RUST_LOG", "warn").stdin(Stdio::null()).stdout(Stdio::null());
         command
     }

@@ -38,9 +38,34 @@ sql! {
                 ORDER BY n.created_at DESC, n.id DESC LIMIT 1) \
             WHERE down.step < $3) \
         SELECT id FROM down ORDER BY step DESC LIMIT 1";
+    /// In one statement, so that the revision is of these turns and of no others.
+    SHAPE = "SELECT c.rev, t.id, t.prev_turn_id, t.ord FROM chats c \
+        LEFT JOIN turns t ON t.chat_id = c.id AND t.deleted_at IS NULL \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL ORDER BY t.ord";
     NEWEST_TURN = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY t.ord DESC LIMIT 1";
+}
+
+/// A turn as the shape of its tree names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShapeTurn {
+    pub id: TurnId,
+    pub prev: Option<TurnId>,
+    /// Place in the chat by creation.
+    pub ord: i64,
+}
+
+/// A chat's revision and all of its turns, by their places. `None` when the owner has no such chat.
+pub async fn shape(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<(i64, Vec<ShapeTurn>)>, StoreError> {
+    type Row = (i64, Option<Uuid>, Option<Uuid>, Option<i64>);
+    let rows: Vec<Row> =
+        on!(db, |pool| sqlx::query_as(SHAPE).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    let Some((rev, ..)) = rows.first() else { return Ok(None) };
+    let turns = rows.iter().filter_map(|(_, id, prev, ord)| {
+        Some(ShapeTurn { id: (*id)?.into(), prev: prev.map(TurnId::from), ord: (*ord)? })
+    });
+    Ok(Some((*rev, turns.collect())))
 }
 
 /// The turns that hang where each of these hangs, themselves included, by creation. A turn that is not the owner's is

@@ -1,0 +1,116 @@
+//! A block in the names of the unified message model: its type says who wrote it, its order is the chat's (domain.md C3,
+//! C5). A view for clients that know that model; nothing is stored in it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::block::{Author, Block, BlockState, Content};
+use crate::id::{BlockId, ChatId, TurnId};
+
+/// One block as such clients see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContentBlock {
+    pub id: BlockId,
+    pub chat_session_id: ChatId,
+    /// Beside that model: the turn it is a piece of.
+    pub turn_id: TurnId,
+    /// Rises strictly on every path from a root to a leaf.
+    pub sequence_number: i64,
+    /// `user_text`, `assistant_text`, `system`, `tool_call`, `tool_result` or `image`; a type which that model does not
+    /// know keeps its own name (`thinking`, `reference`, …).
+    pub block_type: String,
+    pub author: Author,
+    /// By type: `{text}`, `{tool_name, arguments, status}`, `{tool_name, result, success}`, with what else there is.
+    pub content: Map<String, Value>,
+    /// The call that a result answers.
+    pub parent_block_id: Option<BlockId>,
+    /// `streaming` is true while the block grows.
+    pub metadata: Map<String, Value>,
+    pub created_at: DateTime<Utc>,
+}
+
+impl ContentBlock {
+    /// The view of a block of this chat and turn.
+    pub fn new(chat: ChatId, turn: TurnId, block: &Block) -> Self {
+        let mut content = match serde_json::to_value(&block.content) {
+            Ok(Value::Object(fields)) => fields,
+            // Contents are objects; what could not be written has nothing to show.
+            _ => Map::new(),
+        };
+        content.remove("type");
+        let mut metadata = match &block.block_metadata {
+            Value::Object(fields) => fields.clone(),
+            Value::Null => Map::new(),
+            other => Map::from_iter([("value".to_owned(), other.clone())]),
+        };
+        if block.state == BlockState::Open {
+            metadata.insert("streaming".into(), true.into());
+        }
+        Self {
+            id: block.id,
+            chat_session_id: chat,
+            turn_id: turn,
+            sequence_number: block.chat_seq,
+            block_type: block_type(block).to_owned(),
+            author: block.author,
+            content,
+            parent_block_id: block.parent_block_id,
+            metadata,
+            created_at: block.created_at,
+        }
+    }
+}
+
+/// The type's name in that model.
+pub fn block_type(block: &Block) -> &str {
+    match (&block.content, block.author) {
+        (Content::Text { .. }, Author::User) => "user_text",
+        (Content::Text { .. }, Author::System) => "system",
+        (Content::Text { .. }, Author::Assistant | Author::Tool) => "assistant_text",
+        (Content::ToolUse { .. }, _) => "tool_call",
+        (content, _) => content.block_type(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn types_say_who_wrote_and_content_is_theirs() {
+        let turn = sample::rich_reply(2);
+        let user = sample::user_turn(1, "Weather?");
+        let mut blocks: Vec<Value> = Vec::new();
+        for turn in [&user, &turn] {
+            blocks.extend(turn.blocks.iter().map(|b| json!(ContentBlock::new(turn.chat_id, turn.id, b))));
+        }
+        let types: Vec<&str> = blocks.iter().map(|block| block["block_type"].as_str().unwrap()).collect();
+        assert_eq!(types[..6], ["user_text", "thinking", "tool_call", "tool_result", "thinking", "assistant_text"]);
+        assert_eq!(blocks[0]["content"], json!({"text": "Weather?"}));
+        assert_eq!(blocks[0]["metadata"], json!({}));
+        assert_eq!(blocks[2]["content"]["tool_name"], "weather");
+        assert_eq!(blocks[2]["content"]["arguments"], json!({"city": "Oslo"}));
+        assert_eq!(blocks[2]["content"]["status"], "done");
+        assert_eq!(blocks[3]["content"]["result"], json!({"celsius": -3}));
+        assert_eq!(blocks[3]["content"]["success"], true);
+        assert_eq!(blocks[3]["parent_block_id"], blocks[2]["id"]);
+        assert_eq!(blocks[3]["author"], "tool");
+        let numbers: Vec<i64> = blocks.iter().map(|block| block["sequence_number"].as_i64().unwrap()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn a_system_prompt_and_a_growing_text_are_told_apart() {
+        let mut block = sample::block(2, 0, Content::text("Be brief."));
+        block.author = Author::System;
+        assert_eq!(block_type(&block), "system");
+        block.author = Author::Assistant;
+        block.state = BlockState::Open;
+        let turn = sample::reply(2, []);
+        assert_eq!(json!(ContentBlock::new(turn.chat_id, turn.id, &block))["metadata"], json!({"streaming": true}));
+    }
+}

@@ -1,0 +1,147 @@
+//! A chat as scripts read it: the shape of its tree, and one path as places, groups, blocks or messages.
+
+use super::{Service, ServiceError};
+use crate::domain::content_block::ContentBlock;
+use crate::domain::group::{Group, groups};
+use crate::domain::message::Message;
+use crate::domain::tree::Node;
+use crate::domain::{ChatId, Exchange, Turn, TurnId, UserId, withhold};
+use crate::server::store::turns::{ShapeTurn, Spot};
+use crate::server::store::{turn_blocks, turns};
+
+/// The shape of a chat's tree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The chat's revision: it rises with whatever changes the shape.
+    pub rev: i64,
+    /// By their places in the chat, so a predecessor comes first.
+    pub turns: Vec<ShapeTurn>,
+}
+
+/// A page of something on a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathPage<T> {
+    pub items: Vec<T>,
+    /// How many there are on the whole path.
+    pub total: u64,
+}
+
+impl Service {
+    /// The shape of a chat's tree.
+    ///
+    /// # Errors
+    /// `corrupt_tree` where a turn hangs on none that is older: no such row is written here, and no reader could make a
+    /// tree of it.
+    pub async fn shape(&self, owner: UserId, chat: ChatId) -> Result<Shape, ServiceError> {
+        let (rev, turns) = turns::shape(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        let mut seen = std::collections::HashSet::with_capacity(turns.len());
+        for turn in &turns {
+            if turn.prev.is_some_and(|prev| !seen.contains(&prev)) {
+                let message = format!("turn {} hangs on no older turn; `turnleaf fsck` says more", turn.id);
+                return Err(ServiceError::conflict("corrupt_tree", message));
+            }
+            seen.insert(turn.id);
+        }
+        Ok(Shape { rev, turns })
+    }
+
+    /// The places of all turns from the root to this one.
+    pub async fn path_to(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Vec<Node>, ServiceError> {
+        let end = self.spot(owner, chat, turn).await?;
+        Ok(turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?)
+    }
+
+    /// The versions of a turn, itself included, oldest first.
+    pub async fn siblings(&self, owner: UserId, turn: TurnId) -> Result<Vec<TurnId>, ServiceError> {
+        turns::siblings(self.db(), owner, &[turn]).await?.remove(&turn).ok_or(ServiceError::NotFound)
+    }
+
+    /// The groups of the path to `leaf`; without one, of the path that the chat opens at.
+    pub async fn groups(&self, owner: UserId, chat: ChatId, leaf: Option<TurnId>) -> Result<Vec<Group>, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(Vec::new()) };
+        let path = self.turns_between(owner, &end, 0, end.depth).await?;
+        let exchanges = self.exchanges(owner, &path).await?;
+        let is_thinking = |exchange: &Exchange| exchange.is_thinking_mode;
+        Ok(groups(&path, |turn| exchanges.get(&turn).is_some_and(is_thinking)))
+    }
+
+    /// At most `limit` blocks of that path behind the first `skip`.
+    pub async fn blocks(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+        skip: u32,
+        limit: u32,
+    ) -> Result<PathPage<ContentBlock>, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else {
+            return Ok(PathPage { items: Vec::new(), total: 0 });
+        };
+        // Only the last turn of a path can be running, and memory is ahead of its rows.
+        let running = self.supervisor().live(end.id).map(|live| withhold::turn(live.turn()));
+        let last = end.depth - i64::from(running.is_some());
+        let spans = turns::spans(self.db(), owner, end.id, 0, last).await?;
+        let stored = turn_blocks::count_on_path(self.db(), owner, &spans).await?.unsigned_abs();
+        let (skip, limit) = (u64::from(skip), limit as usize);
+        let mut items = Vec::new();
+        if skip < stored {
+            let rows = turn_blocks::slice_on_path(self.db(), owner, &spans, skip.cast_signed(), limit as i64).await?;
+            items.extend(rows.into_iter().map(|(turn, block)| {
+                let block = withhold::block(block);
+                ContentBlock::new(chat, turn, &block)
+            }));
+        }
+        let growing = running.iter().flat_map(|turn| turn.blocks.iter().map(|b| ContentBlock::new(chat, turn.id, b)));
+        let rest = limit.saturating_sub(items.len());
+        items.extend(growing.skip(skip.saturating_sub(stored) as usize).take(rest));
+        let total = stored + running.map_or(0, |turn| turn.blocks.len() as u64);
+        Ok(PathPage { items, total })
+    }
+
+    /// At most `limit` turns of that path behind the first `skip`, as messages of the shape from before blocks.
+    pub async fn messages(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+        skip: u32,
+        limit: u32,
+    ) -> Result<PathPage<Message>, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else {
+            return Ok(PathPage { items: Vec::new(), total: 0 });
+        };
+        let first = i64::from(skip);
+        let last = (first + i64::from(limit) - 1).min(end.depth);
+        let turns = self.turns_between(owner, &end, first, last).await?;
+        Ok(PathPage { items: turns.iter().map(Message::from).collect(), total: end.depth.unsigned_abs() + 1 })
+    }
+
+    async fn end_of_path(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+    ) -> Result<Option<Spot>, ServiceError> {
+        let chat = self.chat(owner, chat).await?;
+        let leaf = match leaf {
+            Some(leaf) => Some(leaf),
+            None => self.leaf_to_show(owner, &chat, None).await?,
+        };
+        match leaf {
+            Some(leaf) => self.spot(owner, chat.id, leaf).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The turns between two depths of a path as clients may see them now.
+    pub(super) async fn turns_between(
+        &self,
+        owner: UserId,
+        end: &Spot,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<Turn>, ServiceError> {
+        let stored = turns::between(self.db(), owner, end, first, last).await?;
+        Ok(stored.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect())
+    }
+}

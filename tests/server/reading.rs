@@ -1,0 +1,515 @@
+//! Reading a chat over HTTP, on both databases: pages of turns, the tree, the path, and the views of it; and what
+//! badinputs.md 4 and 5 say of them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::bush::{Bush, anywhere, bush};
+use crate::house::{House, answer, message, text, thinking};
+use crate::http_api::Api;
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use turnleaf::domain::{Lock, TurnId};
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf::server::service::turns::StartTurn;
+
+const NOBODYS: &str = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+
+async fn everywhere(answers: impl Fn() -> Vec<Answer>) -> Vec<Api> {
+    let houses = House::everywhere(|| Scripted::new("scripted", answers())).await;
+    houses.into_iter().map(Api::over).collect()
+}
+
+async fn planted(api: &Api, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
+    bush(&api.house.db, Lock::new("scripted", "model-a"), length, hangs_on).await
+}
+
+fn line(n: usize) -> Option<usize> {
+    n.checked_sub(1)
+}
+
+async fn get(api: &Api, path: impl AsRef<str>) -> Value {
+    let (status, body) = api.call("GET", path.as_ref(), None).await;
+    assert_eq!(status, StatusCode::OK, "{} {body}", path.as_ref());
+    body
+}
+
+fn ids(turns: &Value) -> Vec<TurnId> {
+    turns.as_array().unwrap().iter().map(|turn| turn["id"].as_str().unwrap().parse().unwrap()).collect()
+}
+
+fn ids_of(bush: &Bush, places: impl IntoIterator<Item = usize>) -> Vec<TurnId> {
+    places.into_iter().map(|at| bush.turns[at].id).collect()
+}
+
+#[tokio::test]
+async fn a_window_has_a_quarter_before_its_anchor_and_the_rest_after_it() {
+    for api in everywhere(Vec::new).await {
+        let bush = planted(&api, 300, line).await;
+        let turns = format!("/api/chats/{}/turns", bush.chat);
+        let at = |n: usize| bush.turns[n].id;
+        for (query, range, before, after) in [
+            (format!("from={}", at(100)), 88..138, true, true),
+            (format!("from={}&limit=4", at(100)), 99..103, true, true),
+            (format!("from={}&limit=1", at(100)), 100..101, true, true),
+            (format!("from={}&limit=200", at(0)), 0..200, false, true),
+            (format!("from={}&limit=200&strict=1", at(0)), 0..150, false, true),
+            (format!("from={}", at(299)), 250..300, true, false),
+            (format!("from={}&strict=true", at(299)), 287..300, true, false),
+            (format!("from={}&direction=before&limit=10", at(100)), 90..100, true, true),
+            (format!("from={}&direction=before&limit=10", at(5)), 0..5, false, true),
+            (format!("from={}&direction=after&limit=10", at(100)), 101..111, true, true),
+            (format!("from={}&direction=after", at(289)), 290..300, true, false),
+            (format!("from={}&direction=after&leaf={}&limit=3", at(10), at(299)), 11..14, true, true),
+            // By places in the chat, which count from 1.
+            ("from=101&leaf=300".into(), 88..138, true, true),
+            (String::new(), 250..300, true, false),
+        ] {
+            let page = get(&api, format!("{turns}?{query}")).await;
+            assert_eq!(ids(&page["turns"]), ids_of(&bush, range.clone()), "{query}");
+            assert_eq!((&page["has_more_before"], &page["has_more_after"]), (&json!(before), &json!(after)), "{query}");
+            let cursor = |there: bool, at: usize| if there { json!(bush.turns[at].id) } else { Value::Null };
+            assert_eq!(page["before_cursor"], cursor(before, range.start), "{query}");
+            assert_eq!(page["after_cursor"], cursor(after, range.end - 1), "{query}");
+            assert_eq!(page["chat_rev"], 300);
+            assert_eq!(page["siblings"].as_object().unwrap().len(), range.len());
+        }
+        let page = get(&api, format!("{turns}?from={}", at(100))).await;
+        assert_eq!(page["anchor_id"], json!(at(100)));
+        assert_eq!(page["turns"][0]["blocks"][0]["text"], "88.0", "turns come with their blocks");
+        let none = get(&api, format!("{turns}?direction=before&from={}", at(0))).await;
+        assert_eq!((&none["turns"], &none["has_more_before"]), (&json!([]), &json!(false)));
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn going_on_takes_the_newest_child_unless_a_leaf_says_which_way() {
+    for api in everywhere(Vec::new).await {
+        // 0 1 2 3 4 5, beside 2: 6 7, below 5: 8 9.
+        let hangs_on = [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(1), Some(6), Some(5), Some(8)];
+        let bush = planted(&api, 10, |n| hangs_on[n]).await;
+        let turns = format!("/api/chats/{}/turns?direction=after&from={}", bush.chat, bush.turns[0].id);
+        assert_eq!(ids(&get(&api, &turns).await["turns"]), ids_of(&bush, [1, 6, 7]));
+        let with_leaf = get(&api, format!("{turns}&leaf={}", bush.turns[9].id)).await;
+        assert_eq!(ids(&with_leaf["turns"]), ids_of(&bush, [1, 2, 3, 4, 5, 8, 9]));
+        assert_eq!(with_leaf["siblings"][bush.turns[2].id.to_string()], json!(ids_of(&bush, [2, 6])));
+        let elsewhere = format!("/api/chats/{}/turns?from={}&leaf={}", bush.chat, bush.turns[7].id, bush.turns[9].id);
+        let (status, problem) = api.call("GET", &elsewhere, None).await;
+        assert_eq!((status.as_u16(), &problem["field"]), (422, &json!("leaf")), "{problem}");
+        // What was viewed last is where a reader goes on, if it is on the path that is asked for.
+        let last_viewed = format!("/api/chats/{}/last-viewed", bush.chat);
+        let viewed = json!({ "turn_id": bush.turns[3].id });
+        assert!(api.call("PUT", &last_viewed, Some(viewed)).await.0.is_success());
+        let base = format!("/api/chats/{}/turns?limit=1", bush.chat);
+        assert_eq!(ids(&get(&api, &base).await["turns"]), ids_of(&bush, [3]));
+        let leaf = |n: usize| format!("{base}&leaf={}", bush.turns[n].id);
+        assert_eq!(ids(&get(&api, leaf(9)).await["turns"]), ids_of(&bush, [3]));
+        assert_eq!(ids(&get(&api, leaf(7)).await["turns"]), ids_of(&bush, [7]));
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_cannot_be_is_refused_and_what_is_not_there_is_not_found() {
+    for api in everywhere(Vec::new).await {
+        let bush = planted(&api, 6, line).await;
+        let other = planted(&api, 2, line).await;
+        let chat = format!("/api/chats/{}", bush.chat);
+        let foreign = other.turns[0].id;
+        for (query, status, field) in [
+            ("turns?limit=-1", 400, "limit"),
+            ("turns?limit=0", 400, "limit"),
+            ("turns?limit=201", 400, "limit"),
+            ("turns?limit=1000000000", 400, "limit"),
+            ("turns?limit=99999999999999999999", 400, "limit"),
+            ("turns?limit=abc", 400, "limit"),
+            ("turns?limit=", 400, "limit"),
+            ("turns?limit=1.5", 400, "limit"),
+            ("turns?limit=1&limit=200", 400, "limit"),
+            ("turns?direction=sideways", 400, "direction"),
+            ("turns?direction=", 400, "direction"),
+            ("turns?strict=perhaps", 400, "strict"),
+            ("turns?from=abc", 400, "from"),
+            ("turns?from=", 400, "from"),
+            ("turns?from=-1", 400, "from"),
+            ("turns?from_turn_id=1", 400, "from_turn_id"),
+            ("tree?format=xml", 400, "format"),
+            ("tree?depth=3", 400, "depth"),
+            ("blocks?limit=0", 400, "limit"),
+            ("blocks?limit=501", 400, "limit"),
+            ("blocks?skip=-1", 400, "skip"),
+            ("blocks?skip=x", 400, "skip"),
+            ("blocks?page=2", 400, "page"),
+            ("messages?limit=201", 400, "limit"),
+            ("groups?leaf=x", 400, "leaf"),
+            ("groups?limit=3", 400, "limit"),
+        ] {
+            let (was, problem) = api.call("GET", &format!("{chat}/{query}"), None).await;
+            assert_eq!((was.as_u16(), problem["field"].as_str()), (status, Some(field)), "{query} {problem}");
+            assert_eq!(problem["code"], "invalid", "{query}");
+        }
+        let (_, not_found) = api.call("GET", &format!("/api/chats/{NOBODYS}"), None).await;
+        let same = |problem: &Value| json!([problem["status"], problem["code"], problem["detail"]]);
+        for path in [
+            format!("{chat}/turns?from={NOBODYS}"),
+            format!("{chat}/turns?from=99"),
+            format!("{chat}/turns?from={foreign}"),
+            format!("{chat}/turns?leaf={foreign}"),
+            format!("{chat}/groups?leaf={foreign}"),
+            format!("{chat}/blocks?leaf={NOBODYS}"),
+            format!("{chat}/messages?leaf=7"),
+            format!("{chat}/path/{foreign}"),
+            format!("{chat}/path/{NOBODYS}"),
+            format!("{chat}/path/1"),
+            format!("/api/turns/{NOBODYS}/siblings"),
+            "/api/turns/1/siblings".into(),
+            format!("/api/chats/{NOBODYS}/turns"),
+            format!("/api/chats/{NOBODYS}/tree"),
+            format!("/api/chats/{NOBODYS}/groups"),
+            format!("/api/chats/{NOBODYS}/blocks"),
+            format!("/api/chats/{NOBODYS}/messages"),
+            format!("/api/chats/{}/tree", bush.chat.to_string().replace('-', "")),
+        ] {
+            let (status, problem) = api.call("GET", &path, None).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{path} {problem}");
+            assert_eq!(same(&problem), same(&not_found), "{path}");
+        }
+        // The last two turns are deleted: nobody can start from them, and nobody is led to them.
+        api.house.sql("UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord > 4").await;
+        for path in ["turns?from=", "turns?leaf=", "path/", "groups?leaf=", "blocks?leaf="] {
+            let (status, _) = api.call("GET", &format!("{chat}/{path}{}", bush.turns[4].id), None).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+        }
+        let seen = get(&api, format!("{chat}/turns?direction=after&from={}", bush.turns[0].id)).await;
+        assert_eq!((ids(&seen["turns"]), &seen["has_more_after"]), (ids_of(&bush, 1..4), &json!(false)));
+        assert_eq!(get(&api, format!("{chat}/tree")).await["nodes"].as_array().unwrap().len(), 4);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn nobody_reads_what_is_anothers() {
+    for api in everywhere(Vec::new).await {
+        let bush = planted(&api, 4, line).await;
+        // The chat now belongs to somebody else.
+        api.house.sql("INSERT INTO users (id, name, is_local_owner, created_at) \
+            SELECT exchange_id, 'b', is_local_owner, created_at FROM (SELECT t.exchange_id, CAST(NULL AS INTEGER) AS x, \
+            t.created_at FROM turns t WHERE t.ord = 1) e, (SELECT NOT is_local_owner AS is_local_owner FROM users) u").await;
+        api.house.sql("UPDATE chats SET owner_id = (SELECT id FROM users WHERE name = 'b')").await;
+        let chat = format!("/api/chats/{}", bush.chat);
+        let turn = bush.turns[1].id;
+        for path in [
+            format!("{chat}/turns"),
+            format!("{chat}/turns?from={turn}"),
+            format!("{chat}/tree"),
+            format!("{chat}/tree?format=compact"),
+            format!("{chat}/path/{turn}"),
+            format!("{chat}/groups"),
+            format!("{chat}/blocks"),
+            format!("{chat}/messages"),
+            format!("/api/turns/{turn}/siblings"),
+        ] {
+            assert_eq!(api.call("GET", &path, None).await.0, StatusCode::NOT_FOUND, "{path}");
+        }
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_tree_is_sent_once_and_said_to_be_unchanged_afterwards() {
+    for api in everywhere(|| vec![answer([text("x")])]).await {
+        let bush = planted(&api, 60, anywhere).await;
+        let path = format!("/api/chats/{}/tree", bush.chat);
+        let ask = async |path: String, tag: Option<&str>| {
+            let mut request = Request::builder().uri(path).header("host", "127.0.0.1:3000");
+            if let Some(tag) = tag {
+                request = request.header("if-none-match", tag);
+            }
+            let response = api.send(request.body(Body::empty()).unwrap()).await;
+            let (head, body) = response.into_parts();
+            let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+            let tag = head.headers["etag"].to_str().unwrap().to_owned();
+            assert_eq!(head.headers["cache-control"], "private, no-cache");
+            (head.status, tag, bytes)
+        };
+        let (status, tag, body) = ask(path.clone(), None).await;
+        assert_eq!((status, tag.as_str()), (StatusCode::OK, "\"60\""));
+        let tree: Value = serde_json::from_slice(&body).unwrap();
+        let nodes: Vec<Value> =
+            bush.turns.iter().map(|t| json!({ "id": t.id, "prev_turn_id": t.prev_turn_id })).collect();
+        assert_eq!(tree, json!({ "rev": 60, "nodes": nodes }));
+        for format in ["", "?format=full", "?format=compact"] {
+            let (status, again, body) = ask(format!("{path}{format}"), Some(&tag)).await;
+            assert_eq!((status, again, body.len()), (StatusCode::NOT_MODIFIED, tag.clone(), 0));
+        }
+        let (_, _, body) = ask(format!("{path}?format=compact"), None).await;
+        let compact: turnleaf::domain::tree::compact::Compact = serde_json::from_slice(&body).unwrap();
+        let ord_of = |id: Option<TurnId>| id.and_then(|id| bush.turns.iter().find(|t| t.id == id)).map(|t| t.ord);
+        let expected: Vec<_> = bush.turns.iter().map(|turn| (turn.ord, ord_of(turn.prev_turn_id))).collect();
+        assert_eq!(compact.turns().collect::<Vec<_>>(), expected);
+        // A message changes it.
+        let leaf = bush.turns.iter().rfind(|turn| turn.role == turnleaf::domain::Role::Assistant).unwrap();
+        let send = json!({ "text": "more", "prev_turn_id": leaf.id });
+        let (status, started) = api.call("POST", &format!("/api/chats/{}/turns", bush.chat), Some(send)).await;
+        assert_eq!(status, StatusCode::CREATED, "{started}");
+        let (status, newer, _) = ask(path, Some(&tag)).await;
+        assert_eq!((status, newer.as_str()), (StatusCode::OK, "\"62\""));
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_turns_make_a_small_tree() {
+    for api in everywhere(Vec::new).await {
+        let bush = planted(&api, 1_000, |n| n.checked_sub(if n % 20 == 19 { 3 } else { 1 })).await;
+        let size = async |query: &str| {
+            let path = format!("/api/chats/{}/tree{query}", bush.chat);
+            let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+            axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap().len()
+        };
+        let (full, compact) = (size("").await, size("?format=compact").await);
+        assert!(full <= 100_000 && compact <= 2_500, "{full} {compact}");
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_path_and_the_versions_beside_a_turn() {
+    for api in everywhere(Vec::new).await {
+        let bush = planted(&api, 50, anywhere).await;
+        for turn in &bush.turns {
+            let path = get(&api, format!("/api/chats/{}/path/{}", bush.chat, turn.id)).await;
+            let walked: Vec<Value> = bush
+                .walked(turn)
+                .iter()
+                .map(|t| json!({ "id": t.id, "prev_turn_id": t.prev_turn_id, "ord": t.ord, "role": t.role, "status": t.status }))
+                .collect();
+            assert_eq!(path, json!({ "turn_id": turn.id, "path": walked }));
+            let siblings = get(&api, format!("/api/turns/{}/siblings", turn.id)).await;
+            let beside: Vec<TurnId> =
+                bush.turns.iter().filter(|t| t.prev_turn_id == turn.prev_turn_id).map(|t| t.id).collect();
+            assert_eq!(siblings, json!({ "turn_id": turn.id, "siblings": beside }));
+        }
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn blocks_have_the_names_of_the_unified_model_and_a_true_total() {
+    for api in everywhere(|| vec![answer([thinking("hm"), text("Hello")])]).await {
+        let bush = planted(&api, 40, line).await;
+        let base = format!("/api/chats/{}/blocks", bush.chat);
+        let expected: Vec<(String, String)> = bush
+            .turns
+            .iter()
+            .flat_map(|turn| turn.blocks.iter().map(move |block| (turn.id.to_string(), block.id.to_string())))
+            .collect();
+        let all = get(&api, &base).await;
+        assert_eq!(all["total"], expected.len());
+        for (skip, limit) in [(0, 10), (35, 10), (expected.len() - 3, 500), (expected.len(), 5), (4_000_000, 5)] {
+            let page = get(&api, format!("{base}?skip={skip}&limit={limit}")).await;
+            assert_eq!(page["total"], expected.len(), "the total is not the page's");
+            let pairs: Vec<(String, String)> = page["blocks"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|b| (b["turn_id"].as_str().unwrap().to_owned(), b["id"].as_str().unwrap().to_owned()))
+                .collect();
+            assert_eq!(pairs, expected.iter().skip(skip).take(limit).cloned().collect::<Vec<_>>());
+        }
+        let block = &all["blocks"][0];
+        assert_eq!((&block["block_type"], &block["author"]), (&json!("user_text"), &json!("user")));
+        assert_eq!((&block["content"], &block["metadata"]), (&json!({ "text": "0.0" }), &json!({})));
+        assert_eq!(block["chat_session_id"], json!(bush.chat));
+        assert_eq!(get(&api, format!("{base}?leaf=3")).await["total"], 1 + 2 + 3);
+        let send = json!({ "text": "hi" });
+        let (_, started) = api.call("POST", &format!("/api/chats/{}/turns", bush.chat), Some(send)).await;
+        api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+        let last = get(&api, format!("{base}?skip={}", expected.len())).await;
+        let types: Vec<&str> =
+            last["blocks"].as_array().unwrap().iter().map(|b| b["block_type"].as_str().unwrap()).collect();
+        assert_eq!(types, ["user_text", "thinking", "assistant_text"]);
+        let numbers: Vec<i64> = get(&api, &base).await["blocks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| block["sequence_number"].as_i64().unwrap())
+            .collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_is_being_written_is_read_as_far_as_it_is() {
+    let gate = Arc::new(Notify::new());
+    let steps = || answer([thinking("hm"), text("Hel"), Step::Until(gate.clone()), text("lo")]);
+    for api in everywhere(|| vec![steps()]).await {
+        let started = api.house.send("hi").await;
+        let (chat, id) = (started.chat.id, started.assistant_turn.id);
+        let live = api.house.service.supervisor().live(id).unwrap();
+        while live.with_turn(|turn| turn.content_text()) != "Hel" {
+            tokio::task::yield_now().await;
+        }
+        let turns = get(&api, format!("/api/chats/{chat}/turns")).await;
+        assert_eq!(turns["turns"][1]["status"], "streaming");
+        assert_eq!(turns["turns"][1]["blocks"][1]["text"], "Hel");
+        let blocks = get(&api, format!("/api/chats/{chat}/blocks")).await;
+        assert_eq!(blocks["total"], 3);
+        assert_eq!(
+            (&blocks["blocks"][2]["content"]["text"], &blocks["blocks"][2]["metadata"]["streaming"]),
+            (&json!("Hel"), &json!(true))
+        );
+        let page = get(&api, format!("/api/chats/{chat}/blocks?skip=2&limit=1")).await;
+        assert_eq!(page["blocks"], json!([blocks["blocks"][2]]));
+        let groups = get(&api, format!("/api/chats/{chat}/groups")).await;
+        assert_eq!(groups["groups"][1]["items"][1]["streaming"], true);
+        gate.notify_one();
+        api.house.ended(id).await;
+        let groups = get(&api, format!("/api/chats/{chat}/groups")).await;
+        assert_eq!(groups["groups"][1]["items"][1]["text"], "Hello");
+        api.house.check().await;
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn groups_are_messages_and_replies_and_messages_are_deprecated() {
+    for api in everywhere(|| vec![answer([thinking("hm"), text("Hello")]), answer([text("Again")])]).await {
+        let started = api.house.send("hi").await;
+        let chat = started.chat.id;
+        api.house.ended(started.assistant_turn.id).await;
+        let more = StartTurn { chat_id: Some(chat), ..message("and?") };
+        let second = api.house.service.start_turn(api.house.owner, more).await.unwrap();
+        api.house.ended(second.assistant_turn.id).await;
+        let groups = get(&api, format!("/api/chats/{chat}/groups")).await["groups"].clone();
+        let types: Vec<&str> = groups.as_array().unwrap().iter().map(|g| g["type"].as_str().unwrap()).collect();
+        let pair = ["user_message_group", "assistant_message_group"];
+        assert_eq!(types, [pair, pair].concat());
+        assert_eq!(groups[0]["user_message"]["content"], "hi");
+        assert_eq!(groups[0]["exchange_id"], groups[1]["exchange_id"]);
+        assert_eq!(groups[1]["is_thinking_mode"], json!(started.exchange.is_thinking_mode));
+        assert_eq!(groups[1]["turn_ids"], json!([started.assistant_turn.id]));
+        let first = get(&api, format!("/api/chats/{chat}/groups?leaf={}", started.assistant_turn.id)).await;
+        assert_eq!(first["groups"].as_array().unwrap().len(), 2);
+
+        let uri = format!("/api/chats/{chat}/messages?skip=1&limit=2");
+        let request = Request::builder().uri(&uri).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let response = api.send(request).await;
+        assert_eq!(response.headers()["deprecation"], "@1795219200");
+        let links = response.headers()["link"].to_str().unwrap().to_owned();
+        assert!(links.contains(&format!("</api/chats/{chat}/blocks>; rel=\"successor-version\"")), "{links}");
+        let page = get(&api, &uri).await;
+        assert_eq!(page["total"], 4);
+        let said: Vec<(&str, &str)> = page["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| (m["role"].as_str().unwrap(), m["content"].as_str().unwrap()))
+            .collect();
+        assert_eq!(said, [("assistant", "Hello"), ("user", "and?")]);
+        api.house.check().await;
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_empty_chat_has_empty_pages() {
+    for api in everywhere(Vec::new).await {
+        let chat = format!("/api/chats/{}", api.chat().await);
+        let turns = get(&api, format!("{chat}/turns")).await;
+        assert_eq!((&turns["turns"], &turns["anchor_id"]), (&json!([]), &Value::Null));
+        assert_eq!(get(&api, format!("{chat}/tree")).await, json!({ "rev": 0, "nodes": [] }));
+        let compact = get(&api, format!("{chat}/tree?format=compact")).await;
+        assert_eq!(compact, json!({ "rev": 0, "root_ord": null, "prev": [] }));
+        assert_eq!(get(&api, format!("{chat}/groups")).await, json!({ "groups": [] }));
+        assert_eq!(get(&api, format!("{chat}/blocks")).await, json!({ "blocks": [], "total": 0 }));
+        assert_eq!(get(&api, format!("{chat}/messages")).await, json!({ "messages": [], "total": 0 }));
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn turns_that_are_added_while_somebody_pages_back_are_neither_lost_nor_doubled() {
+    for api in everywhere(|| vec![answer([text("x")]); 12]).await {
+        let bush = planted(&api, 120, line).await;
+        let base = format!("/api/chats/{}/turns", bush.chat);
+        let mut seen: Vec<TurnId> = Vec::new();
+        let mut page = get(&api, format!("{base}?limit=10&from={}", bush.turns[119].id)).await;
+        loop {
+            seen.splice(0..0, ids(&page["turns"]));
+            let Some(cursor) = page["before_cursor"].as_str() else { break };
+            let (status, started) = api.call("POST", &base, Some(json!({ "text": "new" }))).await;
+            assert_eq!(status, StatusCode::CREATED, "{started}");
+            api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+            page = get(&api, format!("{base}?limit=10&direction=before&from={cursor}")).await;
+        }
+        assert_eq!(seen, ids_of(&bush, 0..120));
+        // And what was added is found by going on.
+        let mut cursor = Some(bush.turns[119].id.to_string());
+        let mut newer: HashSet<TurnId> = HashSet::new();
+        while let Some(from) = cursor {
+            let page = get(&api, format!("{base}?limit=7&direction=after&from={from}")).await;
+            assert!(ids(&page["turns"]).into_iter().all(|id| newer.insert(id)));
+            cursor = page["after_cursor"].as_str().map(str::to_owned);
+        }
+        assert_eq!(newer.len(), 22);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_cycle_in_the_database_is_named_and_nothing_runs_for_ever() {
+    for api in everywhere(|| vec![answer([text("x")])]).await {
+        let bush = planted(&api, 10, line).await;
+        api.house.sql("UPDATE turns SET prev_turn_id = (SELECT t.id FROM turns t WHERE t.ord = 8) WHERE ord = 4").await;
+        let chat = format!("/api/chats/{}", bush.chat);
+        let leaf = bush.turns[9].id;
+        for path in [
+            format!("{chat}/tree"),
+            format!("{chat}/tree?format=compact"),
+            format!("{chat}/turns?leaf={leaf}&from={leaf}"),
+            format!("{chat}/path/{leaf}"),
+            format!("{chat}/groups?leaf={leaf}"),
+        ] {
+            let (status, problem) = api.call("GET", &path, None).await;
+            assert_eq!((status.as_u16(), &problem["code"]), (409, &json!("corrupt_tree")), "{path} {problem}");
+        }
+        // The context of a new reply cannot be read; the reply says so and ends.
+        let send = json!({ "text": "more", "prev_turn_id": leaf });
+        let (status, started) = api.call("POST", &format!("{chat}/turns"), Some(send)).await;
+        assert_eq!(status, StatusCode::CREATED, "{started}");
+        let turn = started["assistant_turn"]["id"].as_str().unwrap();
+        api.events(turn, &[]).await;
+        assert_eq!(get(&api, format!("/api/turns/{turn}")).await["status"], "error");
+        let findings =
+            turnleaf::server::store::fsck::check(&api.house.db, turnleaf::server::store::fsck::While::Serving);
+        let named = format!("{:?}", findings.await.unwrap());
+        assert!(named.contains(&bush.turns[3].id.to_string()), "{named}");
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_chat_is_full_at_its_bound_and_a_turn_has_so_many_versions() {
+    for api in everywhere(|| vec![answer([text("x")])]).await {
+        // Two hundred replies to one message.
+        let bush = planted(&api, 201, |n| (n > 0).then_some(0)).await;
+        let retry = format!("/api/turns/{}/retry", bush.turns[1].id);
+        let (status, problem) = api.call("POST", &retry, None).await;
+        assert_eq!((status.as_u16(), &problem["code"]), (409, &json!("too_many_siblings")), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("200"), "{problem}");
+        let siblings = get(&api, format!("/api/turns/{}/siblings", bush.turns[7].id)).await;
+        assert_eq!(siblings["siblings"].as_array().unwrap().len(), 200);
+        api.house.sql("UPDATE chats SET next_ord = 50000").await;
+        let send = json!({ "text": "one too many", "prev_turn_id": bush.turns[1].id });
+        let (status, problem) = api.call("POST", &format!("/api/chats/{}/turns", bush.chat), Some(send)).await;
+        assert_eq!((status.as_u16(), &problem["code"]), (409, &json!("too_many_turns")), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("50000"), "{problem}");
+        assert_eq!(get(&api, format!("/api/chats/{}/tree", bush.chat)).await["nodes"].as_array().unwrap().len(), 201);
+        api.house.close().await;
+    }
+}

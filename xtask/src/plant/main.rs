@@ -1,0 +1,212 @@
+//! Long chats for `cargo xtask bench`, planted in a database before the server opens it: thousands of exchanges through
+//! the API would each send everything before them to the model server. Rows go through the store's own functions, so they
+//! are what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use serde_json::{Map, Value, json};
+use turnleaf::domain::block::chat_seq;
+use turnleaf::domain::branch::Frozen;
+use turnleaf::domain::chat::ChatSettings;
+use turnleaf::domain::{
+    Author, Block, BlockState, Branch, Chat, Content, Exchange, ExchangeKind, Lock, Origin, Params, Role, Turn, TurnId,
+    TurnStatus, Usage, UserId,
+};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::ids::mint;
+use turnleaf::server::store::{Db, Tx, branches, chats, exchanges, turns, users};
+
+/// After so many turns the path goes on in another branch, as after an edit.
+const ON_ONE_BRANCH: usize = 500;
+/// One in so many replies has another version beside it.
+const VERSIONS: usize = 20;
+/// As long as answers of models often are.
+const REPLY_BYTES: usize = 650;
+
+#[derive(Parser)]
+struct Arguments {
+    /// Where the chats go: a database that no server has open.
+    #[arg(long)]
+    database: String,
+    /// The model that the chats are locked to.
+    #[arg(long)]
+    model: String,
+    /// Turns on the path of each chat.
+    lengths: Vec<usize>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match plant(&Arguments::parse()).await {
+        Ok(chats) => {
+            println!("{chats}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("plant: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn plant(arguments: &Arguments) -> Result<Value> {
+    let db = Db::open(&arguments.database).await.with_context(|| arguments.database.clone())?;
+    db.migrate(None, SystemClock.now()).await?;
+    let lock = Lock::new("openai", &arguments.model);
+    let mut planted = Map::new();
+    for &length in &arguments.lengths {
+        let mut tx = db.begin().await?;
+        let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
+        let chat = grow(&mut tx, owner, &lock, length).await?;
+        tx.commit().await?;
+        planted.insert(length.to_string(), chat);
+    }
+    db.close().await;
+    Ok(planted.into())
+}
+
+async fn grow(tx: &mut Tx, owner: UserId, lock: &Lock, length: usize) -> Result<Value> {
+    let now = SystemClock.now();
+    let chat = Chat {
+        id: mint(),
+        owner_id: owner,
+        title: format!("{length} turns"),
+        system_prompt: String::new(),
+        settings: ChatSettings::default(),
+        default_branch_id: None,
+        last_viewed_turn_id: None,
+        rev: 0,
+        created_at: now,
+        updated_at: now,
+    };
+    chats::insert(tx, &chat).await?;
+    let mut path: Vec<Turn> = Vec::with_capacity(length);
+    let mut branch = begin_branch(tx, &chat, lock, None).await?;
+    chats::set_default_branch(tx, chat.id, branch.id).await?;
+    for n in (0..length).step_by(2) {
+        if n > 0 && n % ON_ONE_BRANCH == 0 {
+            branch = begin_branch(tx, &chat, lock, path.last()).await?;
+        }
+        let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
+        let asked = exchange(&branch, user.id, ExchangeKind::Send);
+        user.exchange_id = asked.id;
+        exchanges::insert(tx, owner, &asked, None).await?;
+        turns::insert(tx, &user).await?;
+        let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
+        reply.exchange_id = asked.id;
+        turns::insert(tx, &reply).await?;
+        branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;
+        branch.head_turn_id = Some(reply.id);
+        if n % VERSIONS == 0 {
+            version(tx, owner, &chat, lock, &user).await?;
+        }
+        path.extend([user, reply]);
+    }
+    let leaf = path.last().context("a chat without turns")?.id;
+    chats::set_last_viewed(tx, owner, chat.id, leaf).await?;
+    Ok(json!({ "chat": chat.id, "leaf": leaf, "middle": path[length / 2].id }))
+}
+
+/// Another reply to the same message.
+async fn version(tx: &mut Tx, owner: UserId, chat: &Chat, lock: &Lock, user: &Turn) -> Result<()> {
+    let branch = begin_branch(tx, chat, lock, Some(user)).await?;
+    let again = exchange(&branch, user.id, ExchangeKind::Regenerate);
+    exchanges::insert(tx, owner, &again, None).await?;
+    let mut reply = turn(tx, chat, &branch, Some(user), Role::Assistant, 0).await?;
+    reply.exchange_id = again.id;
+    turns::insert(tx, &reply).await?;
+    branches::set_head(tx, branch.id, None, reply.id).await?;
+    Ok(())
+}
+
+async fn begin_branch(tx: &mut Tx, chat: &Chat, lock: &Lock, from: Option<&Turn>) -> Result<Branch> {
+    let branch = Branch {
+        id: mint(),
+        chat_id: chat.id,
+        name: "planted".into(),
+        lock: lock.clone(),
+        parent_branch_id: from.map(|turn| turn.branch_id),
+        fork_turn_id: from.map(|turn| turn.id),
+        head_turn_id: None,
+        origin: if from.is_some() { Origin::Fork } else { Origin::Root },
+        label: None,
+        pinned: false,
+        policy: Default::default(),
+        created_at: SystemClock.now(),
+    };
+    branches::insert(tx, &branch, &Frozen::default()).await?;
+    Ok(branch)
+}
+
+fn exchange(branch: &Branch, user: TurnId, kind: ExchangeKind) -> Exchange {
+    Exchange {
+        id: mint(),
+        chat_id: branch.chat_id,
+        branch_id: branch.id,
+        user_turn_id: Some(user),
+        kind,
+        is_thinking_mode: false,
+        params: Params::default(),
+        not_sent: Vec::new(),
+        client_request_id: None,
+        created_at: SystemClock.now(),
+    }
+}
+
+async fn turn(
+    tx: &mut Tx,
+    chat: &Chat,
+    branch: &Branch,
+    prev: Option<&Turn>,
+    role: Role,
+    number: usize,
+) -> Result<Turn> {
+    let now = SystemClock.now();
+    let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.context("the chat is gone")?;
+    let (author, text) = match role {
+        Role::User => (Author::User, format!("Question {number}: what about the next leaf of this tree?")),
+        _ => (
+            Author::Assistant,
+            "A leaf is **where a path ends**; a branch is what leads to it. ".repeat(REPLY_BYTES / 63),
+        ),
+    };
+    let block = Block {
+        id: mint(),
+        seq: 0,
+        chat_seq: chat_seq(ord, 0),
+        author,
+        state: BlockState::Done,
+        content: Content::text(text),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: now,
+    };
+    let used = (role == Role::Assistant).then(|| branch.lock.clone());
+    Ok(Turn {
+        id: mint(),
+        chat_id: chat.id,
+        ord,
+        depth: prev.map_or(0, |prev| prev.depth + 1),
+        branch_id: branch.id,
+        // The caller says which.
+        exchange_id: mint(),
+        prev_turn_id: prev.map(|prev| prev.id),
+        role,
+        status: TurnStatus::Complete,
+        provider_used: used.as_ref().map(|lock| lock.provider.clone()),
+        model_used: used.map(|lock| lock.model),
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        created_at: now,
+        started_at: None,
+        completed_at: Some(now),
+        blocks: vec![block],
+        attempt: None,
+    })
+}
