@@ -11,7 +11,6 @@ pub const CLOSE_TREE: &str = "Close the tree";
 pub const BACK_TO_CHAT: &str = "Back to the chat";
 pub const BRANCHES: &str = "Branches";
 pub const DRAWING: &str = "Drawing";
-pub const FULL_PAGE: &str = "Whole page";
 pub const FILTER: &str = "Only turns that say";
 pub const APPLY: &str = "Find";
 pub const CLEAR: &str = "All turns";
