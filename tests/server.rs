@@ -15,6 +15,8 @@ mod branches;
 mod bush;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
+#[path = "server/copies.rs"]
+mod copies;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "support/fakeprov.rs"]
@@ -44,5 +46,7 @@ mod socket;
 mod tree;
 #[path = "server/usage.rs"]
 mod usage;
+#[path = "server/versions.rs"]
+mod versions;
 #[path = "server/wire.rs"]
 mod wire;

@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 use serde_json::json;
-use turnleaf::api::view::{BlockMarkup, TurnView};
+use turnleaf::api::view::{BlockMarkup, TurnView, VersionView};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::notice::Notice;
 use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
@@ -17,6 +17,8 @@ use turnleaf::ui::transcript::{Transcript, TranscriptProps};
 fn view(turn: Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
+        versions: Vec::new(),
+        retry_id: format!("retry-{}-1", turn.id),
         is_thinking_mode: true,
         not_sent: None,
         markup: Vec::new(),
@@ -360,6 +362,68 @@ fn versions_are_links_with_the_names_of_buttons() {
         assert!(link.starts_with("<a ") && link.contains("role=\"button\""), "{link}");
         assert!(link.contains(&format!("?at={to}\"")), "{link}");
     }
+}
+
+#[test]
+fn the_list_of_versions_is_links_that_say_what_each_is() {
+    let mut second = view(reply(2, [Content::text("Second.")]));
+    second.siblings = vec![turn_id(7), turn_id(2), turn_id(9)];
+    let version = |id, words: &str, status, followed_by| VersionView {
+        turn_id: id,
+        at: sample::time(60),
+        model: Some("model-a".into()),
+        words: words.into(),
+        status,
+        is_edited: followed_by == 0,
+        followed_by,
+    };
+    second.versions = vec![
+        version(turn_id(7), "<b>First</b>", TurnStatus::Cancelled, 6),
+        version(turn_id(2), "Second.", TurnStatus::Complete, 0),
+        version(turn_id(9), "", TurnStatus::Streaming, 1),
+    ];
+    let html = draw(vec![second.clone()]);
+    let button = tag(&html, &format!("popovertarget=\"turn-{}-versions\"", turn_id(2)));
+    assert!(button.starts_with("<button"), "{button}");
+    assert_says(
+        &html,
+        "1/3 &lt;b&gt;First&lt;/b&gt; 2026-01-01 00:01 UTC · model-a · stopped · continues with 6 messages",
+    );
+    assert_says(&html, "edited by you · model-a");
+    assert_says(&html, "in progress · continues with 1 message");
+    assert!(html.contains("aria-label=\"Another version is being written\""));
+    assert_eq!(html.matches("aria-current=\"true\"").count(), 1);
+    second.versions[2].status = TurnStatus::Complete;
+    assert!(!draw(vec![second]).contains("Another version is being written"));
+}
+
+#[test]
+fn the_verbs_of_a_turn_lead_somewhere_without_script() {
+    let html = draw(vec![view(user_turn(1, "Hi")), view(reply(2, [Content::text("Hello.")]))]);
+    let chat = view(user_turn(1, "Hi")).turn.chat_id;
+    let edit = tag(&html, "aria-label=\"Edit your message\"");
+    assert!(
+        edit.contains(&format!("href=\"/turns/{}/edit\"", turn_id(1))) && edit.contains("role=\"button\""),
+        "{edit}"
+    );
+    let branch = tag(&html, "aria-label=\"Branch\"");
+    assert!(branch.contains(&format!("href=\"/c/{chat}?from={}\"", turn_id(2))), "{branch}");
+    tag(&html, &format!("href=\"/turns/{}/again\"", turn_id(2)));
+    tag(&html, &format!("href=\"/c/{chat}?at={}\"", turn_id(2)));
+    assert!(tag(&html, "action=\"/forms/copy\"").contains("method=\"post\""));
+    let running = draw_one(growing(vec![Content::text("Hel")]));
+    assert!(
+        !running.contains("/forms/copy") && !running.contains("aria-label=\"Branch\""),
+        "what is not over goes nowhere"
+    );
+}
+
+#[test]
+fn a_reply_that_a_person_wrote_says_so() {
+    let mut turn = reply(2, [Content::text("Mine.")]);
+    turn.blocks[0].author = turnleaf::domain::Author::User;
+    assert_says(&draw_one(turn), "Edited by you");
+    assert_silent(&draw_one(reply(2, [Content::text("Its own.")])), "Edited by you");
 }
 
 #[test]

@@ -14,11 +14,16 @@ pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
     pages.chats(viewer).await
 }
 
-/// What the page of a chat shows, below the turn `at` where given; without a chat, the page of a new one.
+/// What the page of a chat shows: below the turn `at` where given, or up to the reply `from`, to go on from there.
+/// Without a chat, the page of a new one.
 #[server(prefix = "/api/page", endpoint = "load_chat", input = Call, output = Call)]
-pub async fn load_chat(chat_id: Option<ChatId>, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
+pub async fn load_chat(
+    chat_id: Option<ChatId>,
+    at: Option<TurnId>,
+    from: Option<TurnId>,
+) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chat(viewer, chat_id, at).await
+    pages.chat(viewer, chat_id, at, from).await
 }
 
 /// What an open page of a chat asks every moment: whether another tab or device changed the chat. `leaf` is the turn

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::api::error::ApiError;
 use crate::api::json::Call;
 use crate::api::view::{SendMessage, Started, TurnView};
-use crate::domain::TurnId;
+use crate::domain::{Lock, TurnId};
 
 /// Sends a message; its reply runs on the server from then on.
 #[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Call, output = Call)]
@@ -21,11 +21,18 @@ pub async fn stop_reply(turn_id: TurnId) -> Result<TurnView, ApiError> {
     pages.stop(viewer, turn_id).await
 }
 
-/// Asks for another reply to the same message.
+/// Asks for another reply to the same message, of another model where one is named.
 #[server(prefix = "/api/page", endpoint = "retry_reply", input = Call, output = Call)]
-pub async fn retry_reply(turn_id: TurnId, client_request_id: String) -> Result<Started, ApiError> {
+pub async fn retry_reply(turn_id: TurnId, lock: Option<Lock>, client_request_id: String) -> Result<Started, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.retry(viewer, turn_id, client_request_id).await
+    pages.retry(viewer, turn_id, lock, client_request_id).await
+}
+
+/// The turn in other words, beside it: a message is sent again, a reply is stored as a version in the person's words.
+#[server(prefix = "/api/page", endpoint = "edit_turn", input = Call, output = Call)]
+pub async fn edit_turn(turn_id: TurnId, text: String, client_request_id: String) -> Result<Started, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.edit(viewer, turn_id, text, client_request_id).await
 }
 
 /// A turn as of now.

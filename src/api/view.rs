@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::provider::Model;
-use crate::domain::{BlockId, Branch, Chat, ChatId, Lock, Thinking, Turn, TurnId};
+use crate::domain::{BlockId, Branch, Chat, ChatId, Lock, Thinking, Turn, TurnId, TurnStatus};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,11 +20,49 @@ pub struct TurnView {
     pub not_sent: Option<String>,
     /// The versions of this turn, itself included, by creation.
     pub siblings: Vec<TurnId>,
+    /// What the list of versions says of each, in the same order; nothing where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<VersionView>,
+    /// The name under which this reply's form asks for another version: another one after every version that is made.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub retry_id: String,
     /// The blocks whose server rendering says more than the browser's own (colours of code, math).
     pub markup: Vec<BlockMarkup>,
     /// Where the path goes over to another model with this turn: that model's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switched_to: Option<String>,
+}
+
+/// One version in the list of a turn's versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionView {
+    pub turn_id: TurnId,
+    pub at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Its first words; empty while it runs.
+    pub words: String,
+    pub status: TurnStatus,
+    /// A reply that the person wrote.
+    #[serde(default)]
+    pub is_edited: bool,
+    /// How many turns follow on the path that choosing it shows.
+    pub followed_by: u64,
+}
+
+/// Newer turns than the path on screen has, on other branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElsewhereView {
+    pub newest: TurnId,
+    pub turns: u64,
+}
+
+/// Where a copied chat comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopiedFrom {
+    pub chat_id: ChatId,
+    pub turn_id: TurnId,
+    pub title: String,
 }
 
 /// The server's rendering of one finished text block: the HTML of its parts, in order. Made by `ui::markdown`, never
@@ -48,6 +86,13 @@ pub struct ChatPage {
     pub has_more_before: bool,
     /// Ends of the chat's tree.
     pub leaves: u64,
+    #[serde(default)]
+    pub elsewhere: Option<ElsewhereView>,
+    #[serde(default)]
+    pub copied_from: Option<CopiedFrom>,
+    /// The path was cut off here, to be gone on from: the next message begins a branch. How many turns it hides.
+    #[serde(default)]
+    pub hides_below: Option<u64>,
     pub draft: DraftView,
     pub models: Vec<Model>,
     pub notices: Vec<Notice>,

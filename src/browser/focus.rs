@@ -40,6 +40,39 @@ mod real {
         }
     }
 
+    /// Clicks the first element that matches `what` inside the nearest element around the focus that matches `around`.
+    /// False when there is none; one that does nothing at the moment counts.
+    pub fn press_within(around: &str, what: &str) -> bool {
+        let find = || {
+            let around = document()?.active_element()?.closest(around).ok()??;
+            around.query_selector(what).ok()??.dyn_into::<web_sys::HtmlElement>().ok()
+        };
+        find().map(|element| element.click()).is_some()
+    }
+
+    /// Clicks the last element on the page that matches. False when there is none.
+    pub fn press_last(selector: &str) -> bool {
+        let find = || {
+            let all = document()?.query_selector_all(selector).ok()?;
+            all.item(all.length().checked_sub(1)?)?.dyn_into::<web_sys::HtmlElement>().ok()
+        };
+        find().map(|element| element.click()).is_some()
+    }
+
+    /// Focuses the `part` of the element that is so many places behind the one that has the focus, of those that match.
+    /// False at the end.
+    pub fn neighbour(of: &str, part: &str, places: i32) -> bool {
+        let find = || {
+            let document = document()?;
+            let current = document.active_element()?.closest(of).ok()??;
+            let all = document.query_selector_all(of).ok()?;
+            let at = (0..all.length()).find(|at| all.item(*at).is_some_and(|one| current.is_same_node(Some(&one))))?;
+            let next = all.item(at.checked_add_signed(places)?)?.dyn_into::<web_sys::Element>().ok()?;
+            next.query_selector(part).ok()?
+        };
+        find().is_some_and(focus)
+    }
+
     /// Whether nothing has the focus, so that taking it disturbs nobody.
     pub fn is_free() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
@@ -100,6 +133,18 @@ mod real {
 
     pub fn click_focused() {}
 
+    pub fn press_within(_around: &str, _what: &str) -> bool {
+        false
+    }
+
+    pub fn press_last(_selector: &str) -> bool {
+        false
+    }
+
+    pub fn neighbour(_of: &str, _part: &str, _places: i32) -> bool {
+        false
+    }
+
     pub fn is_in_text() -> bool {
         false
     }
@@ -107,4 +152,6 @@ mod real {
     pub fn cycle(_regions: &[&str], _back: bool) {}
 }
 
-pub use real::{click_focused, cycle, is_free, is_in_text, is_within, on, quietly_on};
+pub use real::{
+    click_focused, cycle, is_free, is_in_text, is_within, neighbour, on, press_last, press_within, quietly_on,
+};

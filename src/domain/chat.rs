@@ -21,6 +21,9 @@ pub struct Chat {
     pub settings: ChatSettings,
     pub default_branch_id: Option<BranchId>,
     pub last_viewed_turn_id: Option<TurnId>,
+    /// The reply of another chat up to which this one is a copy of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_from_turn_id: Option<TurnId>,
     /// Rises with every change of the tree.
     pub rev: i64,
     pub created_at: DateTime<Utc>,
@@ -55,7 +58,11 @@ pub fn check_title(title: &str) -> Result<String, Invalid> {
 
 /// The title a first message gives its chat: its first line that says something, cut at a word.
 pub fn title_from(text: &str) -> String {
-    const LONGEST: usize = 60;
+    first_words(text, 60)
+}
+
+/// The first line of a text that says something, of at most `longest` characters, cut at a word.
+pub fn first_words(text: &str, longest: usize) -> String {
     let line = text
         .lines()
         .map(|line| {
@@ -65,12 +72,12 @@ pub fn title_from(text: &str) -> String {
         })
         .find(|line| !line.is_empty())
         .unwrap_or_default();
-    if line.chars().count() <= LONGEST {
+    if line.chars().count() <= longest {
         return line;
     }
-    let cut: String = line.chars().take(LONGEST).collect();
+    let cut: String = line.chars().take(longest).collect();
     let whole_words =
-        cut.rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2).map_or(cut.as_str(), |at| &cut[..at]);
+        cut.rfind(char::is_whitespace).filter(|at| *at > longest / 2).map_or(cut.as_str(), |at| &cut[..at]);
     format!("{}…", whole_words.trim_end())
 }
 

@@ -58,6 +58,8 @@ pub enum Reason {
     FromBlocks,
     /// The newest reply of another lock.
     ModelBreak,
+    /// The newest reply that a person wrote: a break like another model's, because no bytes of it exist.
+    Edited,
     /// Older than the model break.
     BehindModelBreak,
     /// A reply of this lock that was stopped, broke or failed: what came whole goes back as it came, and of the rest
@@ -108,8 +110,9 @@ pub struct ManifestEntry {
 /// Decides the mode of every turn of a path, given from root to leaf and answered in that order, for a request on a
 /// branch with this lock.
 pub fn manifest(path: &[PathTurn<'_>], lock: &Lock) -> Vec<ManifestEntry> {
-    // The break is the newest reply of another lock; a system or user turn never is one.
-    let boundary = path.iter().rposition(|at| at.turn.role == Role::Assistant && at.lock != lock);
+    // The break is the newest reply of another lock or of a person; a system or user turn never is one.
+    let is_break = |at: &PathTurn<'_>| at.turn.role == Role::Assistant && (at.lock != lock || at.turn.is_edited());
+    let boundary = path.iter().rposition(is_break);
     path.iter().enumerate().map(|(at, turn)| entry(turn, boundary.map(|boundary| at.cmp(&boundary)))).collect()
 }
 
@@ -125,6 +128,7 @@ fn entry(path_turn: &PathTurn<'_>, from_boundary: Option<std::cmp::Ordering>) ->
         (Mode::Canonical, Reason::FromBlocks)
     } else {
         match from_boundary {
+            Some(std::cmp::Ordering::Equal) if turn.is_edited() => (Mode::Canonical, Reason::Edited),
             Some(std::cmp::Ordering::Equal) => (Mode::Canonical, Reason::ModelBreak),
             Some(std::cmp::Ordering::Less) => (Mode::Canonical, Reason::BehindModelBreak),
             _ => match path_turn.raw {
@@ -172,7 +176,7 @@ pub fn may_go_on(path: &[PathTurn<'_>], manifest: &[ManifestEntry], kept: TurnId
 
 /// Whether a model break keeps anything of the path from being sent as it came.
 pub fn is_masked(manifest: &[ManifestEntry]) -> bool {
-    manifest.iter().any(|entry| matches!(entry.reason, Reason::ModelBreak | Reason::BehindModelBreak))
+    manifest.iter().any(|entry| matches!(entry.reason, Reason::ModelBreak | Reason::Edited | Reason::BehindModelBreak))
 }
 
 fn described(turn: &Turn, mode: Mode, reason: Reason, repair: Option<Repair>) -> ManifestEntry {

@@ -19,6 +19,7 @@ pub mod frame;
 pub mod group;
 pub mod id;
 pub mod limits;
+pub mod lineage;
 pub mod merge;
 pub mod message;
 pub mod notice;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Block, Content};
+use crate::block::{Author, Block, Content};
 use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
@@ -160,6 +160,11 @@ impl Turn {
     /// The concatenation of the non-error text blocks: what a search finds and another model is told (domain.md I10).
     pub fn content_text(&self) -> String {
         content_text(self.blocks.iter().map(|block| &block.content))
+    }
+
+    /// Whether it is a reply that a person wrote: a version of the model's in other words.
+    pub fn is_edited(&self) -> bool {
+        self.role == Role::Assistant && self.blocks.iter().any(|block| block.author == Author::User)
     }
 
     /// The block with this place in the turn.

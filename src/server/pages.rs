@@ -5,18 +5,19 @@ mod tree;
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    BlockMarkup, ChatGlance, ChatItem, ChatPage, DraftView, Notice, SendMessage, Started, TurnView,
+    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Started, TurnView,
 };
-use crate::domain::{
-    BlockState, ChatId, Content, Invalid, NotSent, Params, Role, Thinking, Turn, TurnId, UserId, limits,
-};
-use crate::server::markup::block_markup;
+use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
-use crate::server::service::paths::Drawn;
+use crate::server::service::paths::{Drawn, Path};
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
+
+mod drawing;
+
+use drawing::draw;
 
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
@@ -44,7 +45,13 @@ impl Pages {
             .collect())
     }
 
-    pub async fn chat(&self, viewer: UserId, id: Option<ChatId>, at: Option<TurnId>) -> Result<ChatPage, ApiError> {
+    pub async fn chat(
+        &self,
+        viewer: UserId,
+        id: Option<ChatId>,
+        at: Option<TurnId>,
+        from: Option<TurnId>,
+    ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
         let models = registry.models();
         let draft = self.0.draft(viewer, id).await.map_err(api_error)?.map(draft_view).unwrap_or_default();
@@ -54,6 +61,9 @@ impl Pages {
             turns: Vec::new(),
             has_more_before: false,
             leaves: 0,
+            elsewhere: None,
+            copied_from: None,
+            hides_below: None,
             draft,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
@@ -68,7 +78,16 @@ impl Pages {
         let Some(id) = id else {
             return Ok(page);
         };
-        let path = self.0.path(viewer, id, at, limits::PAGE_DEFAULT).await.map_err(api_error)?;
+        let (path, hides_below) = match from {
+            Some(from) => {
+                let (path, hidden) =
+                    self.0.path_up_to(viewer, id, from, limits::PAGE_DEFAULT).await.map_err(api_error)?;
+                (path, Some(hidden))
+            }
+            None => (self.0.path(viewer, id, at, limits::PAGE_DEFAULT).await.map_err(api_error)?, None),
+        };
+        page.hides_below = hides_below;
+        self.beside_path(viewer, &path, &mut page).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
             && registry.find(&branch.lock.provider).is_none()
         {
@@ -80,10 +99,13 @@ impl Pages {
         {
             page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
         }
+        let mut beside = self.0.hangs_beside(viewer, &path).await.map_err(api_error)?;
         let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
         let views = path.turns.into_iter().map(|turn| Drawn {
             exchange: exchanges.remove(&turn.id),
             siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
+            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
+            retry_id: beside.retry_ids.remove(&turn.id),
             switched_to: switches.remove(&turn.id),
             turn,
         });
@@ -152,10 +174,34 @@ impl Pages {
         self.turn(viewer, id).await
     }
 
-    pub async fn retry(&self, viewer: UserId, id: TurnId, request_id: String) -> Result<Started, ApiError> {
+    pub async fn retry(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        lock: Option<Lock>,
+        request_id: String,
+    ) -> Result<Started, ApiError> {
         let request_id = Some(request_id).filter(|id| !id.is_empty());
-        let started = self.0.retry_turn(viewer, id, Wanted::default(), Params::default(), request_id).await;
+        let (provider, model) = lock.map(|lock| (lock.provider, lock.model)).unzip();
+        let place = Wanted { provider, model, ..Wanted::default() };
+        let started = self.0.retry_turn(viewer, id, place, Params::default(), request_id).await;
         self.started(viewer, started.map_err(api_error)?).await
+    }
+
+    pub async fn edit(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        text: String,
+        request_id: String,
+    ) -> Result<Started, ApiError> {
+        let request = StartTurn {
+            content: vec![MessageBlock::Text { text }],
+            client_request_id: Some(request_id).filter(|id| !id.is_empty()),
+            ..StartTurn::default()
+        };
+        let started = self.0.edit_turn(viewer, id, request).await.map_err(api_error)?;
+        self.started(viewer, started).await
     }
 
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
@@ -168,6 +214,21 @@ impl Pages {
         self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
     }
 
+    /// What the page says around the path; that it is shown is remembered, unless it was cut off.
+    async fn beside_path(&self, viewer: UserId, path: &Path, page: &mut ChatPage) -> Result<(), ServiceError> {
+        let origin = self.0.origin_of_copy(viewer, &path.chat).await?;
+        page.copied_from = origin.map(|(chat, turn_id)| CopiedFrom { chat_id: chat.id, turn_id, title: chat.title });
+        let Some(leaf) = path.turns.last().filter(|_| page.hides_below.is_none() && !path.has_more_after) else {
+            return Ok(());
+        };
+        let elsewhere = self.0.elsewhere(viewer, leaf).await?;
+        page.elsewhere = elsewhere.map(|found| ElsewhereView { newest: found.newest, turns: found.turns });
+        if path.chat.last_viewed_turn_id != Some(leaf.id) {
+            self.0.shown(viewer, path.chat.id, leaf.id).await;
+        }
+        Ok(())
+    }
+
     async fn started(&self, viewer: UserId, started: ServiceStarted) -> Result<Started, ApiError> {
         let user_turn = self.turn(viewer, started.user_turn.id).await?;
         let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
@@ -177,43 +238,6 @@ impl Pages {
 
 fn draft_view(draft: Draft) -> DraftView {
     DraftView { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking }
-}
-
-/// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
-/// path takes a while the first time.
-async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
-    let drawing = tokio::task::spawn_blocking(move || {
-        turns
-            .into_iter()
-            .map(|drawn| TurnView {
-                markup: markup_of(&drawn.turn),
-                not_sent: not_sent(&drawn),
-                turn: drawn.turn,
-                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
-                siblings: drawn.siblings,
-                switched_to: drawn.switched_to,
-            })
-            .collect()
-    });
-    drawing.await.map_err(|error| internal(&error))
-}
-
-/// What did not go out, said under the reply.
-fn not_sent(drawn: &Drawn) -> Option<String> {
-    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
-    NotSent::sentences(&exchange.not_sent)
-}
-
-fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
-    let finished = turn.blocks.iter().filter(|block| block.state != BlockState::Open);
-    finished
-        .filter_map(|block| match &block.content {
-            Content::Text { text, is_error: false } => {
-                block_markup(text).map(|parts| BlockMarkup { block_id: block.id, parts })
-            }
-            _ => None,
-        })
-        .collect()
 }
 
 fn api_error(error: ServiceError) -> ApiError {

@@ -10,6 +10,7 @@ pub mod drawing;
 pub mod field;
 pub mod frame;
 pub mod providers;
+pub mod turns;
 pub mod usage;
 pub mod words;
 

@@ -3,6 +3,7 @@
 
 pub mod branches;
 pub mod chats;
+pub mod copies;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
@@ -17,6 +18,8 @@ pub mod providers;
 pub mod reading;
 pub mod turns;
 pub mod usage;
+pub mod versions;
+pub mod visits;
 pub mod window;
 
 pub use error::ServiceError;

@@ -16,6 +16,7 @@ mod rows;
 
 pub mod branches;
 pub mod chats;
+pub mod copies;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
@@ -38,8 +39,10 @@ pub use error::StoreError;
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
         ("branches", branches::STATEMENTS),
+        ("branches/ends", branches::ends::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("chats/deletion", chats::deletion::STATEMENTS),
+        ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
@@ -55,6 +58,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/read", turns::read::STATEMENTS),
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
+        ("turns/versions", turns::versions::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
     let tables = files.into_iter().chain(fsck::statements());

@@ -64,6 +64,9 @@ pub fn Composer(
     /// Of these, those that the composer says.
     #[prop(optional)]
     notices: Vec<Notice>,
+    /// Stands over the box.
+    #[prop(optional_no_strip)]
+    above: Option<AnyView>,
 ) -> impl IntoView {
     let locked = lock.get_untracked();
     let default = models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone());
@@ -111,6 +114,7 @@ pub fn Composer(
     };
     view! {
         <div class="composer-place no-print">
+            {above}
             {notices.into_iter().filter_map(|notice| match notice {
                 Notice::ModelUnavailable { lock } => Some(view! { <ModelGone gone=lock/> }),
                 Notice::NothingConfigured | Notice::FoundLocally { .. } => None,

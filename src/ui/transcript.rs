@@ -15,8 +15,10 @@ use crate::ui::words::transcript as words;
 
 mod assistant_turn;
 mod copy_button;
+mod editor;
 mod error_reply;
 mod jump_to_latest;
+mod model_choice;
 mod notices;
 mod other_block;
 mod reasoning_panel;
@@ -26,15 +28,19 @@ mod text_block;
 mod tool_card;
 mod turn_actions;
 mod turn_heading;
+mod turn_keys;
 mod turn_menu;
 mod user_turn;
+mod verbs;
 mod versions;
 
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
+pub use model_choice::ModelChoice;
 pub use turn_heading::{TurnTime, article_id, heading_id};
 use user_turn::UserTurn;
+pub use verbs::Verbs;
 
 /// The list's id: what the scroll controller watches.
 pub const LIST_ID: &str = "transcript";
@@ -72,7 +78,9 @@ pub fn Transcript(
         {
             event.prevent_default();
             on_stop.run(running);
+            return;
         }
+        turn_keys::on_keydown(&event);
     };
     // Drawn markdown has no listeners of its own.
     let on_click = move |event: MouseEvent| {

@@ -107,6 +107,13 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["Ctrl", "Shift", "Enter"], "Stop the reply and send"),
     (&["Esc", "Esc"], "Stop the reply"),
     (&["Ctrl", "Shift", "Backspace"], "Stop the reply"),
+    (&["↑"], "In an empty message box: edit your last message"),
+    (&["Alt", "↑ ↓"], "On a message: to the one before or after it"),
+    (&["Alt", "← →"], "On a message with versions: the version before or after it"),
+    (&["e"], "On a message: edit it"),
+    (&["r"], "On a reply: try again"),
+    (&["b"], "On a reply: branch from it"),
+    (&["c"], "On a message: copy it"),
     (&["Ctrl", "Z"], "Undo a deletion while its note is shown"),
 ];
 

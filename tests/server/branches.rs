@@ -126,7 +126,7 @@ async fn an_edit_stands_beside_the_message_and_may_name_another_model() {
     let said: Vec<&Value> = body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
     assert_eq!(said, ["a", "one", "B"]);
     let of_reply = house.service.edit_turn(house.owner, second.assistant_turn.id, edit).await;
-    assert!(matches!(of_reply, Err(ServiceError::Invalid(invalid)) if invalid.field == "turn"));
+    assert!(matches!(of_reply, Err(ServiceError::Invalid(invalid)) if invalid.field == "model"));
     house.check().await;
 }
 

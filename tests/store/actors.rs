@@ -35,6 +35,7 @@ pub fn chat(owner: UserId) -> Chat {
         settings: ChatSettings::default(),
         default_branch_id: None,
         last_viewed_turn_id: None,
+        copied_from_turn_id: None,
         rev: 0,
         created_at: now(),
         updated_at: now(),

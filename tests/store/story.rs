@@ -17,7 +17,7 @@ use turnleaf::server::store::turn_blocks::BlockOf;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::turns::Progress;
 use turnleaf::server::store::{
-    Db, StoreError, branches, chats, dialect, drafts, exchanges, generations, providers, requests, settings,
+    Db, StoreError, branches, chats, copies, dialect, drafts, exchanges, generations, providers, requests, settings,
     turn_blocks, turn_events, turns, users,
 };
 
@@ -36,6 +36,7 @@ pub struct Story {
 pub async fn tell(db: &Db) {
     let story = begin(db).await;
     the_chat_is_renamed_deleted_and_restored(db, &story).await;
+    a_path_is_copied(db, &story).await;
     a_large_journal_is_written_quickly(db, &story).await;
     old_journals_are_cleaned(db, &story).await;
     assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
@@ -559,14 +560,117 @@ async fn the_tree_grows(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     assert!(chats::set_last_viewed(&mut tx, owner, story.chat.id, q2.id).await.unwrap());
     assert!(!chats::set_last_viewed(&mut tx, owner, story.chat.id, id()).await.unwrap());
+    assert!(branches::visit(&mut tx, r2.branch_id, now()).await.unwrap());
+    assert!(!branches::visit(&mut tx, id(), now()).await.unwrap());
     tx.commit().await.unwrap();
     assert_eq!(turns::leaf_below(db, owner, story.question.id).await.unwrap(), Some(r2.id), "last viewed");
     assert_eq!(turns::leaf_below(db, owner, q3.id).await.unwrap(), Some(r3.id), "last viewed is elsewhere");
     assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), Some(r2.id));
+    let lineages = branches::lineages(db, owner, story.chat.id).await.unwrap();
+    assert_eq!(lineages.leaf_below(q2.branch_id, q2.depth).map(|leaf| leaf.head), Some(r2.id));
+    assert!(branches::lineages(db, id(), story.chat.id).await.unwrap().leaf_below(q2.branch_id, 0).is_none());
+    versions_are_listed(db, story, [&q2, &q3, &r4]).await;
     let (path, has_more) = turns::path(db, owner, r2.id, 3).await.unwrap();
     assert_eq!(path.iter().map(|turn| turn.id).collect::<Vec<_>>(), [story.reply.id, q2.id, r2.id]);
     assert!(has_more);
     assert_eq!(path[0], story.reply);
+}
+
+async fn versions_are_listed(db: &Db, story: &Story, [first, second, newest]: [&Turn; 3]) {
+    let owner = story.owner;
+    let ids = [second.id, first.id, id()];
+    let listed = turns::versions(db, owner, &ids).await.unwrap();
+    let said: Vec<_> = listed.iter().map(|version| (version.id, version.depth, version.status)).collect();
+    let complete = TurnStatus::Complete;
+    assert_eq!(said, [(first.id, first.depth, complete), (second.id, second.depth, complete)]);
+    assert!(listed.iter().all(|version| !version.is_edited && version.branch_id != story.branch.id));
+    assert!(turns::versions(db, id(), &ids).await.unwrap().is_empty());
+    assert!(turns::versions(db, owner, &[]).await.unwrap().is_empty());
+    let newest_of = turns::newest_versions(db, owner, &ids).await.unwrap();
+    assert_eq!(newest_of, [(first.id, second.ord), (second.id, second.ord)].into());
+    assert!(turns::newest_versions(db, id(), &ids).await.unwrap().is_empty());
+    assert!(turns::newest_versions(db, owner, &[]).await.unwrap().is_empty());
+    let chat = story.chat.id;
+    let behind = u64::try_from(newest.ord - first.ord).unwrap();
+    assert_eq!(turns::newer(db, owner, chat, first.ord).await.unwrap(), Some((newest.id, behind)));
+    assert_eq!(turns::newer(db, owner, chat, newest.ord).await.unwrap(), None);
+    assert_eq!(turns::newer(db, id(), chat, 0).await.unwrap(), None);
+}
+
+/// The bare path of the reply, copied into a chat of its own, says the same in the same blocks.
+async fn a_path_is_copied(db: &Db, story: &Story) {
+    let owner = story.owner;
+    let path = copies::skeleton(db, owner, story.reply.id).await.unwrap();
+    assert_eq!(path.turns.iter().map(|turn| turn.id).collect::<Vec<_>>(), [story.question.id, story.reply.id]);
+    assert_eq!(path.exchanges, [(story.exchange.id, Some(story.question.id))]);
+    assert_eq!(path.blocks.len(), story.question.blocks.len() + story.reply.blocks.len());
+    assert!(!path.generations.is_empty());
+    assert_eq!(copies::skeleton(db, id(), story.reply.id).await.unwrap(), copies::Skeleton::default());
+    let chat = Chat { copied_from_turn_id: Some(story.reply.id), ..chat(owner) };
+    let main = Branch { chat_id: chat.id, ..branch(chat.id) };
+    let new: Vec<TurnId> = path.turns.iter().map(|_| id()).collect();
+    let of = |turn: TurnId| new[usize::from(turn == story.reply.id)];
+    let exchange = id();
+    let new_of: std::collections::HashMap<_, _> = path.generations.iter().map(|(old, _)| (*old, id())).collect();
+    let blocks: std::collections::HashMap<_, _> = path.blocks.iter().map(|block| (block.id, id())).collect();
+    let made = copies::Copies {
+        exchanges: vec![copies::CopiedExchange {
+            old: story.exchange.id,
+            new: exchange,
+            branch_id: main.id,
+            user_turn_id: Some(new[0]),
+        }],
+        turns: (path.turns.iter().zip(1..))
+            .map(|(turn, ord)| copies::CopiedTurn {
+                old: turn.id,
+                new: of(turn.id),
+                prev: (ord > 1).then_some(new[0]),
+                branch_id: main.id,
+                exchange_id: exchange,
+                ord,
+            })
+            .collect(),
+        generations: path.generations.iter().map(|(old, turn)| (*old, new_of[old], of(*turn))).collect(),
+        blocks: (path.blocks.iter())
+            .map(|block| copies::CopiedBlock {
+                old: block.id,
+                new: blocks[&block.id],
+                turn_id: of(block.turn_id),
+                parent_block_id: block.parent_block_id.map(|parent| blocks[&parent]),
+                generation_id: block.generation_id.map(|generation| new_of[&generation]),
+                chat_seq: turnleaf::domain::block::chat_seq(
+                    1 + i64::from(block.turn_id == story.reply.id),
+                    u32::try_from(block.seq).unwrap(),
+                ),
+            })
+            .collect(),
+    };
+    let mut tx = db.begin().await.unwrap();
+    chats::insert(&mut tx, &chat).await.unwrap();
+    branches::insert(&mut tx, &main, &frozen()).await.unwrap();
+    copies::copy(&mut tx, chat.id, &made).await.unwrap();
+    assert!(branches::set_head(&mut tx, main.id, None, new[1]).await.unwrap());
+    tx.commit().await.unwrap();
+    let found = chats::find(db, owner, chat.id).await.unwrap().unwrap();
+    assert_eq!((found.copied_from_turn_id, found.rev), (Some(story.reply.id), 3));
+    let copied = turns::find(db, owner, new[1]).await.unwrap().unwrap();
+    let said = |turn: &Turn| json!(turn.blocks.iter().map(|block| (&block.content, block.seq)).collect::<Vec<_>>());
+    assert_eq!(said(&copied).to_string(), said(&story.reply).to_string());
+    assert_eq!(
+        (copied.usage, copied.cost, copied.context_tokens),
+        (Usage::default(), None, story.reply.context_tokens)
+    );
+    let raw_of = async |turn: TurnId| {
+        let steps = raw::of_turns(db, &[turn]).await.unwrap().remove(&turn).unwrap();
+        steps.into_iter().map(|step| (step.is_complete, step.api, step.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(raw_of(new[1]).await, raw_of(story.reply.id).await);
+    let generation = generations::list(db, owner, new[1]).await.unwrap().remove(0);
+    assert_eq!((generation.usage, generation.cost_micros), (Usage::default(), None));
+    assert_eq!(generations::request(db, owner, generation.id).await.unwrap(), Some(Vec::new()));
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap(), Some(3));
+    tx.rollback().await.unwrap();
 }
 
 async fn drafts_and_settings(db: &Db, story: &Story) {

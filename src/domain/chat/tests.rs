@@ -61,6 +61,7 @@ fn a_chat_does_not_tell_its_owner() {
         settings: ChatSettings::default(),
         default_branch_id: None,
         last_viewed_turn_id: None,
+        copied_from_turn_id: None,
         rev: 1,
         created_at: crate::sample::time(0),
         updated_at: crate::sample::time(0),

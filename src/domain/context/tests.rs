@@ -46,6 +46,17 @@ const NO_RAW: (Mode, Reason) = (Mode::Canonical, Reason::RawMissing);
 const EMPTY: (Mode, Reason) = (Mode::Omitted, Reason::Empty);
 
 #[test]
+fn a_reply_that_a_person_wrote_is_a_break_and_says_so() {
+    let mut all = turns(3);
+    all[3] = sample::reply(4, [Content::text("In my words.")]);
+    all[3].blocks[0].author = crate::Author::User;
+    let locks = vec![openai(); 6];
+    let path = path(&all, &locks);
+    assert_eq!(replies(&path, &openai()), [BEHIND, (Mode::Canonical, Reason::Edited), SAME]);
+    assert!(is_masked(&manifest(&path, &openai())));
+}
+
+#[test]
 fn the_worked_examples_hold() {
     // A(openai): U1 A1 U2 A2, fork B(anthropic): U3 A3, fork C(openai): U4.
     let mut all = turns(3);

@@ -33,6 +33,8 @@ pub struct SendForm {
 pub struct TurnForm {
     turn_id: TurnId,
     client_request_id: Option<String>,
+    /// Of another try: whose it is, where not of the same model.
+    model: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -109,7 +111,8 @@ pub async fn stop(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnF
 /// `POST /forms/retry`.
 pub async fn retry(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
     let old = app.service().turn(viewer.0, form.turn_id).await?;
-    match app.pages().retry(viewer.0, form.turn_id, form.client_request_id.unwrap_or_default()).await {
+    let lock = form.model.as_deref().and_then(lock_of);
+    match app.pages().retry(viewer.0, form.turn_id, lock, form.client_request_id.unwrap_or_default()).await {
         Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
     }
@@ -139,7 +142,7 @@ pub(super) fn local_path(next: &str) -> &str {
     if is_local { next } else { "/" }
 }
 
-fn to_turn(chat: ChatId, turn: TurnId) -> Response {
+pub fn to_turn(chat: ChatId, turn: TurnId) -> Response {
     see_other(&format!("/c/{chat}?at={turn}#latest"))
 }
 

@@ -7,8 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, events, forms, generations, providers, reading, settings, site_pages, socket, tree,
-    tree_pages, turns, usage,
+    branches, chat_settings, chats, copies, events, forms, generations, providers, reading, settings, site_pages,
+    socket, tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -20,6 +20,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
+        .route("/api/chats/{id}/copies", post(copies::create))
         .route("/api/chats/{id}/turns", get(reading::turns).post(turns::start))
         .route("/api/chats/{id}/tree", get(tree::show))
         .route("/api/chats/{id}/path/{turn}", get(tree::path))
@@ -61,6 +62,10 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
         .route("/forms/retry", post(forms::retry))
+        .route("/turns/{id}/edit", get(turn_pages::edit_page))
+        .route("/turns/{id}/again", get(turn_pages::again_page))
+        .route("/forms/edit", post(turn_pages::edit))
+        .route("/forms/copy", post(turn_pages::copy))
         .route("/forms/theme", post(forms::theme));
     let router = site_pages::add(api, app, config.transport)
         .merge(assets::routes(site))

@@ -264,6 +264,7 @@ mod tests {
             settings: ChatSettings { params: params.clone(), titled_by_user: false },
             default_branch_id: None,
             last_viewed_turn_id: None,
+            copied_from_turn_id: None,
             rev: 0,
             created_at: sample::time(0),
             updated_at: sample::time(0),

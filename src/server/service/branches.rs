@@ -118,6 +118,10 @@ impl Service {
         let lock = self.lock_from(&source, &wanted)?;
         let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
         let from = from.map(|turn| turn.id);
+        let name = name.unwrap_or_else(|| match origin {
+            Origin::ModelSwitch => display_name(&lock.model),
+            _ => "branch".to_owned(),
+        });
         let mut branch =
             self.fork(&mut tx, owner, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
         if let Some(policy) = new.policy {

@@ -7,10 +7,10 @@ use super::placement::{Place, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::chat::{ChatSettings, check_title};
 use crate::domain::id::DeletionId;
-use crate::domain::{Branch, Chat, ChatId, Invalid, Origin, Params, TurnId, UserId, limits};
+use crate::domain::{Branch, Chat, ChatId, Invalid, Origin, Params, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{branches, chats, turns};
+use crate::server::store::{branches, chats};
 
 /// A chat to make before its first message.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +56,7 @@ impl Service {
             system_prompt,
             default_branch_id: None,
             last_viewed_turn_id: None,
+            copied_from_turn_id: None,
             rev: 0,
             created_at: now,
             updated_at: now,
@@ -162,17 +163,6 @@ impl Service {
         }
         tx.commit().await?;
         self.chat(owner, id).await
-    }
-
-    /// Remembers where the reader was.
-    pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
-        let mut tx = self.db().begin().await?;
-        let known = turns::find(self.db(), owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
-        if !known {
-            return Err(Invalid::new("turn_id", "no such turn in this chat").into());
-        }
-        chats::set_last_viewed(&mut tx, owner, chat, turn).await?;
-        Ok(tx.commit().await?)
     }
 }
 

@@ -53,6 +53,25 @@ pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
     }
 }
 
+/// Makes a new turn one that is complete with what a person wrote.
+pub(super) fn written(turn: &mut Turn, contents: Vec<Content>) {
+    turn.status = TurnStatus::Complete;
+    turn.completed_at = Some(turn.created_at);
+    let block = |(content, seq)| Block {
+        id: ids::mint(),
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::User,
+        state: BlockState::Done,
+        content,
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: turn.created_at,
+    };
+    turn.blocks = contents.into_iter().zip(0..).map(block).collect();
+}
+
 impl Service {
     /// Gives a chat without a title one from its first message.
     pub(super) async fn name_chat(
@@ -80,24 +99,7 @@ impl Service {
     ) -> Result<Turn, ServiceError> {
         let parent = place.parent.as_ref();
         let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
-        turn.status = TurnStatus::Complete;
-        turn.completed_at = Some(turn.created_at);
-        turn.blocks = contents
-            .into_iter()
-            .zip(0..)
-            .map(|(content, seq)| Block {
-                id: ids::mint(),
-                seq,
-                chat_seq: chat_seq(turn.ord, seq),
-                author: Author::User,
-                state: BlockState::Done,
-                content,
-                parent_block_id: None,
-                generation_id: None,
-                block_metadata: Value::Null,
-                created_at: turn.created_at,
-            })
-            .collect();
+        written(&mut turn, contents);
         Ok(turn)
     }
 
@@ -151,6 +153,7 @@ impl Service {
         }
         branch.head_turn_id = Some(assistant_turn.id);
         chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+        branches::visit(&mut tx, branch.id, exchange.created_at).await?;
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
         }
@@ -174,7 +177,7 @@ impl Service {
         Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 
-    async fn new_turn(
+    pub(super) async fn new_turn(
         &self,
         tx: &mut Tx,
         chat: &Chat,

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::versions::Version;
 use super::window::{Direction, Window};
 use super::{Service, ServiceError};
-use crate::domain::{Branch, BranchId, Chat, ChatId, Exchange, Turn, TurnId, UserId};
+use crate::domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
 use crate::server::outbound::registry::models::display_name;
 use crate::server::store::{branches, exchanges, turns};
 
@@ -32,7 +33,18 @@ pub struct Drawn {
     pub exchange: Option<Exchange>,
     /// As in [`Path`].
     pub siblings: Vec<TurnId>,
+    /// As in [`Beside`].
+    pub versions: Vec<Version>,
+    pub retry_id: Option<String>,
     pub switched_to: Option<String>,
+}
+
+/// What the turns of a path have beside them.
+pub struct Beside {
+    /// What the list of versions says, for the turns that have more than one.
+    pub versions: HashMap<TurnId, Vec<Version>>,
+    /// The names of the next retry, of replies.
+    pub retry_ids: HashMap<TurnId, String>,
 }
 
 impl Service {
@@ -42,6 +54,31 @@ impl Service {
         let chat = self.chat(owner, id).await?;
         let leaf = self.leaf_to_show(owner, &chat, at).await?;
         self.path_of(owner, id, Window { from: leaf, leaf, limit, direction: Direction::Both, strict: false }).await
+    }
+
+    /// The path that ends with this turn, to be gone on from, and how many turns it hides: those of the path that the
+    /// chat would show there.
+    pub async fn path_up_to(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        end: TurnId,
+        limit: u32,
+    ) -> Result<(Path, u64), ServiceError> {
+        let spot = self.spot(owner, id, end).await?;
+        let window = Window { from: Some(end), leaf: Some(end), limit, direction: Direction::Both, strict: false };
+        let path = self.path_of(owner, id, window).await?;
+        let leaf = turns::leaf_below(self.db(), owner, end).await?.unwrap_or(end);
+        let hidden = self.spot(owner, id, leaf).await?.depth - spot.depth;
+        Ok((path, u64::try_from(hidden).unwrap_or(0)))
+    }
+
+    /// What the turns of a path have beside them.
+    pub async fn hangs_beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
+        let replies: Vec<TurnId> =
+            path.turns.iter().filter(|turn| turn.role == Role::Assistant).map(|turn| turn.id).collect();
+        let versions = self.versions(owner, path.chat.id, &path.siblings).await?;
+        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &replies).await? })
     }
 
     /// What a window shows, with what a page draws beside the turns.
@@ -122,7 +159,11 @@ impl Service {
             }
             _ => None,
         };
-        Ok(Drawn { turn, exchange, siblings, switched_to })
+        let by_turn = HashMap::from([(id, siblings)]);
+        let versions = self.versions(owner, turn.chat_id, &by_turn).await?.remove(&id).unwrap_or_default();
+        let retry_id = self.retry_ids(owner, &[id]).await?.remove(&id).filter(|_| turn.role == Role::Assistant);
+        let siblings = by_turn.into_values().flatten().collect();
+        Ok(Drawn { turn, exchange, siblings, versions, retry_id, switched_to })
     }
 
     async fn switches(

@@ -1,15 +1,24 @@
 //! Where a new turn goes: under which turn, on which branch, with which lock (domain.md I2-I4). Nothing is overwritten:
 //! whatever is not appended to a head gets a branch of its own.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::providers::draft::check_model;
 use super::{Service, ServiceError};
 use crate::domain::branch::{Frozen, resolve_lock};
-use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
+use crate::domain::chat::first_words;
+use crate::domain::turn::content_text;
+use crate::domain::{
+    Branch, BranchId, Chat, ChatId, Content, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits,
+};
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
 use crate::server::store::{branches, turns};
+
+/// A branch's name is a chip in the header.
+const BRANCH_NAME_CHARS: usize = 32;
 
 /// What a request says about the place.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +37,17 @@ pub struct Place {
     pub branch: Branch,
 }
 
+/// What a branch is called after the message that it begins with.
+pub(super) fn name_after(says: &[Content]) -> String {
+    let words = first_words(&content_text(says), BRANCH_NAME_CHARS);
+    if words.is_empty() { "branch".to_owned() } else { words }
+}
+
+/// The n-th branch of one name.
+fn numbered(name: &str, n: usize) -> String {
+    if n == 1 { name.to_owned() } else { format!("{name} ({n})") }
+}
+
 /// How a new branch comes about.
 pub(super) struct Leaving<'a> {
     /// The new branch's.
@@ -37,8 +57,8 @@ pub(super) struct Leaving<'a> {
     pub from: Option<TurnId>,
     pub origin: Origin,
     pub lock: Lock,
-    /// `None` lets the origin name it.
-    pub name: Option<String>,
+    /// What it is named after; a number is added where another branch has that name.
+    pub name: String,
 }
 
 impl Service {
@@ -62,6 +82,7 @@ impl Service {
         owner: UserId,
         chat: &Chat,
         wanted: &Wanted,
+        says: &[Content],
     ) -> Result<Place, ServiceError> {
         let parent = match wanted.prev_turn_id {
             Some(id) => Some(self.parent(owner, chat.id, id).await?),
@@ -105,7 +126,7 @@ impl Service {
             source
         } else {
             let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-            let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: None };
+            let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: name_after(says) };
             self.fork(tx, owner, chat, leaving).await?
         };
         Ok(Place { parent, branch })
@@ -209,18 +230,9 @@ impl Service {
         leaving: Leaving<'_>,
     ) -> Result<Branch, ServiceError> {
         let Leaving { id, source, from, origin, lock, name } = leaving;
-        let name = match name {
-            Some(name) => name,
-            None => {
-                let number = branches::list(self.db(), owner, chat.id).await?.len() + 1;
-                match origin {
-                    Origin::Regenerate => format!("retry {number}"),
-                    Origin::Edit => format!("edit {number}"),
-                    Origin::ModelSwitch => format!("{} {number}", lock.model),
-                    _ => format!("branch {number}"),
-                }
-            }
-        };
+        let taken: HashSet<String> =
+            branches::list(self.db(), owner, chat.id).await?.into_iter().map(|branch| branch.name).collect();
+        let name = (1..).map(|n| numbered(&name, n)).find(|name| !taken.contains(name)).unwrap_or(name);
         let branch = Branch {
             id,
             chat_id: chat.id,

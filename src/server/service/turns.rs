@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::exchanges::{ExchangeOf, check_request_id, hash};
 use super::messages::{self, MessageBlock};
-use super::placement::{Leaving, Place, Wanted};
+use super::placement::{Leaving, Place, Wanted, name_after};
 use super::{Service, ServiceError};
 use crate::domain::{
     Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
@@ -66,7 +66,7 @@ impl Service {
         let (chat, place) = match request.chat_id {
             Some(id) => {
                 let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-                let place = self.place(&mut tx, owner, &chat, &request.place).await?;
+                let place = self.place(&mut tx, owner, &chat, &request.place, &contents).await?;
                 (chat, place)
             }
             None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, String::new(), String::new()).await?,
@@ -116,7 +116,9 @@ impl Service {
             return Err(ServiceError::conflict("no_message", "this reply answers no message"));
         };
         let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
-        let (chat, branch) = self.beside(&mut tx, owner, &old, Some(user_id), &place, Origin::Regenerate).await?;
+        let name = self.name_of_version(&mut tx, &old, "retry", &user_turn).await?;
+        let leaving = (Some(user_id), Origin::Regenerate, name);
+        let (chat, branch) = self.beside(&mut tx, owner, &old, &place, leaving).await?;
         let exchange = ExchangeOf {
             id: ids::mint(),
             owner,
@@ -130,7 +132,8 @@ impl Service {
         self.answer(tx, chat, branch, user_turn, exchange).await
     }
 
-    /// The same message in other words: a sibling of it on a branch of its own, with a reply. The old one stays.
+    /// The same message in other words: a sibling of it on a branch of its own, with a reply. The old one stays. Of a
+    /// reply it is a version in a person's words, and nobody is asked.
     pub async fn edit_turn(&self, owner: UserId, id: TurnId, edit: StartTurn) -> Result<Started, ServiceError> {
         edit.params.validate()?;
         check_request_id(edit.client_request_id.as_deref())?;
@@ -147,10 +150,16 @@ impl Service {
             return self.repeated(owner, earlier, &fingerprint).await;
         }
         let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        if old.role != Role::User {
-            return Err(Invalid::new("turn", "only a message can be edited").into());
+        match old.role {
+            Role::User => {}
+            Role::Assistant => {
+                let edit = StartTurn { content: Vec::new(), ..edit };
+                return self.edit_reply(tx, owner, old, edit, contents, fingerprint).await;
+            }
+            Role::System => return Err(Invalid::new("turn", "only a message or a reply can be edited").into()),
         }
-        let (chat, branch) = self.beside(&mut tx, owner, &old, old.prev_turn_id, &edit.place, Origin::Edit).await?;
+        let leaving = (old.prev_turn_id, Origin::Edit, name_after(&contents));
+        let (chat, branch) = self.beside(&mut tx, owner, &old, &edit.place, leaving).await?;
         let parent = match old.prev_turn_id {
             Some(parent) => turns::find(self.db(), owner, parent).await?,
             None => None,
@@ -170,15 +179,14 @@ impl Service {
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 
-    /// The branch of a sibling of `old` below `parent`, and its chat.
+    /// The branch of a sibling of `old` below a parent, and its chat.
     async fn beside(
         &self,
         tx: &mut Tx,
         owner: UserId,
         old: &Turn,
-        parent: Option<TurnId>,
         wanted: &Wanted,
-        origin: Origin,
+        (parent, origin, name): (Option<TurnId>, Origin, String),
     ) -> Result<(Chat, Branch), ServiceError> {
         let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
         let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
@@ -190,7 +198,7 @@ impl Service {
             }
             _ => self.lock_from(&source, wanted)?,
         };
-        let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name: None };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name };
         let branch = self.fork(tx, owner, &chat, leaving).await?;
         Ok((chat, branch))
     }

@@ -12,6 +12,10 @@ use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{from_json, parse_word, plain, to_json, word};
 
+pub mod ends;
+
+pub use ends::lineages;
+
 sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
         origin, provider_state, label, pinned, policy, system_prompt, tools, created_at) \
@@ -31,6 +35,7 @@ sql! {
     SET_LABEL = "UPDATE branches SET label = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PINNED = "UPDATE branches SET pinned = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_POLICY = "UPDATE branches SET policy = $2 WHERE id = $1 AND deleted_at IS NULL";
+    VISIT = "UPDATE branches SET visited_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_HEAD = "UPDATE branches SET head_turn_id = $3 \
         WHERE id = $1 AND head_turn_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL";
 }
@@ -180,6 +185,13 @@ pub async fn set_policy(tx: &mut Tx, branch: BranchId, policy: ContextPolicy) ->
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_POLICY).bind(branch.uuid()).bind(word(policy)).execute(conn).await?.rows_affected()
     });
+    Ok(changed > 0)
+}
+
+/// Remembers that the end of the branch was shown, or added to. False when it is gone.
+pub async fn visit(tx: &mut Tx, branch: BranchId, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    let changed =
+        in_tx!(tx, |conn| sqlx::query(VISIT).bind(branch.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(changed > 0)
 }
 

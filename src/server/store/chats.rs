@@ -14,10 +14,10 @@ pub mod deletion;
 
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
-        last_viewed_turn_id, next_ord, rev, created_at, updated_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10)";
-    FIND = "SELECT id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, rev, \
-        created_at, updated_at FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11)";
+    FIND = "SELECT id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, \
+        copied_from_turn_id, rev, created_at, updated_at FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     LIST = "SELECT c.id, c.title, c.updated_at, \
         EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
             AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
@@ -60,6 +60,7 @@ struct ChatRow {
     settings: Json<ChatSettings>,
     default_branch_id: Option<Uuid>,
     last_viewed_turn_id: Option<Uuid>,
+    copied_from_turn_id: Option<Uuid>,
     rev: i64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -75,6 +76,7 @@ impl From<ChatRow> for Chat {
             settings: row.settings.0,
             default_branch_id: row.default_branch_id.map(BranchId::from),
             last_viewed_turn_id: row.last_viewed_turn_id.map(TurnId::from),
+            copied_from_turn_id: row.copied_from_turn_id.map(TurnId::from),
             rev: row.rev,
             created_at: row.created_at,
             updated_at: row.updated_at,
@@ -107,6 +109,7 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .bind(chat.rev)
             .bind(chat.created_at)
             .bind(chat.updated_at)
+            .bind(chat.copied_from_turn_id.map(TurnId::uuid))
             .execute(conn)
             .await?;
     });

@@ -37,7 +37,7 @@ macro_rules! sums {
              AS estimated_generations FROM chats c JOIN turns t ON t.chat_id = c.id \
              JOIN generations g ON g.turn_id = t.id ",
             $joins,
-            " WHERE c.owner_id = $1 AND g.started_at >= $2 AND g.started_at < $3 AND g.status <> 'running'",
+            " WHERE c.owner_id = $1 AND g.started_at >= $2 AND g.started_at < $3 AND g.status <> 'running' AND NOT g.is_copy",
             $which,
             " GROUP BY ",
             $group,

@@ -15,10 +15,12 @@ pub mod outline;
 pub mod read;
 pub mod span;
 pub mod tree;
+pub mod versions;
 
 pub use read::{between, find, nodes_between, path, unfinished};
 pub use span::{Span, Spot, spans, spot, spot_by_ord};
 pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
+pub use versions::{newer, newest_versions, versions};
 
 sql! {
     INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \

@@ -19,6 +19,13 @@ pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     effect(move || take_over(state));
     let on_key = move |event: KeyboardEvent| {
+        if event.key() == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
+            // Of an empty box: the person's last message.
+            if focus::press_last("[data-role=user] [data-verb=edit]") {
+                event.prevent_default();
+            }
+            return;
+        }
         let asked = keys::in_box(press(&event, &event.key()), state.memory.get_value(), media::is_touch());
         match asked {
             Ask::Send => state.send(),
@@ -58,6 +65,11 @@ pub fn MessageBox() -> impl IntoView {
     }
 }
 
+fn is_bare(event: &KeyboardEvent) -> bool {
+    let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+    !held && !event.is_composing()
+}
+
 /// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
 pub fn listen_on_page(state: ComposerState) {
     effect(move || {
@@ -90,7 +102,8 @@ fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
     }
 }
 
-fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
+/// A key press without the browser's type.
+pub fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
     Press {
         key,
         key_code: event.key_code(),

@@ -36,7 +36,7 @@ pub fn ModelMenu() -> impl IntoView {
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let choose = move |event| state.choose(parse_model_value(&event_target_value(&event)));
-    let groups = options(state);
+    let groups = options(state.models.get_value(), state.choice.get_untracked());
     view! {
         <span class="select">
             <select name="model" aria-label=words::MODEL on:change=choose>{groups}</select>
@@ -46,9 +46,8 @@ fn ModelSelect() -> impl IntoView {
 }
 
 /// Every model, under the names of their providers.
-fn options(state: ComposerState) -> AnyView {
-    let chosen = state.choice.get_untracked();
-    by_provider(state.models.get_value())
+pub fn options(models: Vec<Model>, chosen: Option<Lock>) -> AnyView {
+    by_provider(models)
         .into_iter()
         .map(|(provider_name, models)| {
             let options = models
@@ -111,7 +110,7 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
             <span class="select">
                 <select name="other" aria-label=words::OTHER_MODEL on:change=choose>
                     <option value="">{words::OTHER_MODEL}</option>
-                    {options(state)}
+                    {options(state.models.get_value(), state.choice.get_untracked())}
                 </select>
                 <Icon name="chevron-down"/>
             </span>

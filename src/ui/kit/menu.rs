@@ -29,7 +29,12 @@ pub fn Menu(
         None => view! { <span>{label}</span><Icon name="chevron-down"/> }.into_any(),
     };
     view! {
-        <button type="button" class=format!("button {class}") popovertarget=id.clone() title=move || label.get()>
+        <button
+            type="button"
+            id=format!("{id}-button")
+            class=format!("button {class}")
+            popovertarget=id.clone() title=move || label.get()
+        >
             {face}
         </button>
         <div class="menu" id=id popover="auto">

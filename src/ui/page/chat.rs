@@ -1,33 +1,34 @@
 //! A chat's page: its header, the transcript, the composer. Loads the page and keeps its parts in step with each other
 //! and with the address.
 
+mod beside;
 mod elsewhere;
 pub mod header;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_meta::Title;
-use leptos_router::hooks::{use_params_map, use_query_map};
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
-use crate::api::turns::{load_turn, retry_reply};
+use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Started, TurnView};
-use crate::browser::{focus, media, request_id};
-use crate::domain::{Branch, Chat, ChatId, TurnId};
-use crate::ui::announce::Announcer;
+use crate::browser::{focus, media};
+use crate::domain::{Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
-use crate::ui::kit::Toasts;
+use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{Transcript, show_sent};
+use crate::ui::transcript::{ModelChoice, Transcript, Verbs, show_sent};
 use crate::ui::tree::panel::{OnScreen, TreePanel};
 use crate::ui::words;
 
@@ -44,7 +45,7 @@ pub fn ChatPageView() -> impl IntoView {
             let at = at.get_untracked();
             async move {
                 match id {
-                    Some(id) => load_chat(Some(id), at).await,
+                    Some(id) => load_chat(Some(id), at.at, at.from).await,
                     None => Err(ApiError::NotFound),
                 }
             }
@@ -75,10 +76,23 @@ pub fn ChatPageView() -> impl IntoView {
     }
 }
 
-/// The turn that the address asks to see.
-fn at_in_address() -> Memo<Option<TurnId>> {
+/// What the address asks to see of the chat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Asked {
+    /// A turn on the path.
+    at: Option<TurnId>,
+    /// The reply that the path ends with, to go on from there.
+    from: Option<TurnId>,
+}
+
+fn at_in_address() -> Memo<Asked> {
     let query = use_query_map();
-    Memo::new(move |_| query.with(|query| query.get("at")?.parse().ok()))
+    Memo::new(move |_| {
+        query.with(|query| {
+            let turn = |key: &str| query.get(key)?.parse().ok();
+            Asked { at: turn("at"), from: turn("from") }
+        })
+    })
 }
 
 /// A chat as it is drawn from its page.
@@ -98,24 +112,43 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let state = ChatState::new(page.turns.clone(), reload);
     slot.set_value(Some(state));
     let branch = RwSignal::new(page.branch.clone());
+    let beside = Beside::new(&page);
     let leaves = RwSignal::new(page.leaves);
-    let changes = RwSignal::new(0);
-    let rest = move |page: ChatPage| {
+    let take = move |page: ChatPage| {
+        beside.show(&page);
         branch.set(page.branch);
         leaves.set(page.leaves);
     };
-    follow_address(state, rest, chat_id);
+    follow_address(state, beside, take, chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
-    let began_here = elsewhere::watch(state, &page, chat_id, draft_elsewhere, leaves, move |page| {
+    let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
         state.show(page.turns.clone());
-        rest(page);
+        take(page);
     });
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
-    stand_beside_tree(chat_id, branch, leaf, running, leaves, changes);
+    stand_beside_tree(chat_id, branch, leaf, running, leaves);
     let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
+    let navigate = use_navigate();
+    let on_started = Callback::new(move |(started, is_new_path): (Started, bool)| {
+        began_here();
+        beside.clear();
+        branch.set(Some(started.branch.clone()));
+        let leaf = started.assistant_turn.turn.id;
+        show_started(state, started);
+        if is_new_path {
+            let options = NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
+            navigate(&format!("/c/{chat_id}?at={leaf}"), options);
+        }
+    });
+    let on_version = Callback::new(move |started: Started| on_started.run((started, true)));
+    let verbs = Verbs::new(page.form_request_id.clone(), on_version);
+    provide_context(verbs);
+    let on_retry = Callback::new(move |turn: TurnId| {
+        verbs.retry(turn, None);
+    });
     let sending = RwSignal::new(None::<String>);
     let stop_asked = RwSignal::new(false);
     let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
@@ -123,9 +156,9 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         on_sending: Callback::new(move |text| sending.set(Some(text))),
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
-            began_here();
-            branch.set(Some(started.branch.clone()));
-            show_started(state, started);
+            // Elsewhere the address may name a turn that is not on the path any more.
+            let is_new_path = beside.is_cut();
+            on_started.run((started, is_new_path));
             sending.set(None);
         }),
         on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
@@ -133,12 +166,14 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     refresh_list_when_over(running);
 
     let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some()));
+    let again = page.models.clone();
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
     view! {
         <Title text=document_title/>
         <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
         <ChatHeader chat title branch models=models.clone() leaves/>
-        <Transcript state on_stop on_retry=retrying(state, branch, began_here) at=at_in_address().get_untracked()/>
+        {page.copied_from.map(|from| view! { <CopiedLine from/> })}
+        <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>
         <SendingTurn text=sending/>
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
@@ -154,7 +189,9 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             listeners
             context_used=Memo::new(move |_| state.context_used())
             notices=page.notices
+            above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
+        <ModelChoice verbs models=again/>
     }
     .into_any()
 }
@@ -163,41 +200,19 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 fn show_started(state: ChatState, started: Started) {
     let user_turn = started.user_turn.turn.id;
     state.put(started.user_turn);
+    let is_running = !started.assistant_turn.turn.status.is_terminal();
     state.put(started.assistant_turn);
-    show_sent(user_turn);
-}
-
-/// Asks for another reply to the same message and shows it.
-fn retrying(
-    state: ChatState,
-    branch: RwSignal<Option<Branch>>,
-    began_here: impl Fn() + Copy + Send + Sync + 'static,
-) -> Callback<TurnId> {
-    let announcer = expect_context::<Announcer>();
-    let toasts = expect_context::<Toasts>();
-    Callback::new(move |turn: TurnId| {
-        spawn_local(async move {
-            match retry_reply(turn, request_id::mint()).await {
-                Ok(started) => {
-                    began_here();
-                    branch.set(Some(started.branch.clone()));
-                    show_started(state, started);
-                    // The button that was pressed is gone with the reply it belonged to.
-                    if !media::is_touch() {
-                        request_animation_frame(|| {
-                            if focus::is_free() {
-                                focus::on("#message");
-                            }
-                        });
-                    }
-                }
-                Err(error) => {
-                    announcer.alert(&error.to_string());
-                    toasts.say(error.to_string());
-                }
+    if is_running {
+        show_sent(user_turn);
+    }
+    // The button that was pressed may be gone with the turn it belonged to.
+    if !media::is_touch() {
+        request_animation_frame(|| {
+            if focus::is_free() {
+                focus::quietly_on("#message");
             }
         });
-    })
+    }
 }
 
 /// The chat's title, as it is renamed here.
@@ -210,24 +225,32 @@ fn title_of(chat: &Chat) -> Signal<String> {
     })
 }
 
-/// Shows the path that the address asks for when it changes while the chat is open: another version, or Back.
-fn follow_address(state: ChatState, rest: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
-    let at = at_in_address();
+/// Shows the path that the address asks for when it changes while the chat is open: another version, a turn chosen in
+/// the tree, a reply to go on from, or Back.
+fn follow_address(state: ChatState, beside: Beside, take: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
+    let asked = at_in_address();
     let panel = use_context::<TreePanel>();
-    let show = move |_, now| {
+    let show = move |_, now: Asked| {
+        // What was just sent is on screen already.
+        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
+            return;
+        }
         spawn_local(async move {
-            let Ok(page) = load_chat(Some(chat_id), now).await else { return };
+            let Ok(page) = load_chat(Some(chat_id), now.at, now.from).await else { return };
             // Somebody may have moved on meanwhile.
-            if at.try_get_untracked() == Some(now) {
+            if asked.try_get_untracked() == Some(now) {
                 state.show(page.turns.clone());
-                rest(page);
+                take(page);
                 if let Some(panel) = panel {
-                    request_animation_frame(move || panel.arrive(now));
+                    request_animation_frame(move || panel.arrive(now.at));
+                }
+                if now.from.is_some() {
+                    request_animation_frame(|| focus::quietly_on("#message"));
                 }
             }
         });
     };
-    on_change(move || at.get(), show);
+    on_change(move || asked.get(), show);
 }
 
 /// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
@@ -237,9 +260,9 @@ fn stand_beside_tree(
     leaf: Signal<Option<TurnId>>,
     running: Signal<Option<TurnId>>,
     leaves: RwSignal<u64>,
-    changes: RwSignal<u64>,
 ) {
     let Some(panel) = use_context::<TreePanel>() else { return };
+    let changes = RwSignal::new(0);
     on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
     let on_branch = Callback::new(move |changed: Branch| {
         if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {

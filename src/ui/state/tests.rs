@@ -10,6 +10,8 @@ use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, sample}
 fn view(turn: Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
+        versions: Vec::new(),
+        retry_id: String::new(),
         is_thinking_mode: true,
         not_sent: None,
         markup: Vec::new(),

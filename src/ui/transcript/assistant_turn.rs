@@ -2,14 +2,16 @@
 
 use leptos::prelude::*;
 
+use super::editor::Editor;
 use super::error_reply::ErrorReply;
 use super::notices::Notices;
 use super::segment_view::Items;
 use super::status_line::{RefreshLink, StatusLine, StoppedLine};
 use super::turn_actions::ReplyActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
+use super::verbs::Verbs;
 use crate::domain::{Role, TurnId, TurnStatus};
-use crate::ui::erased::view;
+use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -34,6 +36,16 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         let turn = turn.clone();
         move |_| status.get() == TurnStatus::Complete && turn.items().is_empty()
     });
+    let verbs = use_context::<Verbs>();
+    let of_edit = turn.clone();
+    let editor = move || {
+        let verbs = verbs.filter(|verbs| verbs.editing.get() == Some(id))?;
+        let text = of_edit.with_untracked(|view| view.turn.content_text());
+        Some(view! { <Editor verbs id role=Role::Assistant text/> })
+    };
+    let is_edited = move || verbs.is_some_and(|verbs| verbs.editing.get() == Some(id));
+    let by_person = turn.with_untracked(|view| view.turn.is_edited());
+    let by_person = by_person.then(|| view! { <p class="not-sent">{words::EDITED_BY_YOU}</p> });
     let not_sent = turn.with_untracked(|view| view.not_sent.clone());
     let not_sent = not_sent.map(|said| view! { <p class="not-sent">{said}</p> });
     view! {
@@ -47,12 +59,14 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
             aria-busy=move || (!status.get().is_terminal()).then_some("true")
         >
             <TurnHeading id=heading_id(id) who at/>
-            <div class="reply">
+            {live(editor)}
+            <div class="reply" hidden=is_edited>
                 <Notices turn=turn.clone()/>
                 <Items state turn=turn.clone()/>
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::EMPTY_REPLY}</p> })}
                 <StatusLine state turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>
+                {by_person}
                 {not_sent}
                 <ErrorReply turn=turn.clone() on_retry/>
                 <RefreshLink turn=turn.clone()/>

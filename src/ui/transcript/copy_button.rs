@@ -60,7 +60,7 @@ pub fn CopyButton(
     let label = (!is_wordy).then_some(name);
     let class = if in_menu { "menu-row needs-script" } else { "button bare needs-script" };
     view! {
-        <button type="button" class=class aria-label=label title=label on:click=on_click>
+        <button type="button" class=class data-verb=(!is_wordy).then_some("copy") aria-label=label title=label on:click=on_click>
             {move || icon()}
             {is_wordy.then_some(name)}
         </button>

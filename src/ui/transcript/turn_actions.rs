@@ -1,14 +1,16 @@
 //! What can be done with a turn. The actions are always in the page; the style only quietens them.
 
 use chrono::{DateTime, Utc};
-use leptos::ev::SubmitEvent;
+use leptos::ev::{KeyboardEvent, MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
-use super::turn_heading::TurnTime;
+use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu};
+use super::verbs::Verbs;
 use super::versions::Versions;
-use crate::domain::{TurnId, TurnStatus};
+use crate::browser::{dialog, focus, scroll};
+use crate::domain::{ChatId, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
@@ -21,9 +23,12 @@ use crate::ui::words::transcript as said;
 pub fn UserActions(state: ChatState, turn: TurnState, at: DateTime<Utc>) -> impl IntoView {
     let of_text = turn.clone();
     let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
+    let edit = turn.with_untracked(|view| view.turn.role == Role::User);
+    let id = turn.id();
     view! {
         <div class="actions">
             <Versions state turn=turn.clone()/>
+            {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
             <CopyButton name=said::COPY_MESSAGE text/>
             <MessageMenu turn/>
             <span class="meta"><TurnTime at/></span>
@@ -53,14 +58,76 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)
             .then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=false/> })
     };
+    let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
+    let branch = move || status.get().is_terminal().then(|| view! { <BranchLink id chat/> });
     view! {
         <div class="actions">
             <Versions state turn=turn.clone()/>
             {move || of_copy()}
             {move || retry()}
+            {move || branch()}
             <ReplyMenu turn=turn.clone()/>
             <ReplyMeta turn/>
         </div>
+    }
+}
+
+/// "Edit your message", or a reply: a page with a form without script, the turn's own place with it.
+#[component]
+pub fn EditLink(id: TurnId, class: &'static str, is_wordy: bool) -> impl IntoView {
+    let verbs = use_context::<Verbs>();
+    let on_click = move |event: MouseEvent| {
+        if let Some(verbs) = verbs {
+            event.prevent_default();
+            dialog::close_popovers();
+            verbs.editing.set(Some(id));
+        }
+    };
+    let name = if is_wordy { said::EDIT_REPLY } else { said::EDIT_MESSAGE };
+    let label = (!is_wordy).then_some(name);
+    view! {
+        <a
+            class=class
+            role="button"
+            data-verb="edit"
+            href=format!("/turns/{id}/edit")
+            rel="external"
+            aria-label=label
+            title=label
+            on:click=on_click
+            on:keydown=click_by_space
+        >
+            <Icon name="edit"/>
+            {is_wordy.then_some(name)}
+        </a>
+    }
+}
+
+/// "Branch": the page with the path up to this reply, to go on from there. Nothing is stored until something is sent.
+#[component]
+fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
+    view! {
+        <a
+            class="button bare"
+            role="button"
+            data-verb="branch"
+            href=format!("/c/{chat}?from={id}")
+            aria-label=said::BRANCH
+            title=said::BRANCH
+            data-noscroll=""
+            on:click=move |_| scroll::hold(&article_id(id))
+            on:keydown=click_by_space
+        >
+            <Icon name="branch"/>
+        </a>
+    }
+}
+
+/// A button answers to the space bar, a link that is called one does not by itself.
+pub fn click_by_space(event: KeyboardEvent) {
+    if event.key() == " " {
+        event.prevent_default();
+        focus::click_focused();
     }
 }
 
@@ -88,15 +155,14 @@ pub fn RetryForm(
             on_retry.run(id);
         }
     };
-    // The same press of the same button makes the same version, however often it arrives. Not an id of the page: a turn
-    // looks the same on every page that shows it.
-    let request_id = move || turn.with(|view| format!("retry-{id}-{}", view.siblings.len()));
+    // The same press of the same button makes the same version, however often it arrives.
+    let request_id = move || turn.with(|view| view.retry_id.clone());
     let label = (!is_wordy).then_some(words::RETRY);
     view! {
         <form method="post" action="/forms/retry" class="inline-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=id.to_string()/>
             <input type="hidden" name="client_request_id" value=move || request_id()/>
-            <button type="submit" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
+            <button type="submit" data-verb="retry" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
                 <Icon name="retry"/>
                 {is_wordy.then_some(words::RETRY)}
             </button>
@@ -114,7 +180,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
                 return None;
             }
             let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
-                (Some(start), Some(end)) => u64::try_from((end - start).num_milliseconds()).ok(),
+                (Some(start), Some(end)) if !turn.is_edited() => u64::try_from((end - start).num_milliseconds()).ok(),
                 _ => None,
             };
             Some((turn.model_used.clone(), (turn.usage, turn.cost), took, turn.created_at))

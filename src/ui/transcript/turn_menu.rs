@@ -1,10 +1,14 @@
 //! The ⋯ menu of a turn: what is done with it less often than what has a button of its own. Rows are links and forms
 //! where they can be, so that they work without script.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
-use crate::domain::{Content, Turn, TurnId};
+use super::turn_actions::EditLink;
+use super::verbs::Verbs;
+use crate::browser::dialog;
+use crate::domain::{ChatId, Content, Turn, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::TurnState;
@@ -34,6 +38,20 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
         let shown = crate::browser::clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
         shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
     });
+    let (can_edit, chat) = turn.with_untracked(|view| (view.turn.prev_turn_id.is_some(), view.turn.chat_id));
+    let is_over = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| view.turn.status.is_terminal())
+    });
+    let verbs = move || {
+        is_over.get().then(|| {
+            view! {
+                <RetryWith id/>
+                {can_edit.then(|| view! { <EditLink id class="menu-row" is_wordy=true/> })}
+                <CopyToChat id chat/>
+            }
+        })
+    };
     let of_all = turn.clone();
     let all = move || {
         let turn = of_all.clone();
@@ -42,6 +60,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     };
     view! {
         <TurnMenu id>
+            {live(verbs)}
             <CopyButton name=words::COPY_PLAIN text=plain in_menu=true/>
             {live(all)}
             <LinkRow turn/>
@@ -56,6 +75,41 @@ fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
         <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare">
             {children()}
         </Menu>
+    }
+}
+
+/// Another reply of another model: a page with a form without script, a dialog with it.
+#[component]
+fn RetryWith(id: TurnId) -> impl IntoView {
+    let verbs = use_context::<Verbs>();
+    let on_click = move |event: MouseEvent| {
+        if let Some(verbs) = verbs {
+            event.prevent_default();
+            dialog::close_popovers();
+            verbs.choosing.set(Some(id));
+        }
+    };
+    view! {
+        <a class="menu-row" href=format!("/turns/{id}/again") rel="external" on:click=on_click>
+            <Icon name="retry"/>
+            {words::RETRY_WITH}
+        </a>
+    }
+}
+
+/// The path up to here as a chat of its own, to which the browser goes: a form with and without script.
+#[component]
+fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
+    let request = use_context::<Verbs>().map(|verbs| verbs.form_request_id.get_value());
+    view! {
+        <form method="post" action="/forms/copy" class="menu-form">
+            <input type="hidden" name="chat_id" value=chat.to_string()/>
+            <input type="hidden" name="turn_id" value=id.to_string()/>
+            {request.map(|request| view! {
+                <input type="hidden" name="client_request_id" value=format!("copy-{id}-{request}")/>
+            })}
+            <button type="submit" class="menu-row"><Icon name="copy"/>{words::COPY_TO_CHAT}</button>
+        </form>
     }
 }
 

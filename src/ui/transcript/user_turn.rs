@@ -2,11 +2,13 @@
 
 use leptos::prelude::*;
 
+use super::editor::Editor;
 use super::other_block::OtherBlock;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
+use super::verbs::Verbs;
 use crate::domain::{Block, Content, Role};
-use crate::ui::erased::{rows, view};
+use crate::ui::erased::{live, rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -18,7 +20,22 @@ pub fn UserTurn(state: ChatState, turn: TurnState) -> impl IntoView {
     let at = turn.with_untracked(|view| view.turn.created_at);
     let of_status = turn.clone();
     let of_blocks = turn.clone();
-    let blocks = move || of_blocks.with(|view| view.turn.blocks.clone());
+    let verbs = use_context::<Verbs>();
+    let bubble = move || match verbs.filter(|verbs| verbs.editing.get() == Some(id)) {
+        Some(verbs) => {
+            let text = of_blocks.with_untracked(|view| view.turn.content_text());
+            view! { <Editor verbs id role text/> }
+        }
+        None => {
+            let turn = of_blocks.clone();
+            let blocks = move || turn.with(|view| view.turn.blocks.clone());
+            view! {
+                <div class="bubble">
+                    {rows(blocks, |block| block.id.as_u128(), |block| view! { <SaidBlock block/> })}
+                </div>
+            }
+        }
+    };
     view! {
         <article
             id=article_id(id)
@@ -29,9 +46,7 @@ pub fn UserTurn(state: ChatState, turn: TurnState) -> impl IntoView {
             aria-labelledby=heading_id(id)
         >
             <TurnHeading id=heading_id(id) who=who.to_owned() at/>
-            <div class="bubble">
-                {rows(blocks, |block| block.id.as_u128(), |block| view! { <SaidBlock block/> })}
-            </div>
+            {live(bubble)}
             <UserActions state turn at/>
         </article>
     }

@@ -1,39 +1,128 @@
-//! The versions of a turn: which one this is, and the way to its neighbours.
+//! The versions of a turn: which one this is, the way to its neighbours, and the list of all.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use super::turn_heading::article_id;
-use crate::browser::scroll;
+use super::turn_actions::click_by_space;
+use super::turn_heading::{TurnTime, article_id};
+use crate::api::view::VersionView;
+use crate::browser::{dialog, scroll};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
-use crate::ui::kit::Icon;
+use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::{ChatState, TurnState, place_among};
 use crate::ui::words::transcript as words;
 
-/// The arrows between versions; nothing where there is only one. They are links, so they work without script, and they
-/// are called buttons, because they change the page they are on.
+/// The arrows between versions and the list of them; nothing where there is only one. They are links, so they work
+/// without script, and the arrows are called buttons, because they change the page they are on.
 #[component]
 pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
-    let siblings = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone())));
+    let known = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), view.versions.clone())));
     live(move || {
-        let (chat, siblings) = siblings.get();
+        let (chat, siblings, versions) = known.get();
         let (number, count) = place_among(&siblings, id).filter(|(_, count)| *count > 1)?;
-        let neighbour = |number: Option<usize>| {
-            let number = number.filter(|number| (1..=count).contains(number))?;
-            Some((*siblings.get(number - 1)?, number))
+        let to = |number: usize| {
+            let to = *siblings.get(number.checked_sub(1)?)?;
+            let followed_by = versions.iter().find(|version| version.turn_id == to).map_or(0, |one| one.followed_by);
+            Some(Way { state, chat, from: id, to, number, count, followed_by })
         };
-        let before = neighbour(number.checked_sub(1));
-        let after = neighbour(Some(number + 1));
+        let is_running = |version: &VersionView| version.turn_id != id && !version.status.is_terminal();
+        let runs = versions.iter().any(is_running);
+        let (before, after) = (to(number - 1), to(number + 1));
+        let rows: Vec<AnyView> = versions
+            .iter()
+            .cloned()
+            .zip(1..)
+            .filter_map(|(version, number)| Some(version_row(to(number)?, version)))
+            .collect();
         Some(view! {
             <div class="versions" role="group" aria-label=words::VERSIONS>
-                <VersionLink state chat from=id to=before count direction=Direction::Previous/>
-                <span class="version-number">{words::version_of(number, count)}</span>
-                <VersionLink state chat from=id to=after count direction=Direction::Next/>
+                <VersionLink from=id way=before direction=Direction::Previous/>
+                {if rows.is_empty() {
+                    view! { <span class="version-number">{words::version_of(number, count)}</span> }
+                } else {
+                    view! {
+                        <Menu
+                            id=format!("turn-{id}-versions")
+                            label=words::version_of(number, count)
+                            class="bare version-number"
+                        >
+                            {rows}
+                        </Menu>
+                    }
+                }}
+                <VersionLink from=id way=after direction=Direction::Next/>
+                {runs.then(|| view! {
+                    <span class="running-dot" role="img" aria-label=words::OTHER_VERSION_RUNS title=words::OTHER_VERSION_RUNS></span>
+                })}
             </div>
         })
     })
+}
+
+/// The way from the version on screen to another one.
+#[derive(Clone, Copy)]
+struct Way {
+    state: ChatState,
+    chat: ChatId,
+    from: TurnId,
+    to: TurnId,
+    number: usize,
+    count: usize,
+    followed_by: u64,
+}
+
+impl Way {
+    fn href(self) -> String {
+        format!("/c/{}?at={}", self.chat, self.to)
+    }
+
+    /// The turn keeps its place on screen, and the focus goes to the same part of the other version.
+    fn take(self, part: &str) {
+        scroll::hold_for(&article_id(self.from), &article_id(self.to), &format!("turn-{}-{part}", self.to));
+        self.state.say(words::say::version(self.number, self.count, self.followed_by));
+    }
+}
+
+/// One line of the list.
+fn version_row(way: Way, version: VersionView) -> AnyView {
+    let is_here = way.to == way.from;
+    let on_click = move |event: MouseEvent| {
+        dialog::close_popovers();
+        if is_here {
+            event.prevent_default();
+        } else {
+            way.take("versions-button");
+        }
+    };
+    let facts = [
+        version.is_edited.then(|| words::EDITED.to_owned()),
+        version.model,
+        words::ending(version.status).map(str::to_owned),
+        words::continues_with(version.followed_by),
+    ];
+    let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    view! {
+        <a
+            class="menu-row version-row"
+            href=way.href()
+            aria-current=is_here.then_some("true")
+            data-noscroll=""
+            prop:replace=true
+            on:click=on_click
+        >
+            <span class="version-number">{words::version_of(way.number, way.count)}</span>
+            <span class="version-said">
+                <bdi class="version-words">{version.words}</bdi>
+                <span class="version-facts">
+                    <TurnTime at=version.at/>
+                    {(!facts.is_empty()).then(|| format!(" · {facts}"))}
+                </span>
+            </span>
+            {is_here.then(|| view! { <Icon name="check"/> })}
+        </a>
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,46 +146,31 @@ impl Direction {
         }
     }
 
-    fn id(self, turn: TurnId) -> String {
+    fn word(self) -> &'static str {
         match self {
-            Self::Previous => format!("turn-{turn}-previous"),
-            Self::Next => format!("turn-{turn}-next"),
+            Self::Previous => "previous",
+            Self::Next => "next",
         }
     }
 }
 
 /// One arrow. At the end it leads nowhere but can still be reached, so that the focus is not lost there.
 #[component]
-fn VersionLink(
-    state: ChatState,
-    chat: ChatId,
-    from: TurnId,
-    to: Option<(TurnId, usize)>,
-    count: usize,
-    direction: Direction,
-) -> impl IntoView {
-    let on_click = move |event: MouseEvent| match to {
-        Some((to, number)) => {
-            scroll::hold_for(&article_id(from), &article_id(to), &direction.id(to));
-            state.say(words::say::version(number, count));
-        }
+fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl IntoView {
+    let on_click = move |event: MouseEvent| match way {
+        Some(way) => way.take(direction.word()),
         None => event.prevent_default(),
     };
-    let on_keydown = move |event: KeyboardEvent| {
-        // A button answers to the space bar, a link does not by itself.
-        if event.key() == " " {
-            event.prevent_default();
-            crate::browser::focus::click_focused();
-        }
-    };
+    let on_keydown = move |event: KeyboardEvent| click_by_space(event);
     view! {
         <a
-            id=direction.id(from)
+            id=format!("turn-{from}-{}", direction.word())
             class="button bare"
             role="button"
-            href=to.map(|(to, _)| format!("/c/{chat}?at={to}"))
-            tabindex=to.is_none().then_some("0")
-            aria-disabled=to.is_none().then_some("true")
+            data-version=direction.word()
+            href=way.map(Way::href)
+            tabindex=way.is_none().then_some("0")
+            aria-disabled=way.is_none().then_some("true")
             aria-label=direction.name()
             title=direction.name()
             data-noscroll=""

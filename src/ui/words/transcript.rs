@@ -29,6 +29,52 @@ pub const LINK_TO_TURN: &str = "Link to this message";
 pub const COPY_REASONING: &str = "Copy reasoning";
 pub const COPY_FAILED: &str = "Could not copy. Select the text and copy it with the keyboard.";
 pub const VERSIONS: &str = "Versions";
+pub const EDIT_MESSAGE: &str = "Edit your message";
+pub const EDIT_REPLY: &str = "Edit as new version";
+pub const EDIT_REPLY_HINT: &str =
+    "This becomes a version of the reply in your words. It and what was said before it are sent as plain text.";
+pub const SAVE_VERSION: &str = "Save as new version";
+pub const EDITED_BY_YOU: &str = "Edited by you · this and earlier replies are sent as plain text";
+pub const EDITED: &str = "edited by you";
+pub const BRANCH: &str = "Branch";
+pub const RETRY_WITH: &str = "Try again with…";
+pub const RETRY_WITH_HINT: &str = "Another reply to the same message, on a branch of its own.";
+pub const COPY_TO_CHAT: &str = "Copy to new chat";
+pub const CONTINUE_FROM_HERE: &str = "Continue from here";
+pub const SHOW: &str = "Show";
+pub const OTHER_VERSION_RUNS: &str = "Another version is being written";
+
+/// What a path that was cut off hides until something is sent.
+pub fn hides_below(turns: u64) -> String {
+    match turns {
+        0 => "What you send next follows this reply.".to_owned(),
+        1 => "1 message below is hidden; it stays on its branch.".to_owned(),
+        n => format!("{n} messages below are hidden; they stay on their branch."),
+    }
+}
+
+/// What is newer than the path on screen.
+pub fn newer_elsewhere(turns: u64) -> String {
+    if turns == 1 {
+        "1 newer message is on another version".to_owned()
+    } else {
+        format!("{turns} newer messages are on another version")
+    }
+}
+
+/// Where a copied chat comes from.
+pub fn copied_from(title: &str) -> String {
+    if title.is_empty() { "Copied from another chat".to_owned() } else { format!("Copied from “{title}”") }
+}
+
+/// How a version goes on.
+pub fn continues_with(turns: u64) -> Option<String> {
+    match turns {
+        0 => None,
+        1 => Some("continues with 1 message".to_owned()),
+        n => Some(format!("continues with {n} messages")),
+    }
+}
 pub const PREVIOUS_VERSION: &str = "Previous version";
 pub const NEXT_VERSION: &str = "Next version";
 pub const LATEST: &str = "Latest";
@@ -235,8 +281,12 @@ pub mod say {
         format!("Reply failed: {title}")
     }
 
-    pub fn version(number: usize, of: usize) -> String {
-        format!("Version {number} of {of}.")
+    pub fn version(number: usize, of: usize, followed_by: u64) -> String {
+        match followed_by {
+            0 => format!("Version {number} of {of}."),
+            1 => format!("Version {number} of {of}, followed by 1 message."),
+            n => format!("Version {number} of {of}, followed by {n} messages."),
+        }
     }
 }
 

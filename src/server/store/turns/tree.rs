@@ -6,9 +6,9 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::domain::{ChatId, TurnId, UserId, limits};
-use crate::server::store::chats;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::{branches, chats};
 
 sql! {
     /// Followed by a list of turn ids, and then by `SIBLINGS_ORDER`.
@@ -19,15 +19,10 @@ sql! {
         JOIN turns s ON s.chat_id = t.chat_id AND s.prev_turn_id IS NULL AND t.prev_turn_id IS NULL ";
     COUNT_CHILDREN = "SELECT COUNT(*) FROM turns WHERE prev_turn_id = $1 AND deleted_at IS NULL";
     COUNT_ROOTS = "SELECT COUNT(*) FROM turns WHERE chat_id = $1 AND prev_turn_id IS NULL AND deleted_at IS NULL";
-    /// The chat's remembered turn ($2 is any turn of the chat), if it is $2 or below it.
-    LAST_VIEWED_BELOW = "WITH RECURSIVE up (id, prev_turn_id, seen, step) AS ( \
-            SELECT v.id, v.prev_turn_id, v.id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
-            JOIN turns v ON v.id = c.last_viewed_turn_id AND v.deleted_at IS NULL \
-            WHERE c.owner_id = $1 AND t.id = $2 \
-            UNION ALL \
-            SELECT t.id, t.prev_turn_id, up.seen, up.step + 1 FROM up JOIN turns t ON t.id = up.prev_turn_id \
-            WHERE up.step < $3 AND up.id <> $2) \
-        SELECT seen FROM up WHERE id = $2";
+    /// Where a turn stands, and whether anything follows it.
+    STANDS = "SELECT t.chat_id, t.branch_id, t.depth, EXISTS (SELECT 1 FROM turns n WHERE n.prev_turn_id = t.id \
+            AND n.deleted_at IS NULL) AS is_followed FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
     /// From $2 down, always to the newest child.
     NEWEST_LEAF = "WITH RECURSIVE down (id, step) AS ( \
             SELECT t.id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
@@ -105,18 +100,18 @@ pub async fn count_children(tx: &mut Tx, chat: ChatId, prev: Option<TurnId>) -> 
     })
 }
 
-/// The leaf to show for a turn: below the turn last viewed if that is at or below this one, else always along the
-/// newest child. `None` when the owner has no such turn.
+/// The leaf to show for a turn: of those at or below it, the one that was visited last (`domain::lineage`); where the
+/// branches do not tell, always along the newest child. `None` when the owner has no such turn.
 pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnId>, StoreError> {
-    let seen: Option<Uuid> = on!(db, |pool| {
-        sqlx::query_scalar(LAST_VIEWED_BELOW)
-            .bind(owner.uuid())
-            .bind(turn.uuid())
-            .bind(limits::TURNS_PER_CHAT)
-            .fetch_optional(pool)
-            .await?
-    });
-    newest_below(db, owner, seen.map_or(turn, TurnId::from), limits::TURNS_PER_CHAT).await
+    let stands: Option<(Uuid, Uuid, i64, bool)> =
+        on!(db, |pool| sqlx::query_as(STANDS).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
+    let Some((chat, branch, depth, is_followed)) = stands else { return Ok(None) };
+    if !is_followed {
+        return Ok(Some(turn));
+    }
+    let lineages = branches::lineages(db, owner, chat.into()).await?;
+    let from = lineages.leaf_below(branch.into(), depth).map_or(turn, |lineage| lineage.head);
+    newest_below(db, owner, from, limits::TURNS_PER_CHAT).await
 }
 
 /// The turn at most `steps` below this one, always along the newest child; the turn itself where nothing continues it.

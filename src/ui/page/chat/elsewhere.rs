@@ -7,6 +7,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::beside::Beside;
 use crate::api::chats::{glance_at_chat, load_chat};
 use crate::api::view::{ChatGlance, ChatPage, DraftView};
 use crate::browser::{document, network};
@@ -46,6 +47,7 @@ impl Known {
 /// set when the draft did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
 pub fn watch(
     state: ChatState,
+    beside: Beside,
     page: &ChatPage,
     chat_id: ChatId,
     draft: RwSignal<DraftView>,
@@ -62,7 +64,11 @@ pub fn watch(
     let chats = use_context::<Chats>();
     let look = move || {
         // A page that is gone, hidden, offline or still waiting for the last answer does not ask.
-        if document::is_hidden() || !network::is_online() || known.is_looking.try_get_value() != Some(false) {
+        if beside.is_cut()
+            || document::is_hidden()
+            || !network::is_online()
+            || known.is_looking.try_get_value() != Some(false)
+        {
             return;
         }
         if known.pause.get_value() > 0 {
@@ -79,7 +85,7 @@ pub fn watch(
             let Ok(glance) = glance else { return known.failed() };
             known.failures.set_value(0);
             // Something began here while the answer was on its way: the next one tells.
-            if state.leaf_id() != leaf {
+            if state.leaf_id() != leaf || beside.is_cut() {
                 return;
             }
             if leaves.get_untracked() != glance.leaves {
@@ -89,8 +95,9 @@ pub fn watch(
                 draft.set(newer.clone());
             }
             if take(known, chats, chat_id, &glance, leaf)
-                && let Ok(page) = load_chat(Some(chat_id), glance.leaf).await
+                && let Ok(page) = load_chat(Some(chat_id), glance.leaf, None).await
                 && state.leaf_id() == leaf
+                && !beside.is_cut()
             {
                 on_page(page);
             }

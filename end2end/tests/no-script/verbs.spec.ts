@@ -1,0 +1,89 @@
+// The verbs of a turn without script: pages, forms and links.
+import type { Locator, Page } from "@playwright/test";
+
+import { choose, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import type { ModelServer } from "../../support/model_server.ts";
+
+const users = (page: Page): Locator => page.locator("article[data-role=user]");
+const versions = (turn: Locator): Locator => turn.getByRole("group", { name: "Versions" });
+
+/** Answers the next request and waits until the page shows it. */
+async function answered(page: Page, model: ModelServer, words: string): Promise<void> {
+  (await model.next()).answer(words);
+  await expect(async () => {
+    await page.reload();
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+  }).toPass();
+  await expect(textOf(latestReply(page))).toHaveText(words);
+}
+
+async function begin(page: Page, model: ModelServer): Promise<void> {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "q1");
+  await answered(page, model, "a1");
+}
+
+test("a message is edited on a page of its own, and its versions are links", async ({ page, model }) => {
+  await begin(page, model);
+  await users(page).first().getByRole("button", { name: "Edit your message" }).click();
+  const box = page.getByRole("textbox", { name: /Message/ });
+  await expect(box).toHaveValue("q1");
+  await box.fill(" ");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(page.getByText("the message is empty")).toBeVisible();
+  await page.getByRole("textbox", { name: /Message/ }).fill("Q1");
+  await page.getByRole("button", { name: "Send" }).click();
+  await answered(page, model, "A1");
+  await expect(users(page).first()).toContainText("Q1");
+  await versions(users(page).first()).getByRole("button", { name: "2/2" }).click();
+  await page.getByRole("link", { name: /1\/2 q1 .*continues with 1 message/ }).click();
+  await expect(textOf(latestReply(page))).toHaveText("a1");
+  await expect(page.getByText("2 newer messages are on another version")).toBeVisible();
+  await page.getByRole("link", { name: "Show" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("A1");
+});
+
+test("a reply is edited by hand, and tried again by another model", async ({ page, model }) => {
+  await begin(page, model);
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: "Edit as new version" }).click();
+  await page.getByRole("textbox", { name: /Message/ }).fill("Mine");
+  await page.getByRole("button", { name: "Save as new version" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("Mine");
+  await expect(latestReply(page)).toContainText("Edited by you");
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("link", { name: "Try again with…" }).click();
+  await page.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText(/switched to/)).toBeVisible();
+  await expect(versions(latestReply(page))).toContainText("3/3");
+});
+
+test("Branch goes on from an earlier reply", async ({ page, model }) => {
+  await begin(page, model);
+  await send(page, "q2");
+  await answered(page, model, "a2");
+  await replies(page).first().getByRole("button", { name: "Branch", exact: true }).click();
+  await expect(replies(page)).toHaveCount(1);
+  await expect(page.getByText("2 messages below are hidden")).toBeVisible();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(replies(page)).toHaveCount(2);
+  await replies(page).first().getByRole("button", { name: "Branch", exact: true }).click();
+  await messageBox(page).fill("Another way");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await answered(page, model, "fork");
+  await expect(users(page)).toHaveText([/q1/, /Another way/]);
+});
+
+test("a path is copied to a chat of its own", async ({ page, model }) => {
+  await begin(page, model);
+  const origin = page.url();
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: "Copy to new chat" }).click();
+  expect(page.url()).not.toBe(origin);
+  await expect(textOf(latestReply(page))).toHaveText("a1");
+  await page.getByRole("link", { name: /Copied from/ }).click();
+  expect(new URL(page.url()).pathname).toBe(new URL(origin).pathname);
+});

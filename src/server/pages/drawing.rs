@@ -1,0 +1,60 @@
+//! Turns as the transcript draws them: with the server's rendering of their text and with what hangs beside them.
+
+use super::internal;
+use crate::api::error::ApiError;
+use crate::api::view::{BlockMarkup, TurnView, VersionView};
+use crate::domain::{BlockState, Content, NotSent, Role, Turn};
+use crate::server::markup::block_markup;
+use crate::server::service::paths::Drawn;
+use crate::server::service::versions::Version;
+
+/// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
+/// path takes a while the first time.
+pub(super) async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
+    let drawing = tokio::task::spawn_blocking(move || {
+        turns
+            .into_iter()
+            .map(|drawn| TurnView {
+                markup: markup_of(&drawn.turn),
+                not_sent: not_sent(&drawn),
+                turn: drawn.turn,
+                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
+                siblings: drawn.siblings,
+                versions: drawn.versions.into_iter().map(version_view).collect(),
+                retry_id: drawn.retry_id.unwrap_or_default(),
+                switched_to: drawn.switched_to,
+            })
+            .collect()
+    });
+    drawing.await.map_err(|error| internal(&error))
+}
+
+fn version_view(version: Version) -> VersionView {
+    VersionView {
+        turn_id: version.id,
+        at: version.created_at,
+        model: version.model_used,
+        words: version.words,
+        status: version.status,
+        is_edited: version.is_edited,
+        followed_by: version.followed_by,
+    }
+}
+
+/// What did not go out, said under the reply.
+fn not_sent(drawn: &Drawn) -> Option<String> {
+    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
+    NotSent::sentences(&exchange.not_sent)
+}
+
+fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
+    let finished = turn.blocks.iter().filter(|block| block.state != BlockState::Open);
+    finished
+        .filter_map(|block| match &block.content {
+            Content::Text { text, is_error: false } => {
+                block_markup(text).map(|parts| BlockMarkup { block_id: block.id, parts })
+            }
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! What is done with a turn without script where a button is not enough: other words for it, another model.
+
+use leptos::prelude::*;
+
+use super::field::{Kind, TextField};
+use super::words;
+use crate::domain::provider::Model;
+use crate::domain::{Role, Turn};
+use crate::ui::erased::view;
+use crate::ui::words as app_words;
+use crate::ui::words::transcript as said;
+
+/// What the page is called.
+pub fn edit_title(role: Role) -> &'static str {
+    if role == Role::Assistant { said::EDIT_REPLY } else { said::EDIT_MESSAGE }
+}
+
+/// A turn in other words.
+pub struct EditView<'a> {
+    pub turn: &'a Turn,
+    pub text: &'a str,
+    /// What was wrong with the words that were typed before.
+    pub error: Option<&'a str>,
+    /// The name of the request: a second click makes nothing twice.
+    pub request_id: &'a str,
+}
+
+impl EditView<'_> {
+    pub fn draw(&self) -> AnyView {
+        let is_reply = self.turn.role == Role::Assistant;
+        let field = TextField {
+            label: app_words::MESSAGE,
+            name: "text",
+            form: "edit",
+            value: self.text,
+            hint: is_reply.then_some(said::EDIT_REPLY_HINT),
+            error: self.error,
+            kind: Kind::Lines(12),
+            is_required: true,
+            ..TextField::default()
+        };
+        view! {
+            <form method="post" action="/forms/edit">
+                <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
+                <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
+                {field.draw()}
+                <div class="deeds">
+                    <button type="submit" class="button primary">
+                        {if is_reply { said::SAVE_VERSION } else { app_words::SEND }}
+                    </button>
+                    {back(self.turn)}
+                </div>
+            </form>
+        }
+    }
+}
+
+/// Another reply, of a model to choose.
+pub struct AgainView<'a> {
+    pub turn: &'a Turn,
+    pub models: &'a [Model],
+    pub request_id: &'a str,
+}
+
+impl AgainView<'_> {
+    pub fn draw(&self) -> AnyView {
+        let option = |model: &Model| {
+            let value = format!("{}/{}", model.lock.provider, model.lock.model);
+            view! { <option value=value>{format!("{} · {}", model.provider_name, app_words::model_name(model))}</option> }
+        };
+        view! {
+            <form method="post" action="/forms/retry">
+                <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
+                <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
+                <p class="hint">{said::RETRY_WITH_HINT}</p>
+                <div class="form-field">
+                    <label for="again-model">{app_words::MODEL}</label>
+                    <span class="select">
+                        <select id="again-model" name="model">
+                            {self.models.iter().map(option).collect_view()}
+                        </select>
+                    </span>
+                </div>
+                <div class="deeds">
+                    <button type="submit" class="button primary">{app_words::RETRY}</button>
+                    {back(self.turn)}
+                </div>
+            </form>
+        }
+    }
+}
+
+fn back(turn: &Turn) -> AnyView {
+    view! { <a class="button" href=format!("/c/{}?at={}", turn.chat_id, turn.id)>{words::BACK_TO_CHAT}</a> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sample;
+
+    #[test]
+    fn what_was_typed_is_text_and_stays() {
+        let turn = sample::user_turn(1, "x");
+        let hostile = "</textarea><script>alert(1)</script>";
+        let view = EditView { turn: &turn, text: hostile, error: Some("the message is empty"), request_id: "r" };
+        let html = Owner::new().with(|| view.draw().to_html());
+        assert!(!html.contains("<script"), "{html}");
+        assert!(html.contains("the message is empty") && html.contains("value=\"r\""), "{html}");
+    }
+}

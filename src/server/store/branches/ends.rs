@@ -1,0 +1,41 @@
+//! Where the branches of a chat leave each other and end.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::domain::lineage::{Lineage, Lineages};
+use crate::domain::{BranchId, ChatId, UserId};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+
+sql! {
+    ENDS = "SELECT b.id, f.branch_id AS from_branch_id, f.depth AS from_depth, h.id AS head_id, h.depth AS head_depth, \
+        b.visited_at FROM branches b JOIN chats c ON c.id = b.chat_id JOIN turns h ON h.id = b.head_turn_id \
+        LEFT JOIN turns f ON f.id = b.fork_turn_id \
+        WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND h.deleted_at IS NULL";
+}
+
+#[derive(sqlx::FromRow)]
+struct EndRow {
+    id: Uuid,
+    from_branch_id: Option<Uuid>,
+    from_depth: Option<i64>,
+    head_id: Uuid,
+    head_depth: i64,
+    visited_at: Option<DateTime<Utc>>,
+}
+
+/// The branches of a chat that have turns.
+pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, StoreError> {
+    let rows: Vec<EndRow> =
+        on!(db, |pool| sqlx::query_as(ENDS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    let lineage = |row: EndRow| Lineage {
+        branch_id: row.id.into(),
+        from: row.from_branch_id.map(BranchId::from).zip(row.from_depth),
+        head: row.head_id.into(),
+        head_depth: row.head_depth,
+        visited_at: row.visited_at,
+    };
+    Ok(Lineages::new(rows.into_iter().map(lineage).collect()))
+}

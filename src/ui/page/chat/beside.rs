@@ -1,0 +1,91 @@
+//! What the page says over the message box of what is not on screen: newer messages on another version, what a path
+//! that was cut off hides, and where a copied chat comes from.
+
+use leptos::prelude::*;
+
+use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView};
+use crate::browser::scroll;
+use crate::domain::{ChatId, TurnId};
+use crate::ui::erased::{live, view};
+use crate::ui::kit::Icon;
+use crate::ui::words;
+use crate::ui::words::transcript as said;
+
+/// What is beside the path on screen.
+#[derive(Clone, Copy)]
+pub struct Beside {
+    newer: RwSignal<Option<ElsewhereView>>,
+    hidden: RwSignal<Option<u64>>,
+}
+
+impl Beside {
+    pub fn new(page: &ChatPage) -> Self {
+        Self { newer: RwSignal::new(page.elsewhere), hidden: RwSignal::new(page.hides_below) }
+    }
+
+    /// Takes what another page of the chat says.
+    pub fn show(self, page: &ChatPage) {
+        self.newer.set(page.elsewhere);
+        self.hidden.set(page.hides_below);
+    }
+
+    /// The newest turn of the chat is on screen.
+    pub fn clear(self) {
+        self.newer.set(None);
+        self.hidden.set(None);
+    }
+
+    /// Whether the path ends where it is to be gone on from; what other tabs do must not lengthen it.
+    pub fn is_cut(self) -> bool {
+        self.hidden.try_get_untracked().flatten().is_some()
+    }
+}
+
+/// The bars over the message box.
+#[component]
+pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Option<TurnId>>) -> impl IntoView {
+    let cut = move || {
+        let hidden = beside.hidden.get()?;
+        let back = leaf.get().map(|leaf| format!("/c/{chat}?at={leaf}"));
+        Some(view! {
+            <div class="beside-bar">
+                <Icon name="branch"/>
+                <p><strong>{said::CONTINUE_FROM_HERE}</strong>". "{said::hides_below(hidden)}</p>
+                <a class="button" role="button" data-cancel="branch" href=back data-noscroll="" prop:replace=true>
+                    {words::CANCEL}
+                </a>
+            </div>
+        })
+    };
+    let newer = move || {
+        let newer = beside.newer.get()?;
+        Some(view! {
+            <div class="beside-bar">
+                <p>{said::newer_elsewhere(newer.turns)}</p>
+                <a
+                    class="button"
+                    href=format!("/c/{chat}?at={}", newer.newest)
+                    data-noscroll=""
+                    prop:replace=true
+                    on:click=move |_| scroll::to_latest()
+                >
+                    {said::SHOW}
+                </a>
+            </div>
+        })
+    };
+    view! {
+        {live(cut)}
+        {live(newer)}
+    }
+}
+
+/// The way back to the chat that this one was copied from.
+#[component]
+pub fn CopiedLine(from: CopiedFrom) -> impl IntoView {
+    view! {
+        <p class="copied-from">
+            <a href=format!("/c/{}?at={}", from.chat_id, from.turn_id)>{said::copied_from(&from.title)}</a>
+        </p>
+    }
+}

@@ -1,0 +1,53 @@
+//! "Try again with…": which model is to answer. One dialog for the page, so that a long chat does not draw the list of
+//! models with every reply.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use super::verbs::Verbs;
+use crate::browser::form;
+use crate::domain::provider::Model;
+use crate::ui::composer::model_menu::{options, parse_model_value};
+use crate::ui::erased::{effect, on_change, view};
+use crate::ui::kit::{Dialog, Icon};
+use crate::ui::words;
+use crate::ui::words::transcript as said;
+
+/// Shown while `Verbs::choosing` names a reply.
+#[component]
+pub fn ModelChoice(verbs: Verbs, models: Vec<Model>) -> impl IntoView {
+    let open = RwSignal::new(false);
+    effect(move || open.set(verbs.choosing.get().is_some()));
+    on_change(
+        move || open.get(),
+        move |_, is_open| {
+            if !is_open {
+                verbs.choosing.set(None);
+            }
+        },
+    );
+    let on_submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        let lock = form::chosen("again").and_then(|value| parse_model_value(&value));
+        if let (Some(turn), Some(lock)) = (verbs.choosing.get_untracked(), lock) {
+            verbs.retry(turn, Some(lock));
+        }
+        open.set(false);
+    };
+    let models = StoredValue::new(models);
+    let list = move || verbs.choosing.get().map(|_| options(models.get_value(), None));
+    view! {
+        <Dialog id="again-title" title=said::RETRY_WITH open>
+            <form on:submit=on_submit>
+                <p class="hint">{said::RETRY_WITH_HINT}</p>
+                <span class="select wide">
+                    <select name="again" aria-label=words::MODEL>{move || list()}</select>
+                    <Icon name="chevron-down"/>
+                </span>
+                <div class="dialog-actions">
+                    <button type="submit" class="button primary">{words::RETRY}</button>
+                </div>
+            </form>
+        </Dialog>
+    }
+}

@@ -1,0 +1,196 @@
+//! A path that is copied into a chat of its own: the same words, the same bytes to the model, nothing paid twice.
+
+use std::time::Instant;
+
+use chrono::{TimeDelta, Utc};
+use http::StatusCode;
+use serde_json::{Value, json};
+use turnleaf::domain::TurnId;
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf::server::store::Db;
+use turnleaf::server::store::spending::{self, Grouping};
+
+use crate::databases::fresh;
+use crate::house::{House, answer, message, text, thinking};
+use crate::http_api::Api;
+
+fn replies(words: &[&str]) -> Scripted {
+    Scripted::new("scripted", words.iter().map(|word| answer([thinking("hm"), text(word)])).collect::<Vec<_>>())
+}
+
+async fn begin(house: &House, words: &str) -> Started {
+    let started = house.send(words).await;
+    house.ended(started.assistant_turn.id).await;
+    started
+}
+
+async fn say(house: &House, chat: turnleaf::domain::ChatId, after: TurnId, words: &str, place: Wanted) -> Started {
+    let place = Wanted { prev_turn_id: Some(after), ..place };
+    let started = house
+        .service
+        .start_turn(house.owner, StartTurn { chat_id: Some(chat), place, ..message(words) })
+        .await
+        .unwrap();
+    house.ended(started.assistant_turn.id).await;
+    started
+}
+
+#[tokio::test]
+async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
+    for fresh in fresh().await {
+        let provider = replies(&["one", "two", "three", "four", "four"]);
+        let log = provider.log();
+        let api = Api::over(House::upon(fresh.db.clone(), provider).await);
+        let house = &api.house;
+        let first = begin(house, "a").await;
+        let chat = first.chat.id;
+        let second = say(house, chat, first.assistant_turn.id, "b", Wanted::default()).await;
+        // A version that is not on the path stays behind.
+        say(house, chat, first.assistant_turn.id, "aside", Wanted::default()).await;
+        let paid = || async {
+            let (from, to) = (Utc::now() - TimeDelta::days(1), Utc::now() + TimeDelta::days(1));
+            spending::sums(&house.db, house.owner, (from, to), Grouping::Model).await.unwrap()
+        };
+        let before = paid().await;
+
+        let path = format!("/api/chats/{chat}/copies");
+        let (status, copied) = api.call("POST", &path, Some(json!({ "turn_id": second.assistant_turn.id }))).await;
+        assert_eq!(status, StatusCode::CREATED, "{copied}");
+        let named = json!({ "turn_id": second.assistant_turn.id, "client_request_id": "c1" });
+        let (status, named_once) = api.call("POST", &path, Some(named.clone())).await;
+        assert_eq!(status, StatusCode::CREATED);
+        let (status, named_twice) = api.call("POST", &path, Some(named)).await;
+        assert_eq!((status, &named_twice["chat"]["id"]), (StatusCode::OK, &named_once["chat"]["id"]));
+        assert_eq!(named_twice["turn_id"], named_once["turn_id"]);
+        assert_eq!(copied["chat"]["title"], "a (copy)");
+        assert_eq!(copied["chat"]["copied_from_turn_id"], json!(second.assistant_turn.id));
+        assert_eq!((&copied["branch"]["model"], &copied["branch"]["name"]), (&json!("model-a"), &json!("main")));
+        assert_eq!(paid().await, before, "nothing was asked and nothing is paid again");
+
+        let new: turnleaf::domain::ChatId = copied["chat"]["id"].as_str().unwrap().parse().unwrap();
+        let leaf: TurnId = copied["turn_id"].as_str().unwrap().parse().unwrap();
+        let theirs = house.service.path(house.owner, chat, Some(second.assistant_turn.id), 50).await.unwrap();
+        let ours = house.service.path(house.owner, new, None, 50).await.unwrap();
+        assert_eq!(ours.turns.last().unwrap().id, leaf);
+        let said = |path: &turnleaf::server::service::paths::Path| -> Vec<Value> {
+            let blocks = path.turns.iter().flat_map(|turn| &turn.blocks);
+            blocks.map(|block| json!([block.content, block.author, block.created_at])).collect()
+        };
+        assert_eq!(said(&ours), said(&theirs));
+        assert!(ours.turns.iter().zip(&theirs.turns).all(|(a, b)| a.id != b.id && a.role == b.role));
+        assert!(ours.siblings.values().all(|versions| versions.len() == 1));
+        let (origin, turn) = house.service.origin_of_copy(house.owner, &ours.chat).await.unwrap().unwrap();
+        assert_eq!((origin.id, turn), (chat, second.assistant_turn.id));
+
+        say(house, chat, second.assistant_turn.id, "c", Wanted::default()).await;
+        say(house, new, leaf, "c", Wanted::default()).await;
+        let requests = log.requests();
+        assert_eq!(requests[3], requests[4], "the same request, byte for byte");
+        house.check().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn every_stretch_of_a_copy_keeps_its_lock() {
+    let house = House::new(replies(&["one", "two", "three", "four"])).await;
+    let first = begin(&house, "a").await;
+    let chat = first.chat.id;
+    let other = Wanted { model: Some("model-b".into()), may_branch: true, ..Wanted::default() };
+    let second = say(&house, chat, first.assistant_turn.id, "b", other).await;
+    let again = house
+        .service
+        .retry_turn(house.owner, second.assistant_turn.id, Wanted::default(), <_>::default(), None)
+        .await
+        .unwrap();
+    house.ended(again.assistant_turn.id).await;
+    let copied = house.service.copy_chat(house.owner, chat, again.assistant_turn.id, None).await.unwrap().it;
+    let branches = house.service.branches(house.owner, copied.chat.id).await.unwrap();
+    let locks: Vec<&str> = branches.iter().map(|branch| branch.lock.model.as_str()).collect();
+    assert_eq!(locks, ["model-a", "model-b"], "a version of the same lock needs no branch of its own");
+    assert_eq!(copied.branch.lock.model, "model-b");
+    let path = house.service.path(house.owner, copied.chat.id, None, 50).await.unwrap();
+    assert_eq!(path.switches.len(), 1);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_copied_is_refused_by_name() {
+    let api = Api::over(House::new(replies(&["one", "two"])).await);
+    let first = begin(&api.house, "a").await;
+    let foreign = begin(&api.house, "b").await;
+    let path = format!("/api/chats/{}/copies", first.chat.id);
+    let unknown = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    for (body, status, field) in [
+        (json!({ "turn_id": first.user_turn.id }), 422, "turn_id"),
+        (json!({ "turn_id": foreign.assistant_turn.id }), 422, "turn_id"),
+        (json!({ "turn_id": unknown }), 422, "turn_id"),
+        (json!({ "turn_id": "1" }), 400, "turn_id"),
+        (json!({}), 400, "turn_id"),
+        (json!({ "turn_id": first.assistant_turn.id, "title": "x" }), 400, "title"),
+    ] {
+        let (was, problem) = api.call("POST", &path, Some(body.clone())).await;
+        assert_eq!((was.as_u16(), problem["field"].as_str().unwrap_or_default()), (status, field), "{body} {problem}");
+    }
+    let of_nobody = format!("/api/chats/{unknown}/copies");
+    let body = json!({ "turn_id": first.assistant_turn.id });
+    assert_eq!(api.call("POST", &of_nobody, Some(body)).await.0, StatusCode::NOT_FOUND);
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn a_chat_of_ten_thousand_turns_is_copied_within_seconds() {
+    for fresh in fresh().await {
+        let house = House::upon(fresh.db.clone(), replies(&["one"])).await;
+        let first = begin(&house, "a").await;
+        // A server that is asked over a socket for every row takes long to prepare.
+        let exchanges = if matches!(house.db, Db::Sqlite { .. }) { 5_000 } else { 1_000 };
+        let leaf = grow(&house, &first, exchanges - 1).await;
+        let began = Instant::now();
+        let copied = house.service.copy_chat(house.owner, first.chat.id, leaf, None).await.unwrap().it;
+        let took = began.elapsed();
+        eprintln!("{}: {exchanges} exchanges copied in {took:?}", fresh.url);
+        assert!(took.as_secs() < 30, "{took:?}");
+        let path = house.service.path(house.owner, copied.chat.id, None, 20_000).await.unwrap();
+        assert_eq!(i64::try_from(path.turns.len()).unwrap(), 2 * exchanges);
+        fresh.close().await;
+    }
+}
+
+/// Repeats the chat's only exchange below its end, as many times.
+async fn grow(house: &House, first: &Started, times: i64) -> TurnId {
+    use turnleaf::domain::{Role, Turn, block::chat_seq};
+    use turnleaf::server::platform::ids;
+    use turnleaf::server::store::{branches, chats, exchanges, turns};
+    let mut prev = house.service.turn(house.owner, first.assistant_turn.id).await.unwrap();
+    let models = [house.service.turn(house.owner, first.user_turn.id).await.unwrap(), prev.clone()];
+    let mut tx = house.db.begin().await.unwrap();
+    for _ in 0..times {
+        let mut exchange = first.exchange.clone();
+        (exchange.id, exchange.client_request_id) = (ids::mint(), None);
+        let mut pair: Vec<Turn> = Vec::new();
+        for model in &models {
+            let ord = chats::take_ord(&mut tx, house.owner, first.chat.id, Utc::now()).await.unwrap().unwrap();
+            let mut turn = Turn { id: ids::mint(), ord, depth: prev.depth + 1, ..model.clone() };
+            (turn.prev_turn_id, turn.exchange_id, turn.last_event_seq) = (Some(prev.id), exchange.id, 0);
+            for block in &mut turn.blocks {
+                (block.id, block.chat_seq, block.generation_id) = (ids::mint(), chat_seq(ord, block.seq), None);
+            }
+            (turn.usage, turn.cost) = Default::default();
+            if turn.role == Role::User {
+                exchange.user_turn_id = Some(turn.id);
+            }
+            prev = turn.clone();
+            pair.push(turn);
+        }
+        exchanges::insert(&mut tx, house.owner, &exchange, None).await.unwrap();
+        for turn in &pair {
+            turns::insert(&mut tx, turn).await.unwrap();
+        }
+    }
+    branches::set_head(&mut tx, first.branch.id, first.branch.head_turn_id, prev.id).await.unwrap();
+    tx.commit().await.unwrap();
+    prev.id
+}
