@@ -8,7 +8,8 @@ use leptos::task::spawn_local;
 use super::TreeState;
 use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
-use crate::domain::{Branch, limits};
+use crate::domain::tree::outline::Mark;
+use crate::domain::{Branch, Role, limits};
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Toasts};
 use crate::ui::transcript::TurnTime;
@@ -32,6 +33,16 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
     let mark = said::mark(card.mark).map(|(sign, word)| {
         view! { <span class="tree-mark" data-mark=word>{sign}" "{word}</span> }
     });
+    // A copy ends with a reply.
+    let copy = (card.role == Role::Assistant && card.mark != Mark::Running).then(|| {
+        view! {
+            <form class="inline-form" method="post" action="/forms/copy">
+                <input type="hidden" name="chat_id" value=chat.to_string()/>
+                <input type="hidden" name="turn_id" value=turn.to_string()/>
+                <button type="submit" class="button">{said::COPY}</button>
+            </form>
+        }
+    });
     let text = if card.text.is_empty() { said::NO_TEXT.to_owned() } else { card.text.clone() };
     view! {
         <section class="tree-card" aria-label=said::SELECTED data-turn=turn.to_string()>
@@ -44,6 +55,7 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
             <p class="hint"><bdi>{said::branch(&card)}</bdi>". "{said::below(&card)}</p>
             <div class="deeds">
                 <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::SHOW}</a>
+                {copy}
             </div>
             <div class="tree-branch">
                 <BranchForm state branch=branch.clone() field=Field::Name/>

@@ -22,6 +22,7 @@ pub const FAILED: &str = "Could not load the tree.";
 pub const SELECTED: &str = "Selected turn";
 pub const SHOW: &str = "Open";
 pub const COMPARE: &str = "Compare with current";
+pub const COPY: &str = "Copy to new chat";
 pub const RENAME_BRANCH: &str = "Name";
 pub const LABEL: &str = "Label";
 pub const PIN: &str = "Pin";
