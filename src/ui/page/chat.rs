@@ -17,7 +17,7 @@ use crate::api::json::Json;
 use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Started, TurnView};
 use crate::browser::{focus, media};
-use crate::domain::{Chat, ChatId, TurnId};
+use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
