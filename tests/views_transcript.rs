@@ -241,6 +241,34 @@ fn a_failed_tool_inside_is_counted_in_the_label() {
 }
 
 #[test]
+fn reasoning_that_goes_on_in_the_next_reply_is_one_block_where_it_begins() {
+    let first = reply(2, vec![thought("Planning it.", Some("Planning"), Some(2_000))]);
+    let call = tool_use("c", "look_up", json!({}), ToolStatus::Done);
+    let answered = tool_result("c", "look_up", json!("found it"));
+    let second = reply(3, vec![thought("Checking it.", None, Some(3_000)), call, answered, Content::text("Done.")]);
+    let (first_id, second_id) = (first.id, second.id);
+    let html = draw(vec![view(user_turn(1, "Go")), view(first), view(second), view(user_turn(4, "And?"))]);
+    assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
+    assert_says(&html, "Thought for 5 s · 1 tool call");
+    let at = |what: &str| html.find(what).unwrap_or_else(|| panic!("no {what}"));
+    let places = [
+        at(&format!("data-turn-id=\"{first_id}\"")),
+        at("Planning it."),
+        at("Checking it."),
+        at("look_up"),
+        at(&format!("data-turn-id=\"{second_id}\"")),
+        at("Done."),
+    ];
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(html.matches("Checking it.").count(), 1);
+    assert_silent(&html, "empty");
+    // A message between them keeps them apart.
+    let (first, second) = (reply(2, vec![thought("a", None, None)]), reply(4, vec![thought("b", None, None)]));
+    let html = draw(vec![view(first), view(user_turn(3, "?")), view(second)]);
+    assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 2);
+}
+
+#[test]
 fn without_thinking_mode_there_is_no_reasoning() {
     let mut shown = view(reply(2, [thought("secret plan", None, Some(9_000)), Content::text("Answer.")]));
     shown.is_thinking_mode = false;

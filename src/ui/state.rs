@@ -13,6 +13,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::connection::Connection;
 
 mod follow;
+mod run;
 pub mod saying;
 mod turn;
 

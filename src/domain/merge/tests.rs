@@ -128,46 +128,59 @@ fn parts_without_metadata_pass_through() {
     assert_eq!(shown_all(vec![part("1", "", None), part("2", "", Some("A"))]), ["1", "2 R:A"]);
 }
 
+fn titled(id: &str, text: &str, content: &str, title: &str) -> Part {
+    let mut part = part(id, text, Some(content));
+    part.reasoning.as_mut().unwrap().title = Some(title.into());
+    part
+}
+
 #[test]
-fn the_four_examples_of_the_design_hold() {
-    let titled = |id: &str, text: &str, content: &str, title: &str| {
-        let mut part = part(id, text, Some(content));
-        part.reasoning.as_mut().unwrap().title = Some(title.into());
-        part
-    };
-    let one = merge(vec![
+fn example_1_consecutive_reasoning_becomes_one_part_before_the_answer() {
+    let merged = merge(vec![
         titled("msg-1", "", "First, I need to understand the requirements.", "Planning"),
         titled("msg-2", "", "Now analyzing the data structure.", "Analysis"),
         part("msg-3", "Based on my analysis, here is the solution...", None),
     ]);
-    assert_eq!(one.len(), 2);
-    let reasoning = one[0].reasoning.as_ref().unwrap();
+    assert_eq!(merged.len(), 2);
+    let reasoning = merged[0].reasoning.as_ref().unwrap();
     assert_eq!(reasoning.content, "First, I need to understand the requirements.\n\nNow analyzing the data structure.");
     assert_eq!((reasoning.title.as_deref(), reasoning.streaming), (Some("Analysis"), false));
-    assert_eq!((one[0].id.as_str(), one[1].id.as_str()), ("msg-1", "msg-3"));
+    assert_eq!((merged[0].id.as_str(), merged[1].id.as_str()), ("msg-1", "msg-3"));
+}
 
-    let two = merge(vec![
+#[test]
+fn example_2_reasoning_goes_into_the_part_that_also_has_text() {
+    let merged = merge(vec![
         titled("msg-1", "", "Planning the approach...", "Planning"),
         titled("msg-2", "", "Analyzing requirements...", "Analysis"),
         titled("msg-3", "Based on my analysis...", "Final verification complete.", "Verification"),
     ]);
-    assert_eq!(two.len(), 1);
-    assert_eq!((two[0].id.as_str(), two[0].text.as_str()), ("msg-3", "Based on my analysis..."));
-    assert_eq!(two[0].reasoning.as_ref().unwrap().title.as_deref(), Some("Verification"));
+    assert_eq!(merged.len(), 1);
+    assert_eq!((merged[0].id.as_str(), merged[0].text.as_str()), ("msg-3", "Based on my analysis..."));
+    let reasoning = merged[0].reasoning.as_ref().unwrap();
+    assert_eq!(reasoning.title.as_deref(), Some("Verification"));
+    let all = "Planning the approach...\n\nAnalyzing requirements...\n\nFinal verification complete.";
+    assert_eq!(reasoning.content, all);
+}
 
-    let three = merge(vec![
+#[test]
+fn example_3_text_without_reasoning_keeps_reasoning_apart() {
+    let merged = merge(vec![
         part("msg-1", "", Some("Thinking about approach A...")),
         part("msg-2", "Let me explain the first part.", None),
         part("msg-3", "", Some("Now considering approach B...")),
     ]);
-    assert_eq!(three.iter().map(|part| part.id.as_str()).collect::<Vec<_>>(), ["msg-1", "msg-2", "msg-3"]);
+    assert_eq!(merged.iter().map(|part| part.id.as_str()).collect::<Vec<_>>(), ["msg-1", "msg-2", "msg-3"]);
+}
 
-    let four = merge(vec![
+#[test]
+fn example_4_reasoning_with_sources_merges_and_keeps_them() {
+    let merged = merge(vec![
         with_source(part("msg-1", "", Some("Researching documentation...")), "https://docs.example.com"),
         part("msg-2", "", Some("Continuing analysis...")),
     ]);
     assert_eq!(
-        four.iter().map(shown).collect::<Vec<_>>(),
+        merged.iter().map(shown).collect::<Vec<_>>(),
         ["msg-1 R:Researching documentation...+Continuing analysis... https://docs.example.com"]
     );
 }

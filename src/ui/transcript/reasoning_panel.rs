@@ -9,7 +9,7 @@ use super::copy_button::CopyButton;
 use super::segment_view::SegmentBody;
 use crate::browser::{disclosure, scroll};
 use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
-use crate::domain::{BlockId, FailureKind, TurnStatus};
+use crate::domain::{Block, BlockId, FailureKind, TurnStatus};
 use crate::ui::erased::{effect, live, on_change, rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
@@ -24,7 +24,7 @@ pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBl
     let key = block.with_untracked(|block| block.key);
     let is_streaming = Memo::new({
         let turn = turn.clone();
-        move |_| block.with(|block| block.is_open) && turn.is_running()
+        move |_| block.with(|block| block.is_open) && state.is_run_running(&turn)
     });
     let label = Memo::new({
         let turn = turn.clone();
@@ -35,7 +35,7 @@ pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBl
     live(move || {
         let turn = turn.clone();
         if is_hidden.get() {
-            view! { <HiddenReasoning turn block label/> }.into_any()
+            view! { <HiddenReasoning state turn block label/> }.into_any()
         } else {
             view! { <Panel state turn block is_streaming label key/> }.into_any()
         }
@@ -44,7 +44,12 @@ pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBl
 
 /// Reasoning without words: there is nothing to open.
 #[component]
-fn HiddenReasoning(turn: TurnState, block: Memo<ReasoningBlock>, label: Memo<String>) -> impl IntoView {
+fn HiddenReasoning(
+    state: ChatState,
+    turn: TurnState,
+    block: Memo<ReasoningBlock>,
+    label: Memo<String>,
+) -> impl IntoView {
     view! {
         <div class="reasoning hidden-reasoning" data-segment="reasoning">
             <p class="reasoning-label">
@@ -53,7 +58,7 @@ fn HiddenReasoning(turn: TurnState, block: Memo<ReasoningBlock>, label: Memo<Str
             </p>
             <p class="reasoning-note">{words::HIDDEN_REASONING}</p>
             {rows(
-                move || thinking_blocks(&turn, &block.get()),
+                move || thinking_blocks(state, &turn, &block.get()),
                 |id| id.as_u128(),
                 |id| view! { <span hidden data-block-id=id.to_string() data-block-type="thinking"></span> },
             )}
@@ -75,7 +80,7 @@ fn Panel(
     let body_id = format!("reasoning-{key}-body");
     let open = RwSignal::new(is_streaming.get_untracked());
     open_and_close(state, key, panel_id.clone(), open, is_streaming);
-    keep_end_in_view(turn.clone(), block, is_streaming, body_id.clone());
+    keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
     let on_toggle = {
         let panel_id = panel_id.clone();
         // A click, a key or the search of the browser: whoever changed it, it is the reader's will.
@@ -95,12 +100,14 @@ fn Panel(
     let of_copy = turn.clone();
     let copy = move || {
         let turn = of_copy.clone();
-        let text = Callback::new(move |()| reasoning_text(&turn, &block.get_untracked()));
+        let text = Callback::new(move |()| reasoning_text(state, &turn, &block.get_untracked()));
         (!is_streaming.get()).then(|| view! { <CopyButton name=words::COPY_REASONING text/> })
     };
     let members = {
         let turn = turn.clone();
-        move || block.with(|block| block.members.iter().flat_map(|member| split(&turn, member)).collect::<Vec<_>>())
+        move || {
+            block.with(|block| block.members.iter().flat_map(|member| split(state, &turn, member)).collect::<Vec<_>>())
+        }
     };
     view! {
         <details
@@ -143,10 +150,11 @@ fn Panel(
 }
 
 /// One segment a block: a block that joins the reasoning before it must not have that drawn again.
-fn split(turn: &TurnState, segment: &Segment) -> Vec<Segment> {
+fn split(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<Segment> {
     match segment {
         Segment::Think { blocks, .. } => {
-            blocks.iter().filter_map(|&at| Some(Segment::Think { key: id_at(turn, at)?, blocks: vec![at] })).collect()
+            let one = |&at: &usize| Some(Segment::Think { key: id_at(state, turn, at)?, blocks: vec![at] });
+            blocks.iter().filter_map(one).collect()
         }
         _ => vec![segment.clone()],
     }
@@ -186,14 +194,20 @@ fn open_and_close(state: ChatState, key: BlockId, panel_id: String, open: RwSign
 }
 
 /// While it grows, the window on the reasoning stays at its end.
-fn keep_end_in_view(turn: TurnState, block: Memo<ReasoningBlock>, is_streaming: Memo<bool>, body_id: String) {
+fn keep_end_in_view(
+    state: ChatState,
+    turn: TurnState,
+    block: Memo<ReasoningBlock>,
+    is_streaming: Memo<bool>,
+    body_id: String,
+) {
     effect(move || {
         if !is_streaming.get() {
             return;
         }
-        let newest = block.with(newest_block).and_then(|at| id_at(&turn, at));
-        if let Some(newest) = newest {
-            turn.with_block(newest, |_, _| ());
+        let newest = block.with(newest_block).and_then(|at| state.block_at(&turn, at));
+        if let Some((turn, newest)) = newest {
+            turn.with_block(newest.id, |_, _| ());
             scroll::keep_end(&body_id);
         }
     });
@@ -204,7 +218,7 @@ fn elapsed(state: ChatState, turn: &TurnState, block: Memo<ReasoningBlock>) -> O
     let now = state.now()?;
     block.with(|block| {
         let newest = newest_block(block)?;
-        let since = turn.with_untracked(|view| view.turn.blocks.get(newest).map(|block| block.created_at))?;
+        let since = state.block_at(turn, newest)?.1.created_at;
         let running = u64::try_from((now - since).num_milliseconds()).unwrap_or(0);
         Some((block.duration_ms.unwrap_or(0) + running) / 1000)
     })
@@ -218,33 +232,29 @@ fn newest_block(block: &ReasoningBlock) -> Option<usize> {
     }
 }
 
-fn id_at(turn: &TurnState, at: usize) -> Option<BlockId> {
-    turn.with_untracked(|view| view.turn.blocks.get(at).map(|block| block.id))
+fn id_at(state: ChatState, turn: &TurnState, at: usize) -> Option<BlockId> {
+    state.block_at(turn, at).map(|(_, block)| block.id)
 }
 
 /// The ids of the thinking blocks in it.
-fn thinking_blocks(turn: &TurnState, block: &ReasoningBlock) -> Vec<BlockId> {
+fn thinking_blocks(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<BlockId> {
+    thoughts(state, turn, block).into_iter().map(|block| block.id).collect()
+}
+
+/// The thinking blocks in it.
+fn thoughts(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<Block> {
     let places = block.members.iter().flat_map(|member| match member {
         Segment::Think { blocks, .. } => blocks.clone(),
         _ => Vec::new(),
     });
-    places.filter_map(|at| id_at(turn, at)).collect()
+    places.filter_map(|at| state.block_at(turn, at)).map(|(_, block)| block).collect()
 }
 
 /// All the reasoning in it, for copying.
-fn reasoning_text(turn: &TurnState, block: &ReasoningBlock) -> String {
-    turn.with_untracked(|view| {
-        let texts: Vec<String> = block
-            .members
-            .iter()
-            .filter_map(|member| match member {
-                Segment::Think { blocks, .. } => Some(thinking_text(&view.turn.blocks, blocks)),
-                _ => None,
-            })
-            .filter(|text| !text.is_empty())
-            .collect();
-        texts.join("\n\n")
-    })
+fn reasoning_text(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> String {
+    let blocks = thoughts(state, turn, block);
+    let all: Vec<usize> = (0..blocks.len()).collect();
+    thinking_text(&blocks, &all)
 }
 
 /// Why the block ended early, from how its turn ended.

@@ -16,7 +16,7 @@ use crate::ui::state::{ChatState, TurnState};
 pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
     let items = Memo::new({
         let turn = turn.clone();
-        move |_| turn.items()
+        move |_| state.items(&turn)
     });
     rows(
         move || items.get(),
@@ -62,20 +62,25 @@ pub fn SegmentBody(
     is_compact: bool,
 ) -> impl IntoView {
     match segment {
-        Segment::Tool { key, .. } => view! { <ToolCard state turn block=key is_compact/> }.into_any(),
+        Segment::Tool { key, call, .. } => {
+            let turn = state.block_at(&turn, call).map_or(turn, |(of, _)| of);
+            view! { <ToolCard state turn block=key is_compact/> }.into_any()
+        }
         Segment::Think { blocks, .. } => blocks
             .into_iter()
-            .filter_map(|at| block_at(&turn, at))
-            .map(|block| view! { <TextBlock turn=turn.clone() block=block.id/> })
+            .filter_map(|at| state.block_at(&turn, at))
+            .map(|(turn, block)| view! { <TextBlock turn block=block.id/> })
             .collect_view()
             .into_any(),
-        Segment::Text { block, .. } => match block_at(&turn, block) {
+        Segment::Text { block, .. } => match state.block_at(&turn, block) {
             None => ().into_any(),
-            Some(Block { id, content: Content::Text { text, is_error: true }, .. }) => {
+            Some((turn, Block { id, content: Content::Text { text, is_error: true }, .. })) => {
                 view! { <ErrorText turn block=id text/> }.into_any()
             }
-            Some(Block { id, content: Content::Text { .. }, .. }) => view! { <TextBlock turn block=id/> }.into_any(),
-            Some(block) => view! { <OtherBlock block/> }.into_any(),
+            Some((turn, Block { id, content: Content::Text { .. }, .. })) => {
+                view! { <TextBlock turn block=id/> }.into_any()
+            }
+            Some((_, block)) => view! { <OtherBlock block/> }.into_any(),
         },
     }
 }
@@ -98,8 +103,4 @@ fn ErrorText(turn: TurnState, block: BlockId, text: String) -> impl IntoView {
             {text}
         </p>
     }
-}
-
-fn block_at(turn: &TurnState, at: usize) -> Option<Block> {
-    turn.with_untracked(|view| view.turn.blocks.get(at).cloned())
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -37,10 +38,17 @@ impl Installation {
         Self { database, ..self }
     }
 
-    /// Where its chats are.
-    pub fn database(&self) -> String {
-        let file = || format!("sqlite://{}", self.dir.join("state/turnleaf.db").display());
-        self.database.clone().unwrap_or_else(file)
+    /// Where its chats are; the folder of a file is there afterwards, as the server would make it.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn database(&self) -> Result<String> {
+        if let Some(database) = &self.database {
+            return Ok(database.clone());
+        }
+        let state = self.dir.join("state");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&state)?;
+        Ok(format!("sqlite://{}", state.join("turnleaf.db").display()))
     }
 
     /// A call of the binary that knows nothing of the person's own configuration.

@@ -56,18 +56,21 @@ async fn plant(arguments: &Arguments) -> Result<Value> {
     db.migrate(None, SystemClock.now()).await?;
     let lock = Lock::new("openai", &arguments.model);
     let mut planted = Map::new();
+    let mut tx = db.begin().await?;
+    let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
+    tx.commit().await?;
     for &length in &arguments.lengths {
-        let mut tx = db.begin().await?;
-        let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
-        let chat = grow(&mut tx, owner, &lock, length).await?;
-        tx.commit().await?;
-        planted.insert(length.to_string(), chat);
+        planted.insert(length.to_string(), grow(&db, owner, &lock, length).await?);
     }
     db.close().await;
     Ok(planted.into())
 }
 
-async fn grow(tx: &mut Tx, owner: UserId, lock: &Lock, length: usize) -> Result<Value> {
+/// A chat in several transactions: one alone would leave ten thousand dead versions of the chat's row behind it, which
+/// ten thousand messages one after the other do not.
+async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize) -> Result<Value> {
+    let mut begun = db.begin().await?;
+    let mut tx = &mut begun;
     let now = SystemClock.now();
     let chat = Chat {
         id: mint(),
@@ -87,6 +90,9 @@ async fn grow(tx: &mut Tx, owner: UserId, lock: &Lock, length: usize) -> Result<
     chats::set_default_branch(tx, chat.id, branch.id).await?;
     for n in (0..length).step_by(2) {
         if n > 0 && n % ON_ONE_BRANCH == 0 {
+            begun.commit().await?;
+            begun = db.begin().await?;
+            tx = &mut begun;
             branch = begin_branch(tx, &chat, lock, path.last()).await?;
         }
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
@@ -106,6 +112,7 @@ async fn grow(tx: &mut Tx, owner: UserId, lock: &Lock, length: usize) -> Result<
     }
     let leaf = path.last().context("a chat without turns")?.id;
     chats::set_last_viewed(tx, owner, chat.id, leaf).await?;
+    begun.commit().await?;
     Ok(json!({ "chat": chat.id, "leaf": leaf, "middle": path[length / 2].id }))
 }
 

@@ -1,0 +1,65 @@
+//! Replies with no message between them. They are drawn as the one reply that they are for the reader: reasoning at the
+//! end of one and at the beginning of the next is one reasoning block, by the function that also makes groups of a path
+//! (domain.md 4.6). It stands where it begins.
+
+use leptos::prelude::*;
+
+use super::{ChatState, TurnState, is_reply};
+use crate::domain::Block;
+use crate::domain::segment::{Item, segments_where};
+
+impl ChatState {
+    /// The replies around this one with no message between them, itself included, in order.
+    fn run(self, turn: &TurnState) -> Vec<TurnState> {
+        let path = self.turns();
+        let mut runs = path.chunk_by(|before, turn| is_reply(before.role()) && is_reply(turn.role()));
+        let run = runs.find(|run| run.iter().any(|known| known.id() == turn.id()));
+        run.map_or_else(|| vec![turn.clone()], <[TurnState]>::to_vec)
+    }
+
+    /// What is drawn where this reply stands. The places in it are of the blocks of its whole run, one reply after the
+    /// other: see [`ChatState::block_at`].
+    pub fn items(self, turn: &TurnState) -> Vec<Item> {
+        let run = self.run(turn);
+        if run.len() < 2 {
+            return turn.items();
+        }
+        let (mut blocks, mut modes, mut own) = (Vec::<Block>::new(), Vec::new(), 0..0);
+        for reply in run {
+            let start = blocks.len();
+            reply.with(|view| {
+                blocks.extend_from_slice(&view.turn.blocks);
+                modes.resize(blocks.len(), view.is_thinking_mode);
+            });
+            if reply.id() == turn.id() {
+                own = start..blocks.len();
+            }
+        }
+        let mut items = segments_where(&blocks, &|at| modes[at]);
+        items.retain(|item| blocks[own.clone()].iter().any(|block| block.id == item.key()));
+        items
+    }
+
+    /// The block at a place that [`ChatState::items`] names, and the reply that it is of.
+    pub fn block_at(self, turn: &TurnState, at: usize) -> Option<(TurnState, Block)> {
+        let mut left = at;
+        untrack(|| self.run(turn)).into_iter().find_map(|reply| {
+            let found = reply.with_untracked(|view| match view.turn.blocks.get(left) {
+                Some(block) => Ok(block.clone()),
+                None => Err(view.turn.blocks.len()),
+            });
+            match found {
+                Ok(block) => Some((reply, block)),
+                Err(passed) => {
+                    left -= passed;
+                    None
+                }
+            }
+        })
+    }
+
+    /// Whether any reply of its run is still being written.
+    pub fn is_run_running(self, turn: &TurnState) -> bool {
+        self.run(turn).iter().any(TurnState::is_running)
+    }
+}
