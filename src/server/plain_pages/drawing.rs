@@ -133,7 +133,8 @@ impl DrawingPage {
         let more = (run.hidden > 0).then(|| {
             let (x, y) = (x + BOX.0 + 6, y + BOX.1 / 2 + 5);
             view! {
-                <a href=self.address(Some(run.first.node.id), self.zoom) aria-label=words::draw_hidden(run.hidden)>
+                <a href=self.address(Some(run.first.node.id), self.zoom)>
+                    <title>{words::draw_hidden(run.hidden)}</title>
                     <text class="more" x=x.to_string() y=y.to_string()>{words::hidden(run.hidden)}</text>
                 </a>
             }
@@ -142,7 +143,6 @@ impl DrawingPage {
             <a
                 id=is_here.then_some("here")
                 href=format!("/c/{}?at={}", chat.id, run.last.node.id)
-                aria-label=words::run(run)
                 aria-current=current
             >
                 <title>{words::run(run)}</title>

@@ -95,10 +95,10 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
             aria-setsize=row.place.1.to_string()
             aria-expanded=row.is_open.map(|open| open.to_string())
             aria-current=current
+            data-level=(row.level > STEPS + 1).then(|| row.level.to_string())
             data-step=(row.level - 1).min(STEPS).to_string()
             title=title
         >
-            {(row.level > STEPS + 1).then(|| view! { <span class="tree-level">{row.level}</span> })}
             {twisty.unwrap_or_else(|| view! { <span class="tree-twisty"></span> })}
             <Icon name=icon/>
             {words}

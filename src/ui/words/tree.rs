@@ -65,22 +65,26 @@ pub fn version((number, count): (usize, usize)) -> String {
     format!("{number}/{count}")
 }
 
-/// All that a row says, for those who hear it.
+/// All that a row says, for those who hear it: first what is to be seen (WCAG 2.5.3), then the same in words.
 pub fn row(row: &TreeRow) -> String {
-    let mut parts = vec![match row.folded {
-        Some(count) => messages(count),
-        None => {
-            let words = if row.words.is_empty() { NO_TEXT } else { &row.words };
-            format!("{}: {words}", role(row.role))
-        }
-    }];
+    if let Some(count) = row.folded {
+        return messages(count);
+    }
+    let words = if row.words.is_empty() { NO_TEXT } else { &row.words };
+    let mut seen = vec![format!("{}: {words}", role(row.role))];
+    seen.extend(row.version.map(version));
+    seen.extend(mark(row.mark).map(|(sign, word)| format!("{sign} {word}")));
+    seen.extend(row.model.clone());
+    seen.extend(row.label.clone());
+    if row.hidden > 0 {
+        seen.push(more(row.hidden));
+    }
+    let mut parts = vec![seen.join(" ")];
     if let Some((number, count)) = row.version {
         parts.push(format!("version {number} of {count}"));
     }
-    parts.extend(mark(row.mark).map(|(_, word)| word.to_owned()));
     parts.extend(row.model.as_ref().map(|model| format!("switched to {model}")));
-    parts.extend(row.label.as_ref().map(|label| format!("label {label}")));
-    if row.hidden > 0 && row.folded.is_none() {
+    if row.hidden > 0 {
         parts.push(format!("{} below", messages(row.hidden)));
     }
     if row.is_leaf {
