@@ -9,6 +9,7 @@ pub mod document;
 pub mod event_source;
 pub mod focus;
 pub mod form;
+pub mod highlight;
 pub mod local_store;
 pub mod media;
 pub mod network;

@@ -22,6 +22,8 @@ mod databases;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
+#[path = "server/find.rs"]
+mod find;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]

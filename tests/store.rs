@@ -14,6 +14,8 @@ mod databases;
 mod every_function;
 #[path = "store/failures.rs"]
 mod failures;
+#[path = "store/find.rs"]
+mod find;
 #[path = "store/fsck.rs"]
 mod fsck;
 #[path = "store/migrations.rs"]

@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 use serde_json::json;
-use turnleaf::api::view::{BlockMarkup, TurnView, VersionView};
+use turnleaf::api::view::{BlockMarkup, ChatPage, DraftView, TurnView, VersionView};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::notice::Notice;
 use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
@@ -28,9 +28,31 @@ fn view(turn: Turn) -> TurnView {
 }
 
 fn draw(turns: Vec<TurnView>) -> String {
+    draw_window(ChatPage { turns, ..whole() })
+}
+
+/// A page of a whole chat without turns.
+fn whole() -> ChatPage {
+    ChatPage {
+        chat: None,
+        branch: None,
+        turns: Vec::new(),
+        has_more_before: false,
+        end: None,
+        elsewhere: None,
+        copied_from: None,
+        hides_below: None,
+        draft: DraftView::default(),
+        models: Vec::new(),
+        notices: Vec::new(),
+        form_request_id: String::new(),
+    }
+}
+
+fn draw_window(page: ChatPage) -> String {
     let owner = Owner::new();
     let html = owner.with(|| {
-        let state = ChatState::new(turns, Callback::new(|_| {}));
+        let state = ChatState::new(page.turns.clone(), Callback::new(|_| {})).at_edges_of(&page);
         let nothing = Callback::new(|_| {});
         let props = TranscriptProps::builder().state(state).on_stop(nothing).on_retry(nothing).at(None).build();
         Transcript(props).to_html()
@@ -538,4 +560,23 @@ fn hostile_text_stays_text_everywhere() {
 fn both_sides_draw_the_same_at_first() {
     let turns = || vec![view(user_turn(1, "Hi")), view(growing(vec![thought("a", None, None), Content::text("b")]))];
     assert_eq!(draw(turns()), draw(turns()));
+}
+
+#[test]
+fn a_stretch_of_a_path_has_the_way_to_the_rest_at_both_ends() {
+    let turns = vec![view(user_turn(3, "Hi")), view(reply(4, vec![Content::text("Hello")]))];
+    let chat = turns[0].turn.chat_id;
+    let html = draw_window(ChatPage {
+        turns: turns.clone(),
+        has_more_before: true,
+        end: Some(view(reply(8, vec![Content::text("the end, which is elsewhere")]))),
+        ..whole()
+    });
+    let (first, last) = (turn_id(3), turn_id(4));
+    assert!(html.contains(&format!("href=\"/c/{chat}?at={first}&amp;side=older#turn-{first}\"")), "{html}");
+    assert!(html.contains(&format!("href=\"/c/{chat}?at={last}&amp;side=newer\"")), "{html}");
+    assert!(html.contains("Load older messages") && html.contains("Load newer messages"), "{html}");
+    assert!(!html.contains("the end, which is elsewhere") && !html.contains("id=\"latest\""), "{html}");
+    let html = draw(turns);
+    assert!(!html.contains("Load older") && !html.contains("Load newer") && html.contains("id=\"latest\""), "{html}");
 }

@@ -4,8 +4,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+
+import { MODEL } from "./model_server.ts";
 
 const START_MS = 20_000;
 
@@ -81,6 +83,20 @@ export class Turnleaf {
     const child = this.spawn(["fsck"]);
     await once(child, "close");
     return child.exitCode;
+  }
+
+  /** Makes a chat of so many turns, which the model server's model may go on with; its turns, root first. */
+  async grow(turns: number): Promise<{ chat: string; turns: string[] }> {
+    const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
+    const database = `sqlite://${join(this.dir, "state", "turnleaf.db")}`;
+    const child = spawn(program, ["--database", database, "--model", MODEL, "--plain", `${turns}`]);
+    let said = "";
+    let complaint = "";
+    child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
+    child.stderr.on("data", (bytes: Buffer) => (complaint += bytes.toString()));
+    const [code] = await once(child, "close");
+    if (code !== 0) throw new Error(complaint || `${program} ended with ${code}`);
+    return JSON.parse(said)[turns];
   }
 
   /** A path of the API, as JSON. Its shape is the test's business. */

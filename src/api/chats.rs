@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::error::ApiError;
 use crate::api::json::Call;
-use crate::api::view::{ChatGlance, ChatItem, ChatPage};
+use crate::api::view::{ChatGlance, ChatItem, ChatPage, FoundTurns, Side};
 use crate::domain::{ChatId, TurnId};
 
 /// The viewer's newest chats.
@@ -14,16 +14,25 @@ pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
     pages.chats(viewer).await
 }
 
-/// What the page of a chat shows: below the turn `at` where given, or up to the reply `from`, to go on from there.
-/// Without a chat, the page of a new one.
+/// What the page of a chat shows: the path through the turn `at` where given, and of it the turns around `at`, or on one
+/// side of it; or the path up to the reply `from`, to go on from there; else the path's end. Without a chat, the page of
+/// a new one.
 #[server(prefix = "/api/page", endpoint = "load_chat", input = Call, output = Call)]
 pub async fn load_chat(
     chat_id: Option<ChatId>,
     at: Option<TurnId>,
     from: Option<TurnId>,
+    side: Option<Side>,
 ) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chat(viewer, chat_id, at, from).await
+    pages.chat(viewer, chat_id, at, from, side).await
+}
+
+/// Looks for words on the path to `leaf`, letter for letter, in any case.
+#[server(prefix = "/api/page", endpoint = "find_in_chat", input = Call, output = Call)]
+pub async fn find_in_chat(chat_id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.find(viewer, chat_id, leaf, query).await
 }
 
 /// What an open page of a chat asks every moment: whether another tab or device changed the chat. `leaf` is the turn

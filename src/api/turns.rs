@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use crate::api::error::ApiError;
 use crate::api::json::Call;
-use crate::api::view::{SendMessage, Started, TurnView};
-use crate::domain::{Lock, TurnId};
+use crate::api::view::{SendMessage, Side, Started, TurnView, TurnsPage};
+use crate::domain::{ChatId, Lock, TurnId};
 
 /// Sends a message; its reply runs on the server from then on.
 #[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Call, output = Call)]
@@ -40,4 +40,16 @@ pub async fn edit_turn(turn_id: TurnId, text: String, client_request_id: String)
 pub async fn load_turn(turn_id: TurnId) -> Result<TurnView, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.turn(viewer, turn_id).await
+}
+
+/// More turns of the path to `leaf`: those next to `from` on one side of it, or those around it and itself.
+#[server(prefix = "/api/page", endpoint = "load_turns", input = Call, output = Call)]
+pub async fn load_turns(
+    chat_id: ChatId,
+    from: TurnId,
+    leaf: TurnId,
+    side: Option<Side>,
+) -> Result<TurnsPage, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.turns(viewer, chat_id, from, leaf, side).await
 }

@@ -80,12 +80,15 @@ pub struct ChatPage {
     pub chat: Option<Chat>,
     /// The branch of the path's leaf.
     pub branch: Option<Branch>,
-    /// The newest turns of the path, root first.
+    /// Turns of the path, root first: its newest, or those around the turn that was asked for.
     pub turns: Vec<TurnView>,
     /// Whether the path has turns before the first of `turns`.
     pub has_more_before: bool,
     /// Ends of the chat's tree.
     pub leaves: u64,
+    /// The path's last turn, where `turns` does not reach it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<TurnView>,
     #[serde(default)]
     pub elsewhere: Option<ElsewhereView>,
     #[serde(default)]
@@ -98,6 +101,46 @@ pub struct ChatPage {
     pub notices: Vec<Notice>,
     /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
     pub form_request_id: String,
+}
+
+/// On which side of a turn others are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    Older,
+    Newer,
+}
+
+impl Side {
+    /// The word in addresses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Older => "older",
+            Self::Newer => "newer",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Older, Self::Newer].into_iter().find(|side| side.as_str() == word)
+    }
+}
+
+/// Some turns of a path, root first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnsPage {
+    pub turns: Vec<TurnView>,
+    pub has_more_before: bool,
+    pub has_more_after: bool,
+}
+
+/// The turns of a path that have the words that were looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundTurns {
+    /// The newest of them, root first, each with the number of turns before it.
+    pub hits: Vec<(TurnId, i64)>,
+    /// How many there are in all.
+    pub total: u32,
 }
 
 /// How a chat stands at this moment, for a page that shows it already.

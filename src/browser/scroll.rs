@@ -9,6 +9,10 @@ mod hold;
 mod page;
 #[cfg(feature = "hydrate")]
 mod place;
+#[cfg(feature = "hydrate")]
+mod room;
+#[cfg(feature = "hydrate")]
+mod window;
 
 /// What the page shows of the reader's place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,12 +21,15 @@ pub struct Place {
     pub is_following: bool,
     /// The bottom is so far that the way back deserves a button.
     pub is_far: bool,
+    /// The list's first turn, or its last, is so near that more of them should be loaded (S8).
+    pub is_near_start: bool,
+    pub is_near_end: bool,
 }
 
 #[cfg(feature = "hydrate")]
 mod real {
     use super::hold as holding;
-    use super::{Place, page, place};
+    use super::{Place, page, place, room, window};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before. Gives the number of this watch.
@@ -47,12 +54,17 @@ mod real {
 
     /// Puts what was just sent under the header with room below it for the reply (S6).
     pub fn to_sent(id: &str) {
-        page::to_sent(id);
+        room::to_sent(id);
     }
 
     /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
     pub fn to_element(id: &str, focus: Option<&str>) {
         holding::to_element(id, focus);
+    }
+
+    /// Brings a height on screen, in pixels from its top, to where it is read best.
+    pub fn bring(y: f64) {
+        page::bring(y);
     }
 
     /// Keeps an element where it is on screen while what is around it changes (S8, S9).
@@ -65,9 +77,36 @@ mod real {
         holding::hold(old, new, Some(focus));
     }
 
-    /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11).
-    pub fn open(list_id: &str, key: &str) {
-        place::open(list_id, key);
+    /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11). Where they
+    /// were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`] with the number.
+    pub fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
+        place::open(list_id, key, on_missing);
+    }
+
+    /// Opens again, after what was missing was brought or could not be.
+    pub fn resume(number: u32) {
+        place::resume(number);
+    }
+
+    /// Changes the turns of the list and keeps what the reader sees where it is (S8); then `done`.
+    pub fn keeping(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
+        window::keeping(list_id, change, done);
+    }
+
+    /// Whether the reader holds on to an element: selected text or a box to write in is inside, or, where that counts,
+    /// the focus.
+    pub fn is_held(id: &str, by_focus: bool) -> bool {
+        window::is_held(id, by_focus)
+    }
+
+    /// Whether a place on screen is kept for an element that is about to come.
+    pub fn is_holding() -> bool {
+        page::is_holding()
+    }
+
+    /// The id of the first element of the list that the reader sees.
+    pub fn first_seen(list_id: &str) -> Option<String> {
+        place::first_seen(list_id).map(|(id, _)| id)
     }
 
     /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
@@ -96,13 +135,34 @@ mod real {
 
     pub fn to_element(_id: &str, _focus: Option<&str>) {}
 
+    pub fn bring(_y: f64) {}
+
     pub fn hold(_id: &str) {}
 
     pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
 
-    pub fn open(_list_id: &str, _key: &str) {}
+    pub fn open(_list_id: &str, _key: &str, _on_missing: impl FnOnce(String, u32) + 'static) {}
+
+    pub fn resume(_number: u32) {}
+
+    pub fn keeping(_list_id: &str, _change: impl FnOnce(), _done: impl FnOnce() + 'static) {}
+
+    pub fn is_held(_id: &str, _by_focus: bool) -> bool {
+        false
+    }
+
+    pub fn is_holding() -> bool {
+        false
+    }
+
+    pub fn first_seen(_list_id: &str) -> Option<String> {
+        None
+    }
 
     pub fn keep_end(_id: &str) {}
 }
 
-pub use real::{hold, hold_for, is_following, keep_end, open, start, stop, to_element, to_latest, to_sent};
+pub use real::{
+    bring, first_seen, hold, hold_for, is_following, is_held, is_holding, keep_end, keeping, open, resume, start, stop,
+    to_element, to_latest, to_sent,
+};

@@ -43,6 +43,19 @@ pub const TREE_WORDS: usize = 8;
 /// Pages of turns.
 pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 200;
+/// Turns that a page loads as its reader scrolls (ux.md S8), and how many it keeps in the document: what is farther from
+/// the reader is taken out and comes back when they do. A turn that has the focus stays in, up to the second bound.
+pub const PAGE_MORE: u32 = 30;
+pub const SHOWN_TURNS: usize = 120;
+pub const SHOWN_FOR_FOCUS: usize = 300;
+/// Looking for words in a chat: the query; how many turns are named, by default and at most; how long it may take; the
+/// characters around a hit that are shown.
+pub const FIND_CHARS: usize = 256;
+pub const FIND_DEFAULT: u32 = 200;
+pub const FIND_MAX: u32 = 1_000;
+pub const FIND_TIME: Duration = Duration::from_secs(5);
+pub const FIND_BEFORE: usize = 60;
+pub const FIND_AFTER: usize = 120;
 /// A page of blocks, also when none is named.
 pub const BLOCKS_PAGE: u32 = 500;
 /// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).

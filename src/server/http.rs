@@ -11,6 +11,7 @@ mod copies;
 pub mod csrf;
 mod csv;
 mod events;
+mod find;
 mod forms;
 mod generations;
 pub mod headers;

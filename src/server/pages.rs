@@ -5,19 +5,21 @@ mod tree;
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Started, TurnView,
+    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Side, Started, TurnView,
 };
-use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, TurnId, UserId, limits};
+use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
-use crate::server::service::paths::{Drawn, Path};
+use crate::server::service::paths::Path;
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
 
 mod drawing;
+mod window;
 
 use drawing::draw;
+use window::direction;
 
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
@@ -51,6 +53,7 @@ impl Pages {
         id: Option<ChatId>,
         at: Option<TurnId>,
         from: Option<TurnId>,
+        side: Option<Side>,
     ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
         let models = registry.models();
@@ -61,6 +64,7 @@ impl Pages {
             turns: Vec::new(),
             has_more_before: false,
             leaves: 0,
+            end: None,
             elsewhere: None,
             copied_from: None,
             hides_below: None,
@@ -78,16 +82,20 @@ impl Pages {
         let Some(id) = id else {
             return Ok(page);
         };
-        let (path, hides_below) = match from {
+        let (path, end) = match from {
             Some(from) => {
-                let (path, hidden) =
-                    self.0.path_up_to(viewer, id, from, limits::PAGE_DEFAULT).await.map_err(api_error)?;
-                (path, Some(hidden))
+                let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_DEFAULT);
+                let (path, hidden) = up_to.await.map_err(api_error)?;
+                page.hides_below = Some(hidden);
+                (path, None)
             }
-            None => (self.0.path(viewer, id, at, limits::PAGE_DEFAULT).await.map_err(api_error)?, None),
+            None => {
+                let side = side.map(direction);
+                self.0.path_at(viewer, id, at, side, limits::PAGE_DEFAULT).await.map_err(api_error)?
+            }
         };
-        page.hides_below = hides_below;
-        self.beside_path(viewer, &path, &mut page).await.map_err(api_error)?;
+        let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
+        self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
             && registry.find(&branch.lock.provider).is_none()
         {
@@ -99,22 +107,13 @@ impl Pages {
         {
             page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
         }
-        let mut beside = self.0.hangs_beside(viewer, &path).await.map_err(api_error)?;
-        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
-        let views = path.turns.into_iter().map(|turn| Drawn {
-            exchange: exchanges.remove(&turn.id),
-            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
-            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
-            retry_id: beside.retry_ids.remove(&turn.id),
-            switched_to: switches.remove(&turn.id),
-            turn,
-        });
-        page.turns = draw(views.collect()).await?;
         page.has_more_before = path.has_more_before;
         page.leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
+        page.end = draw(end.into_iter().collect()).await?.pop();
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
-        page.chat = Some(path.chat);
-        page.branch = path.branch;
+        page.chat = Some(path.chat.clone());
+        page.branch = path.branch.clone();
+        page.turns = self.drawn(viewer, path).await?;
         Ok(page)
     }
 
@@ -215,12 +214,16 @@ impl Pages {
     }
 
     /// What the page says around the path; that it is shown is remembered, unless it was cut off.
-    async fn beside_path(&self, viewer: UserId, path: &Path, page: &mut ChatPage) -> Result<(), ServiceError> {
+    async fn beside_path(
+        &self,
+        viewer: UserId,
+        path: &Path,
+        leaf: Option<&Turn>,
+        page: &mut ChatPage,
+    ) -> Result<(), ServiceError> {
         let origin = self.0.origin_of_copy(viewer, &path.chat).await?;
         page.copied_from = origin.map(|(chat, turn_id)| CopiedFrom { chat_id: chat.id, turn_id, title: chat.title });
-        let Some(leaf) = path.turns.last().filter(|_| page.hides_below.is_none() && !path.has_more_after) else {
-            return Ok(());
-        };
+        let Some(leaf) = leaf.filter(|_| page.hides_below.is_none()) else { return Ok(()) };
         let elsewhere = self.0.elsewhere(viewer, leaf).await?;
         page.elsewhere = elsewhere.map(|found| ElsewhereView { newest: found.newest, turns: found.turns });
         if path.chat.last_viewed_turn_id != Some(leaf.id) {

@@ -8,6 +8,7 @@ pub mod branches;
 pub mod chat_settings;
 pub mod drawing;
 pub mod field;
+pub mod find;
 pub mod frame;
 pub mod providers;
 pub mod turns;

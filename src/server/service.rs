@@ -7,6 +7,7 @@ pub mod copies;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
+pub mod find;
 pub mod generations;
 pub mod growth;
 pub mod messages;

@@ -55,6 +55,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/outline", turns::outline::STATEMENTS),
+        ("turns/find", turns::find::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),

@@ -1,5 +1,5 @@
-//! What the page knows of the path that is on screen: its turns, which of them are being written, and the server's
-//! time. Not for drawing, and not for asking the server: the page brings a callback for that.
+//! What the page knows of the path that is on screen: its turns, which stretch of it they are ([`window`]), which of them
+//! are being written, and the server's time. Not for drawing, and not for asking the server: the page brings a callback for that.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,22 @@ mod follow;
 mod run;
 pub mod saying;
 mod turn;
+mod window;
 
 pub use turn::{Heard, TurnState};
+pub use window::Loading;
 
-/// The path on screen, root first, and the replies in it that are followed while they are written. One for a chat's
-/// page; cheap to copy.
+/// The turns on screen, root first, the end of their path, and the replies that are followed while they are written. One
+/// for a chat's page; cheap to copy.
 #[derive(Clone, Copy)]
 pub struct ChatState {
+    /// The turns on screen: a stretch of the path.
     path: RwSignal<Vec<TurnState>>,
+    /// Whether the path has turns before those.
+    has_older: RwSignal<bool>,
+    /// The path's last turn, where those on screen do not reach it.
+    beyond: RwSignal<Option<TurnState>>,
+    loading: RwSignal<Loading>,
     /// The server's time by the tick; nothing before the first, so that both sides draw the same at first.
     now: RwSignal<Option<DateTime<Utc>>>,
     /// How far the server's clock is ahead of this device's.
@@ -38,11 +46,14 @@ pub struct ChatState {
 }
 
 impl ChatState {
-    /// The state of a page that shows these turns. `reload` loads a turn from the server and puts it here; it is called
+    /// The state of a page that shows these turns, a whole path. `reload` loads a turn from the server and puts it here; it is called
     /// when events of a followed reply are missing.
     pub fn new(turns: Vec<TurnView>, reload: Callback<TurnId>) -> Self {
         Self {
             path: RwSignal::new(turns.into_iter().map(TurnState::new).collect()),
+            has_older: RwSignal::new(false),
+            beyond: RwSignal::new(None),
+            loading: RwSignal::new(Loading::Idle),
             now: RwSignal::new(None),
             skew: StoredValue::new(TimeDelta::zero()),
             followed: StoredValue::new(HashMap::new()),
@@ -63,62 +74,55 @@ impl ChatState {
         self.path.with(|path| path.iter().find(|turn| turn.id() == id).cloned())
     }
 
-    /// The newest turn on screen.
+    /// The path's last turn, on screen or not.
     pub fn leaf(self) -> Option<TurnState> {
-        self.path.with(|path| path.last().cloned())
+        self.beyond.get().or_else(|| self.path.with(|path| path.last().cloned()))
     }
 
-    /// The newest turn on screen at this moment; nothing when the page is gone.
+    /// The path's last turn at this moment; nothing when the page is gone.
     pub fn leaf_id(self) -> Option<TurnId> {
-        self.path.try_with_untracked(|path| path.last().map(TurnState::id)).flatten()
+        self.end().map(|turn| turn.id())
     }
 
-    /// The reply on screen that is being written, if one is.
+    /// The reply of the path that is being written, if one is.
     pub fn running(self) -> Option<TurnId> {
-        self.path.with(|path| path.iter().rev().find(|turn| turn.is_running()).map(TurnState::id))
+        self.known_turns().iter().rev().find(|turn| turn.is_running()).map(TurnState::id)
     }
 
     /// How many tokens of context the newest reply that said so filled.
     pub fn context_used(self) -> Option<u64> {
-        self.path.with(|path| path.iter().rev().find_map(|turn| turn.with(|view| view.turn.context_tokens)))
-    }
-
-    /// Shows this path. Turns that were shown before keep their place in the page and what is known of them.
-    pub fn show(self, turns: Vec<TurnView>) {
-        let old = self.path.get_untracked();
-        let path = turns
-            .into_iter()
-            .map(|view| match old.iter().find(|turn| turn.id() == view.turn.id) {
-                Some(turn) => {
-                    turn.replace(view);
-                    turn.clone()
-                }
-                None => TurnState::new(view),
-            })
-            .collect();
-        self.path.set(path);
-        self.drop_unseen();
+        self.known_turns().iter().rev().find_map(|turn| turn.with(|view| view.turn.context_tokens))
     }
 
     /// Takes one turn from the server: a turn on screen is brought up to date, one that follows a turn on screen takes
-    /// the place of what followed it. False when the turn has no place on this path.
+    /// the place of what followed it. One that follows the path's end is shown with it, wherever the reader was. False
+    /// when the turn has no place on this path.
     pub fn put(self, view: TurnView) -> bool {
-        let path = self.path.get_untracked();
-        if let Some(known) = path.iter().find(|turn| turn.id() == view.turn.id) {
+        if let Some(known) = self.shown(view.turn.id) {
             known.replace(view);
             return true;
         }
-        let keep = match view.turn.prev_turn_id {
-            None => 0,
+        let mut path = self.path.get_untracked();
+        match view.turn.prev_turn_id {
+            None => {
+                path.clear();
+                self.has_older.set(false);
+            }
             Some(prev) => match path.iter().position(|turn| turn.id() == prev) {
-                Some(at) => at + 1,
-                None => return false,
+                Some(at) => path.truncate(at + 1),
+                None => match self.beyond.get_untracked().filter(|end| end.id() == prev) {
+                    Some(end) => {
+                        path = vec![end];
+                        self.has_older.set(true);
+                    }
+                    None => return false,
+                },
             },
-        };
-        self.path.update(|path| {
-            path.truncate(keep);
-            path.push(TurnState::new(view));
-        });
+        }
+        let batch = path.last().map_or(0, TurnState::batch);
+        path.push(TurnState::new(view).of_batch(batch));
+        self.path.set(path);
+        self.beyond.set(None);
         self.drop_unseen();
         true
     }
@@ -128,16 +132,6 @@ impl ChatState {
         if let Some(known) = self.shown(view.turn.id) {
             known.replace(view);
         }
-    }
-
-    /// Puts older turns before those on screen.
-    pub fn prepend(self, older: Vec<TurnView>) {
-        self.path.update(|path| {
-            let fresh = older.into_iter().filter(|view| !path.iter().any(|turn| turn.id() == view.turn.id));
-            let mut all: Vec<_> = fresh.map(TurnState::new).collect();
-            all.append(path);
-            *path = all;
-        });
     }
 
     /// The server's time, by the second, while something is being written.
@@ -171,17 +165,27 @@ impl ChatState {
         }
     }
 
-    /// The turn, if the page and it are still there; timers may ask late.
-    fn shown(self, id: TurnId) -> Option<TurnState> {
-        self.path.try_with_untracked(|path| path.iter().find(|turn| turn.id() == id).cloned()).flatten()
+    /// The turns on screen and the path's end.
+    fn known_turns(self) -> Vec<TurnState> {
+        let mut turns = self.path.get();
+        turns.extend(self.beyond.get());
+        turns
     }
 
-    fn is_shown(self, id: TurnId) -> bool {
-        self.path.with_untracked(|path| path.iter().any(|turn| turn.id() == id))
+    /// The path's last turn at this moment, if the page is still there.
+    fn end(self) -> Option<TurnState> {
+        let beyond = self.beyond.try_get_untracked().flatten();
+        beyond.or_else(|| self.path.try_with_untracked(|path| path.last().cloned()).flatten())
+    }
+
+    /// The turn, if the page and it are still there; timers may ask late.
+    fn shown(self, id: TurnId) -> Option<TurnState> {
+        let shown = self.path.try_with_untracked(|path| path.iter().find(|turn| turn.id() == id).cloned()).flatten();
+        shown.or_else(|| self.end().filter(|end| end.id() == id))
     }
 
     fn drop_unseen(self) {
-        self.followed.update_value(|followed| followed.retain(|id, _| self.is_shown(*id)));
+        self.followed.update_value(|followed| followed.retain(|id, _| self.shown(*id).is_some()));
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
+use crate::api::view::Side;
 use crate::browser::{clipboard, dialog, focus, scroll};
 use crate::domain::{Role, TurnId};
 use crate::ui::connection::Connection;
@@ -19,6 +20,7 @@ mod editor;
 mod error_reply;
 mod jump_to_latest;
 mod model_choice;
+pub mod more;
 mod notices;
 mod other_block;
 mod reasoning_panel;
@@ -38,7 +40,8 @@ use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
-pub use turn_heading::{TurnTime, article_id, heading_id};
+use more::LoadMore;
+pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
 use user_turn::UserTurn;
 pub use verbs::Verbs;
 
@@ -59,8 +62,9 @@ pub fn Transcript(
     #[prop(optional_no_strip)]
     at: Option<TurnId>,
 ) -> impl IntoView {
-    let place = RwSignal::new(scroll::Place { is_following: true, is_far: false });
+    let place = RwSignal::new(scroll::Place { is_following: true, ..scroll::Place::default() });
     follow_replies(state);
+    more::load_as_scrolled(state, place);
     effect(move || {
         let watch = scroll::start(LIST_ID, move |now| {
             let _ = place.try_set(now);
@@ -69,6 +73,11 @@ pub fn Transcript(
         open_at(state, at);
     });
     let on_keydown = move |event: KeyboardEvent| {
+        // The page's own end is the end of what is loaded.
+        if event.key() == "End" && !focus::is_in_text() && untrack(move || state.has_more(Side::Newer)) {
+            event.prevent_default();
+            more::to_latest(state);
+        }
         // Esc once, when the focus is among the turns (ux.md 8).
         if event.key() == "Escape"
             && !event.default_prevented()
@@ -93,13 +102,19 @@ pub fn Transcript(
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>
             <h2 class="quiet">{words::TRANSCRIPT}</h2>
+            <LoadMore state side=Side::Older/>
             <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
                 {rows(
-                    move || state.turns(),
-                    |turn| turn.id().as_u128(),
-                    move |turn| view! { <TurnRow state turn on_retry/> },
+                    move || state.batches(),
+                    |batch| u128::from(*batch),
+                    move |batch| rows(
+                        move || state.turns_of(batch),
+                        |turn| turn.id().as_u128(),
+                        move |turn| view! { <TurnRow state turn on_retry/> },
+                    ),
                 )}
             </ol>
+            <LoadMore state side=Side::Newer/>
             <JumpToLatest state place/>
         </section>
     }
@@ -112,12 +127,24 @@ pub fn show_sent(user_turn: TurnId) {
 
 /// Opens the page where the address says, or where the reader left it, or at its end.
 fn open_at(state: ChatState, at: Option<TurnId>) {
-    let turns = untrack(move || state.turns());
-    let (Some(first), Some(leaf)) = (turns.first(), turns.last()) else { return };
-    match at.filter(|at| *at != leaf.id() && turns.iter().any(|turn| turn.id() == *at)) {
+    let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
+    match at.filter(|at| *at != leaf && state.is_on_screen(*at)) {
         Some(at) => scroll::to_element(&article_id(at), Some(&heading_id(at))),
-        None => scroll::open(LIST_ID, &format!("place:{}", first.with_untracked(|view| view.turn.chat_id))),
+        // Where the reader was may be far from what the page came with.
+        None => scroll::open(LIST_ID, &format!("place:{chat}"), move |id, opening| match turn_of(&id) {
+            Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
+            None => scroll::resume(opening),
+        }),
     }
+}
+
+/// Shows the turn that the address asks for, unless the page keeps a place for it already.
+pub fn reveal(state: ChatState, at: TurnId) {
+    request_animation_frame(move || {
+        if !scroll::is_holding() && state.is_on_screen(at) && state.leaf_id() != Some(at) {
+            scroll::to_element(&article_id(at), Some(&heading_id(at)));
+        }
+    });
 }
 
 /// A turn in its place of the list.

@@ -31,6 +31,12 @@ pub const UNTITLED: &str = "New chat";
 pub const DRAFT: &str = "Draft";
 pub const ANSWERING: &str = "answering";
 pub const CHAT_MENU: &str = "More for this chat";
+pub const FIND: &str = "Find";
+pub const FIND_IN_CHAT: &str = "Find in chat";
+pub const FIND_WORDS: &str = "Words to find";
+pub const FIND_NEXT: &str = "Next";
+pub const FIND_BEFORE: &str = "Previous";
+pub const FOUND_NOTHING: &str = "Not found";
 pub const RENAME: &str = "Rename";
 pub const DELETE: &str = "Delete";
 pub const TITLE: &str = "Title";
@@ -100,6 +106,7 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["Ctrl", "B"], "Show or hide the list of chats"),
     (&["Ctrl", "/"], "This list"),
     (&["Ctrl", "."], "Show or hide the tree of the chat"),
+    (&["Ctrl", "Shift", "F"], "Find in this chat; Enter goes on, with Shift back"),
     (&["/"], "To the message box"),
     (&["F6"], "Next part of the page; with Shift, the part before"),
     (&["Enter"], "Send"),
@@ -116,6 +123,11 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["c"], "On a message: copy it"),
     (&["Ctrl", "Z"], "Undo a deletion while its note is shown"),
 ];
+
+/// Which of the turns that were found is shown.
+pub fn found(number: usize, total: u32) -> String {
+    format!("{number} of {total}")
+}
 
 /// The document's title on a chat's page.
 pub fn document_title(title: &str, running: bool) -> String {

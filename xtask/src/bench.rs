@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::postgres::Cluster;
 use crate::step::{run as finish, step};
-use crate::{dist, workspace};
+use crate::{dist, packages, workspace};
 
 /// Measures the named figures, or all; the result lies in `target/bench.json`.
 ///
@@ -28,6 +28,7 @@ pub fn run(figures: &[String]) -> Result<()> {
         // As the server is built, of which most is there already.
         finish(build.args(workspace::without_paths()))
     })?;
+    packages::node("the long chats", &workspace::end2end())?;
     let programs = workspace::target().join("release");
     let mut load = Command::new(programs.join("load"));
     load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
@@ -41,6 +42,7 @@ pub fn run(figures: &[String]) -> Result<()> {
     if let Some(cluster) = &cluster {
         load.arg("--postgres").arg(cluster.url());
     }
+    load.arg("--reader").arg(workspace::end2end().join("bench/long_chats.mjs"));
     step("measure", || finish(load.args(figures)))
 }
 

@@ -118,6 +118,10 @@ fn end2end() -> Result<()> {
         front()?;
     }
     let binary = server()?;
+    step("compile what makes long chats", || {
+        let mut build = workspace::build("build");
+        finish(build.args(["--package", "xtask", "--bin", "plant", "--no-default-features", "--features", "decode"]))
+    })?;
     let browser = step("prepare the browser", browser::prepare)?;
     step("run the browser tests", || browser.test(&binary, &workspace::site()))
 }

@@ -16,6 +16,7 @@ pub(super) fn to_element(id: &str, focus: Option<&str>) {
     request_animation_frame(move || {
         let (Some(target), Some(now)) = (element(&id), metrics()) else { return };
         go(target.get_bounding_client_rect().top() + now.top - header());
+        report();
         if let Some(focus) = focus {
             focus_quietly(&focus);
         }
@@ -54,7 +55,7 @@ fn settle(id: String, focus: Option<String>, y: f64, frames: u32) {
     });
 }
 
-fn put_at(id: &str, y: f64) {
+pub(super) fn put_at(id: &str, y: f64) {
     let (Some(held), Some(now)) = (element(id), metrics()) else { return };
     let moved = held.get_bounding_client_rect().top() - y;
     if moved.abs() >= 1.0 {

@@ -6,15 +6,20 @@ use leptos::prelude::{request_animation_frame, set_timeout};
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{AddEventListenerOptions, Document, Element, Event, HtmlElement, ResizeObserver, Window};
+use web_sys::{AddEventListenerOptions, Document, Element, Event, ResizeObserver, Window};
 
 use super::reader::{Metrics, Reader};
-use super::{Place, place};
+use super::{Place, place, room};
 
 /// How many frames the list may take to appear in the page.
 const FRAMES_TO_WAIT: u32 = 180;
 /// How close to its end a box is, in pixels, to be kept at its end.
 const BOX_NEAR: f64 = 24.0;
+/// How close to the list's first or last turn, in pixels, the next ones are loaded (S8).
+const LIST_NEAR: f64 = 800.0;
+
+/// How much below the header may float over the page, in pixels.
+const FLOATING: f64 = 64.0;
 
 type Listener = Closure<dyn FnMut(Event)>;
 
@@ -22,15 +27,17 @@ pub(super) struct Watch {
     /// Which start this is, so that a page that goes away late does not stop the next one.
     start: u32,
     pub(super) reader: Reader,
-    list_id: String,
+    pub(super) list_id: String,
     shown: Place,
     on_place: Box<dyn Fn(Place)>,
     /// A finger is down, a place is being held: nothing is moved meanwhile.
     is_touched: bool,
     pub(super) holds: u32,
     is_easing: bool,
+    /// The page has been put where the reader should begin; before that its place means nothing.
+    is_placed: bool,
     /// The turn that was sent last, for which there is room below.
-    sent: Option<String>,
+    pub(super) sent: Option<String>,
     on_scroll: Listener,
     on_pointer: Listener,
     observer: ResizeObserver,
@@ -118,7 +125,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
         listen(name, &on_pointer);
     }
     let reader = Reader::new(now);
-    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far() };
+    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far(), ..Place::default() };
     on_place(shown);
     let watch = Watch {
         start,
@@ -129,6 +136,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
         is_touched: false,
         holds: 0,
         is_easing: false,
+        is_placed: false,
         sent: None,
         on_scroll,
         on_pointer,
@@ -186,14 +194,14 @@ fn scrolled() {
 
 fn resized() {
     let Some(now) = metrics() else { return };
-    keep_room();
+    room::keep();
     with(|watch| watch.reader.resized(now));
     report();
     ease();
 }
 
 /// Moves towards the bottom, a step a frame, while the page follows.
-fn ease() {
+pub(super) fn ease() {
     let starts = with(|watch| watch.reader.is_following() && !std::mem::replace(&mut watch.is_easing, true));
     if starts == Some(true) {
         step();
@@ -221,13 +229,35 @@ pub(super) fn go(top: f64) {
     let Some(window) = window() else { return };
     window.scroll_to_with_x_and_y(window.scroll_x().unwrap_or(0.0), top);
     if let Some(now) = metrics() {
-        with(|watch| watch.reader.arrived(now));
+        with(|watch| {
+            watch.is_placed = true;
+            watch.reader.arrived(now);
+        });
     }
+}
+
+/// Brings a height on screen into the upper half of what is seen.
+pub(super) fn bring(y: f64) {
+    let Some(now) = metrics() else { return };
+    if y < header() + FLOATING || y > now.view / 2.0 {
+        go(now.top + y - header() - now.view / 6.0);
+    }
+}
+
+pub(super) fn is_holding() -> bool {
+    with(|watch| watch.holds > 0).unwrap_or(false)
 }
 
 pub(super) fn report() {
     let changed = with(|watch| {
-        let place = Place { is_following: watch.reader.is_following(), is_far: watch.reader.is_far() };
+        let list = element(&watch.list_id).filter(|_| watch.is_placed).map(|list| list.get_bounding_client_rect());
+        let view = metrics().map_or(0.0, |now| now.view);
+        let place = Place {
+            is_following: watch.reader.is_following(),
+            is_far: watch.reader.is_far(),
+            is_near_start: list.as_ref().is_some_and(|list| list.top() > -LIST_NEAR),
+            is_near_end: list.is_some_and(|list| list.bottom() < view + LIST_NEAR),
+        };
         (place != watch.shown).then(|| watch.shown = place).is_some()
     });
     if changed == Some(true) {
@@ -249,38 +279,6 @@ pub(super) fn follow(is_following: bool) {
 pub(super) fn to_latest() {
     follow(true);
     if is_still() { metrics().map_or((), |now| go(now.bottom())) } else { ease() }
-}
-
-pub(super) fn to_sent(id: &str) {
-    with(|watch| watch.sent = Some(id.to_owned()));
-    follow(true);
-    // The turn is in the page after this task.
-    request_animation_frame(|| {
-        keep_room();
-        if let Some(now) = metrics() {
-            go(now.bottom());
-        }
-        ease();
-    });
-}
-
-/// Makes the page just high enough for the sent turn to be under the header. The reply grows into that room, and where
-/// it gets shorter again (reasoning that closes) the room is back, so that nothing moves.
-fn keep_room() {
-    let Some((list_id, Some(sent))) = with(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
-    let (Some(list), Some(now)) = (element(&list_id).and_then(|e| e.dyn_into::<HtmlElement>().ok()), metrics()) else {
-        return;
-    };
-    let style = list.style();
-    let before: f64 =
-        style.get_property_value("--room").ok().and_then(|room| room.strip_suffix("px")?.parse().ok()).unwrap_or(0.0);
-    let wanted = element(&sent).map_or(0.0, |turn| {
-        let top = turn.get_bounding_client_rect().top() + now.top - header();
-        (top + now.view - (now.height - before)).max(0.0)
-    });
-    if (wanted - before).abs() >= 1.0 {
-        let _ = style.set_property("--room", &format!("{}px", wanted.round()));
-    }
 }
 
 pub(super) fn keep_end(id: &str) {

@@ -6,14 +6,20 @@ use std::time::Duration;
 use leptos::prelude::{request_animation_frame, set_timeout};
 use web_sys::Storage;
 
-use super::page::{document, element, follow, go, header, is_following};
+use super::page::{document, element, follow, go, header, is_following, report};
 
 /// How long after a move the place is kept.
 const SOON: Duration = Duration::from_millis(300);
 
 struct Open {
+    /// Which opening this is: a page that was left at once must not go on with the next one.
+    number: u32,
     list_id: String,
     key: String,
+    /// The turn at which the reader left the page, and where it was on screen.
+    kept: Option<(String, f64)>,
+    /// The reader is where they should begin; before that there is no place to keep.
+    is_begun: bool,
     is_saving: bool,
 }
 
@@ -26,30 +32,48 @@ fn storage() -> Option<Storage> {
     web_sys::window()?.session_storage().ok().flatten()
 }
 
-pub(super) fn open(list_id: &str, key: &str) {
-    OPEN.with(|open| {
-        *open.borrow_mut() = Some(Open { list_id: list_id.to_owned(), key: key.to_owned(), is_saving: false });
-    });
+pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
     let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
         Some((id.to_owned(), offset.parse::<f64>().ok()?))
     });
-    request_animation_frame(move || {
-        let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
-        let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
-        match target {
-            Some((turn, offset)) => {
-                follow(false);
-                go(turn.get_bounding_client_rect().top() + scroll_y - offset);
-            }
-            None => {
-                follow(true);
-                let height = document().and_then(|d| d.document_element()).map_or(0, |root| root.scroll_height());
-                go(f64::from(height));
-            }
-        }
+    let missing = kept.as_ref().map(|(id, _)| id.clone());
+    let (list_id, key) = (list_id.to_owned(), key.to_owned());
+    let number = OPEN.with(|open| {
+        let number = open.borrow().as_ref().map_or(0, |open| open.number.wrapping_add(1));
+        *open.borrow_mut() = Some(Open { number, list_id, key, kept, is_begun: false, is_saving: false });
+        number
     });
+    request_animation_frame(move || match missing.filter(|id| element(id).is_none()) {
+        Some(id) => on_missing(id, number),
+        None => resume(number),
+    });
+}
+
+/// Goes where the reader was, or to the bottom when that is not in the page.
+pub(super) fn resume(number: u32) {
+    let kept = OPEN.with(|open| {
+        let mut open = open.borrow_mut();
+        let open = open.as_mut().filter(|open| open.number == number)?;
+        open.is_begun = true;
+        Some(open.kept.take())
+    });
+    let Some(kept) = kept else { return };
+    let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
+    match target {
+        Some((turn, offset)) => {
+            follow(false);
+            let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
+            go(turn.get_bounding_client_rect().top() + scroll_y - offset);
+        }
+        None => {
+            follow(true);
+            let height = document().and_then(|d| d.document_element()).map_or(0, |root| root.scroll_height());
+            go(f64::from(height));
+        }
+    }
+    report();
 }
 
 /// Keeps the place a moment after the last move.
@@ -66,6 +90,9 @@ fn save() {
         let mut open = open.borrow_mut();
         let (Some(open), Some(storage)) = (open.as_mut(), storage()) else { return };
         open.is_saving = false;
+        if !open.is_begun {
+            return;
+        }
         let seen = if is_following() { None } else { first_seen(&open.list_id) };
         let _ = match seen {
             Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round())),
@@ -74,16 +101,13 @@ fn save() {
     });
 }
 
-/// The first turn that is at least partly below the header, and where it is on screen.
-fn first_seen(list_id: &str) -> Option<(String, f64)> {
-    let turns = element(list_id)?.query_selector_all("article[id]").ok()?;
+/// The first turn that is at least partly below the header, and where it is on screen. The rows are asked, not what is
+/// in them: to know where something in a far row is, the browser would have to lay the row out.
+pub(super) fn first_seen(list_id: &str) -> Option<(String, f64)> {
+    let rows = element(list_id)?.children();
     let header = header();
-    for at in 0..turns.length() {
-        let turn: web_sys::Element = wasm_bindgen::JsCast::dyn_into(turns.get(at)?).ok()?;
-        let place = turn.get_bounding_client_rect();
-        if place.bottom() > header {
-            return Some((turn.id(), place.top()));
-        }
-    }
-    None
+    let seen =
+        (0..rows.length()).filter_map(|at| rows.item(at)).find(|row| row.get_bounding_client_rect().bottom() > header);
+    let turn = seen?.query_selector("article[id]").ok()??;
+    Some((turn.id(), turn.get_bounding_client_rect().top()))
 }

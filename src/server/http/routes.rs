@@ -7,7 +7,7 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, copies, events, forms, generations, providers, reading, settings, site_pages,
+    branches, chat_settings, chats, copies, events, find, forms, generations, providers, reading, settings, site_pages,
     socket, tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
@@ -27,6 +27,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/groups", get(reading::groups))
         .route("/api/chats/{id}/blocks", get(reading::blocks))
         .route("/api/chats/{id}/messages", get(reading::messages))
+        .route("/api/chats/{id}/find", get(find::show))
         .route("/api/chats/{id}/ws", socket)
         .route("/api/turns/{id}", get(turns::show))
         .route("/api/turns/{id}/siblings", get(tree::siblings))
@@ -58,6 +59,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/c/{id}/branches", get(tree_pages::branches))
         .route("/c/{id}/drawing", get(tree_pages::drawing))
         .route("/forms/branch", post(tree_pages::change))
+        .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))

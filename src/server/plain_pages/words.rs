@@ -41,6 +41,13 @@ pub const SAVE: &str = "Save";
 pub const SAVED: &str = "Saved.";
 pub const NOT_SAVED: &str = "Nothing was saved yet: some fields need another look.";
 
+// Looking for words in a chat.
+pub const FIND_HINT: &str = "Letter for letter, in any case, in all of this chat's path.";
+pub const FOUND: &str = "What was found";
+pub const FOUND_NOTHING: &str = "No turn says this.";
+pub const FOUND_ONE: &str = "One turn says this.";
+pub const FOUND_IN_PART: &str = "There was no time to look through all of the chat.";
+
 pub fn keeps_prompt(branch: &str) -> String {
     format!("The branch “{branch}” keeps the prompt it began with")
 }
@@ -55,4 +62,12 @@ pub fn while_thinking(bounds: &str) -> String {
 
 pub fn of_branch(branch: &str) -> String {
     format!("The branch “{branch}”")
+}
+
+pub fn found(total: u32) -> String {
+    format!("{total} turns say this, the newest first.")
+}
+
+pub fn found_newest(total: u32, shown: usize) -> String {
+    format!("{total} turns say this; these are the newest {shown}.")
 }

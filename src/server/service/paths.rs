@@ -56,6 +56,33 @@ impl Service {
         self.path_of(owner, id, Window { from: leaf, leaf, limit, direction: Direction::Both, strict: false }).await
     }
 
+    /// The same path where somebody reads in it: the turns around `at`, or on one side of it, and the path's last turn
+    /// where they do not reach it.
+    pub async fn path_at(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        at: Option<TurnId>,
+        side: Option<Direction>,
+        limit: u32,
+    ) -> Result<(Path, Option<Drawn>), ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let leaf = self.leaf_to_show(owner, &chat, at).await?;
+        let window = match side {
+            // Those before a turn end with it, so that a reader finds their place again.
+            Some(Direction::Before) => Window { from: at, leaf: at, limit, ..Window::default() },
+            Some(Direction::After) => Window { from: at, leaf, limit, direction: Direction::After, strict: false },
+            _ => Window { from: at.or(leaf), leaf, limit, ..Window::default() },
+        };
+        let mut path = self.path_of(owner, id, window).await?;
+        let ends_here = path.turns.last().map(|turn| turn.id) == leaf;
+        let Some(leaf) = leaf.filter(|_| !ends_here) else { return Ok((path, None)) };
+        path.has_more_after = true;
+        let end = self.turn_with_siblings(owner, leaf).await?;
+        path.branch = branches::find(self.db(), owner, end.turn.branch_id).await?;
+        Ok((path, Some(end)))
+    }
+
     /// The path that ends with this turn, to be gone on from, and how many turns it hides: those of the path that the
     /// chat would show there.
     pub async fn path_up_to(

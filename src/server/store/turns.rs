@@ -1,6 +1,6 @@
 //! Turns: writing them. A running turn moves only through [`progress`] and [`finish`], both conditional on it not being
-//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], where on a path in [`span`], the
-//! shape of the tree in [`tree`].
+//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], where on a path in [`span`], looking
+//! for words in [`find`], the shape of the tree in [`tree`].
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
@@ -11,6 +11,7 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
 use crate::server::store::turn_blocks::{self, BlockOf};
 
+pub mod find;
 pub mod outline;
 pub mod read;
 pub mod span;

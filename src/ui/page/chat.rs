@@ -3,6 +3,7 @@
 
 mod beside;
 mod elsewhere;
+mod find;
 pub mod header;
 
 use leptos::prelude::*;
@@ -15,7 +16,7 @@ use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
-use crate::api::view::{ChatPage, Started, TurnView};
+use crate::api::view::{ChatPage, Side, Started, TurnView};
 use crate::browser::{focus, media};
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
@@ -24,11 +25,13 @@ use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
+use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{ModelChoice, Transcript, Verbs, show_sent};
+use crate::ui::transcript::more::trim;
+use crate::ui::transcript::{ModelChoice, Transcript, Verbs, reveal, show_sent};
 use crate::ui::tree::panel::{OnScreen, TreePanel};
 use crate::ui::words;
 
@@ -42,10 +45,10 @@ pub fn ChatPageView() -> impl IntoView {
     let page_resource = Resource::<_, Json>::new_with_options(
         move || chat_id.get(),
         move |id| {
-            let at = at.get_untracked();
+            let (at, side) = (at.get_untracked(), side_in_address());
             async move {
                 match id {
-                    Some(id) => load_chat(Some(id), at.at, at.from).await,
+                    Some(id) => load_chat(Some(id), at.at, at.from, side).await,
                     None => Err(ApiError::NotFound),
                 }
             }
@@ -95,6 +98,11 @@ fn at_in_address() -> Memo<Asked> {
     })
 }
 
+/// On which side of that turn the page should be, for those who turn pages without script.
+fn side_in_address() -> Option<Side> {
+    use_query_map().with_untracked(|query| Side::parse(&query.get("side")?))
+}
+
 /// A chat as it is drawn from its page.
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
@@ -109,7 +117,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             }
         });
     });
-    let state = ChatState::new(page.turns.clone(), reload);
+    let state = ChatState::new(page.turns.clone(), reload).at_edges_of(&page);
     slot.set_value(Some(state));
     let branch = RwSignal::new(page.branch.clone());
     let beside = Beside::new(&page);
@@ -122,9 +130,10 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     follow_address(state, beside, take, chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
-        state.show(page.turns.clone());
+        state.follow_path(page.clone());
         take(page);
     });
+    let finding = RwSignal::new(false);
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
@@ -170,8 +179,9 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
     view! {
         <Title text=document_title/>
-        <a class="skip" href="#latest">{words::SKIP_TO_LATEST}</a>
-        <ChatHeader chat title branch models=models.clone() leaves/>
+        <a class="skip" href=move || latest(state, chat_id)>{words::SKIP_TO_LATEST}</a>
+        <ChatHeader chat title branch models=models.clone() leaves finding/>
+        <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>
         <SendingTurn text=sending/>
@@ -196,12 +206,21 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     .into_any()
 }
 
+/// Where the newest turn is: on this page, or on another.
+fn latest(state: ChatState, chat: ChatId) -> String {
+    match state.leaf().filter(|_| state.has_more(Side::Newer)) {
+        Some(leaf) => format!("/c/{chat}?at={}#latest", leaf.id()),
+        None => "#latest".to_owned(),
+    }
+}
+
 /// Shows a reply that began here, with its message under the header.
 fn show_started(state: ChatState, started: Started) {
     let user_turn = started.user_turn.turn.id;
     state.put(started.user_turn);
     let is_running = !started.assistant_turn.turn.status.is_terminal();
     state.put(started.assistant_turn);
+    trim(state, Side::Older);
     if is_running {
         show_sent(user_turn);
     }
@@ -229,20 +248,19 @@ fn title_of(chat: &Chat) -> Signal<String> {
 /// the tree, a reply to go on from, or Back.
 fn follow_address(state: ChatState, beside: Beside, take: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
     let asked = at_in_address();
-    let panel = use_context::<TreePanel>();
     let show = move |_, now: Asked| {
         // What was just sent is on screen already.
         if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
             return;
         }
         spawn_local(async move {
-            let Ok(page) = load_chat(Some(chat_id), now.at, now.from).await else { return };
+            let Ok(page) = load_chat(Some(chat_id), now.at, now.from, None).await else { return };
             // Somebody may have moved on meanwhile.
             if asked.try_get_untracked() == Some(now) {
-                state.show(page.turns.clone());
+                state.show(page.clone());
                 take(page);
-                if let Some(panel) = panel {
-                    request_animation_frame(move || panel.arrive(now.at));
+                if let Some(at) = now.at {
+                    reveal(state, at);
                 }
                 if now.from.is_some() {
                     request_animation_frame(|| focus::quietly_on("#message"));

@@ -25,7 +25,7 @@ const RECENT: usize = 4;
 /// The page at `/`.
 #[component]
 pub fn HomePage() -> impl IntoView {
-    let page_resource = Resource::<_, Json>::new_with_options(|| (), |()| load_chat(None, None, None), false);
+    let page_resource = Resource::<_, Json>::new_with_options(|| (), |()| load_chat(None, None, None, None), false);
     view! {
         <Title text=words::PRODUCT/>
         <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>

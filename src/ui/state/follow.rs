@@ -45,10 +45,10 @@ impl Drop for Follower {
 }
 
 impl ChatState {
-    /// Follows every reply on screen that is being written and not followed yet. Call it from an effect: it runs again
+    /// Follows every reply of the path that is being written and not followed yet. Call it from an effect: it runs again
     /// when the path or a turn's state changes.
     pub fn follow_running(self) {
-        for turn in self.turns() {
+        for turn in self.known_turns() {
             if super::is_reply(turn.role()) && turn.is_running() {
                 self.follow(turn.id());
             }

@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 
 use super::saying::{Said, Saying};
 use super::*;
+use crate::api::view::TurnsPage;
 use crate::domain::frame::{Frame, Signal as Aside};
 use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, sample};
 
@@ -160,22 +161,10 @@ fn showing_another_path_keeps_the_turns_both_have() {
     in_owner(|| {
         let state = chat(vec![view(sample::user_turn(1, "Hi")), view(running(2))]);
         state.find(sample::turn_id(2)).unwrap().apply(vec![start(1), delta(2, "so far")]);
-        state.show(vec![view(sample::user_turn(1, "Hi")), view(running(2)), view(sample::user_turn(3, "x"))]);
+        let turns = vec![view(sample::user_turn(1, "Hi")), view(running(2)), view(sample::user_turn(3, "x"))];
+        state.show_turns(TurnsPage { turns, has_more_before: false, has_more_after: false });
         let kept = state.find(sample::turn_id(2)).unwrap();
         assert_eq!(kept.with_untracked(|view| view.turn.content_text()), "so far");
-    });
-}
-
-#[test]
-fn older_turns_are_put_before_and_only_once() {
-    in_owner(|| {
-        let state = chat(vec![view(sample::user_turn(3, "c"))]);
-        state.prepend(vec![
-            view(sample::user_turn(1, "a")),
-            view(sample::reply(2, [])),
-            view(sample::user_turn(3, "c")),
-        ]);
-        assert_eq!(ids(state), [1, 2, 3].map(sample::turn_id));
     });
 }
 

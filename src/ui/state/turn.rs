@@ -18,6 +18,8 @@ use crate::domain::{Block, BlockId, Content, Event, Role, Turn, TurnId};
 pub struct TurnState {
     id: TurnId,
     role: Role,
+    /// Which batch it came to the screen with.
+    batch: u32,
     /// Notified of changes of shape only.
     view: ArcRwSignal<TurnView>,
     growth: Arc<Mutex<HashMap<BlockId, ArcTrigger>>>,
@@ -42,7 +44,18 @@ enum Change {
 
 impl TurnState {
     pub fn new(view: TurnView) -> Self {
-        Self { id: view.turn.id, role: view.turn.role, view: ArcRwSignal::new(view), growth: Arc::default() }
+        Self { id: view.turn.id, role: view.turn.role, batch: 0, view: ArcRwSignal::new(view), growth: Arc::default() }
+    }
+
+    /// The turn as one of this batch.
+    pub fn of_batch(self, batch: u32) -> Self {
+        Self { batch, ..self }
+    }
+
+    /// The batch it came with. A list that gets many rows in front at once moves those that it has, and what moves loses
+    /// the focus and the selection in it; one row more in front moves none. So the list's rows are batches.
+    pub fn batch(&self) -> u32 {
+        self.batch
     }
 
     pub fn id(&self) -> TurnId {

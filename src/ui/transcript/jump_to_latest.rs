@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::more::to_latest;
+use crate::api::view::Side;
 use crate::browser::scroll;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
@@ -11,7 +13,7 @@ use crate::ui::words::transcript as words;
 /// The button; there only when the bottom is far.
 #[component]
 pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::Place>) -> impl IntoView {
-    let is_far = Memo::new(move |_| place.get().is_far);
+    let is_far = Memo::new(move |_| place.get().is_far || state.has_more(Side::Newer));
     let is_running = Memo::new(move |_| state.running().is_some());
     let name = move || if is_running.get() { words::TO_LATEST_RUNNING } else { words::TO_LATEST };
     let text = move || if is_running.get() { words::NEW_TEXT } else { words::LATEST };
@@ -19,7 +21,7 @@ pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::Place>) -> impl In
         is_far.get().then(|| {
             view! {
                 <div class="jump">
-                    <button type="button" class="button jump-button" aria-label=move || name() on:click=move |_| scroll::to_latest()>
+                    <button type="button" class="button jump-button needs-script" aria-label=move || name() on:click=move |_| to_latest(state)>
                         <Icon name="arrow-down"/>
                         {move || text()}
                     </button>

@@ -43,6 +43,11 @@ pub fn article_id(turn: crate::domain::TurnId) -> String {
     format!("turn-{turn}")
 }
 
+/// The turn whose article has this id.
+pub fn turn_of(article_id: &str) -> Option<crate::domain::TurnId> {
+    article_id.strip_prefix("turn-")?.parse().ok()
+}
+
 /// The id of a turn's heading.
 pub fn heading_id(turn: crate::domain::TurnId) -> String {
     format!("turn-{turn}-heading")

@@ -35,13 +35,11 @@ pub struct OnScreen {
 pub struct TreePanel {
     is_open: RwSignal<bool>,
     shown: RwSignal<Option<OnScreen>>,
-    /// The turn that was chosen and is to be scrolled to once its path is on screen.
-    wanted: StoredValue<Option<TurnId>>,
 }
 
 /// Puts a closed panel into the context.
 pub fn provide_panel() -> TreePanel {
-    let panel = TreePanel { is_open: RwSignal::new(false), shown: RwSignal::new(None), wanted: StoredValue::new(None) };
+    let panel = TreePanel { is_open: RwSignal::new(false), shown: RwSignal::new(None) };
     provide_context(panel);
     panel
 }
@@ -84,16 +82,6 @@ impl TreePanel {
         }
     }
 
-    /// Scrolls to the turn that was chosen in the tree, if it is this one.
-    pub fn arrive(self, at: Option<TurnId>) {
-        if at.is_some() && self.wanted.get_value() == at {
-            self.wanted.set_value(None);
-            if let Some(at) = at {
-                scroll::to_element(&article_id(at), None);
-            }
-        }
-    }
-
     /// Where the tree of the chat on screen is a page.
     pub fn page(self) -> Option<String> {
         self.shown.with_untracked(|shown| shown.map(|shown| format!("/c/{}/tree", shown.chat)))
@@ -114,7 +102,6 @@ pub fn Panel() -> impl IntoView {
         let shown = chat.get().and_then(|_| panel.shown.get_untracked())?;
         let navigate = navigate.clone();
         let show = Callback::new(move |turn: TurnId| {
-            panel.wanted.set_value(Some(turn));
             if !media::is_wide() {
                 panel.is_open.set(false);
             }

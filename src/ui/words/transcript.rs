@@ -77,6 +77,10 @@ pub fn continues_with(turns: u64) -> Option<String> {
 }
 pub const PREVIOUS_VERSION: &str = "Previous version";
 pub const NEXT_VERSION: &str = "Next version";
+pub const LOAD_OLDER: &str = "Load older messages";
+pub const LOAD_NEWER: &str = "Load newer messages";
+pub const OLDER_FAILED: &str = "Could not load older messages.";
+pub const NEWER_FAILED: &str = "Could not load newer messages.";
 pub const LATEST: &str = "Latest";
 pub const NEW_TEXT: &str = "New text";
 pub const TO_LATEST: &str = "Go to latest";

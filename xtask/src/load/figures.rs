@@ -3,6 +3,7 @@
 mod crowd;
 mod decode;
 mod kill;
+mod long;
 mod single;
 mod start;
 mod tree;
@@ -16,8 +17,10 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G5 and G6 come from one run, as do D1 and D2, and T1 to T4.
-const KNOWN: [&str; 15] = ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4"];
+/// What can be asked for; G5 and G6 come from one run, as do D1 and D2, T1 to T4, and L1 to L3, which are G11 of the
+/// performance goals.
+const KNOWN: [&str; 18] =
+    ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4", "L1", "L2", "L3"];
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
@@ -37,6 +40,9 @@ pub struct Programs {
     /// An empty PostgreSQL database, for what is measured on both.
     #[arg(long)]
     postgres: Option<String>,
+    /// What the browser does in long chats, for node.
+    #[arg(long)]
+    reader: PathBuf,
 }
 
 /// What every measurement needs.
@@ -111,6 +117,9 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     }
     if ["T1", "T2", "T3", "T4"].into_iter().any(asked) {
         tree::long_chats(&mut bench, &programs.plant, programs.postgres.as_deref()).await?;
+    }
+    if ["L1", "L2", "L3"].into_iter().any(asked) {
+        long::chats(&mut bench, programs).await?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)

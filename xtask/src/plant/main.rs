@@ -1,6 +1,8 @@
-//! Long chats for `cargo xtask bench`, planted in a database before the server opens it: thousands of exchanges through
-//! the API would each send everything before them to the model server. Rows go through the store's own functions, so they
-//! are what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle.
+//! Long chats for `cargo xtask bench` and the browser tests, planted in a database: thousands of exchanges through the API
+//! would each send everything before them to the model server. Rows go through the store's own functions, so they are
+//! what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle.
+
+mod words;
 
 use std::process::ExitCode;
 
@@ -27,12 +29,15 @@ const REPLY_BYTES: usize = 650;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Where the chats go: a database that no server has open.
+    /// Where the chats go. A server that has it open finds them there.
     #[arg(long)]
     database: String,
     /// The model that the chats are locked to.
     #[arg(long)]
     model: String,
+    /// One branch, replies of all lengths that say their number, and all ids of turns in the answer: for tests.
+    #[arg(long)]
+    plain: bool,
     /// Turns on the path of each chat.
     lengths: Vec<usize>,
 }
@@ -60,7 +65,7 @@ async fn plant(arguments: &Arguments) -> Result<Value> {
     let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
     tx.commit().await?;
     for &length in &arguments.lengths {
-        planted.insert(length.to_string(), grow(&db, owner, &lock, length).await?);
+        planted.insert(length.to_string(), grow(&db, owner, &lock, length, arguments.plain).await?);
     }
     db.close().await;
     Ok(planted.into())
@@ -68,7 +73,7 @@ async fn plant(arguments: &Arguments) -> Result<Value> {
 
 /// A chat in several transactions: one alone would leave ten thousand dead versions of the chat's row behind it, which
 /// ten thousand messages one after the other do not.
-async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize) -> Result<Value> {
+async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, is_plain: bool) -> Result<Value> {
     let mut begun = db.begin().await?;
     let mut tx = &mut begun;
     let now = SystemClock.now();
@@ -80,6 +85,7 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize) -> Result<Valu
         settings: ChatSettings::default(),
         default_branch_id: None,
         last_viewed_turn_id: None,
+        copied_from_turn_id: None,
         rev: 0,
         created_at: now,
         updated_at: now,
@@ -93,19 +99,27 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize) -> Result<Valu
             begun.commit().await?;
             begun = db.begin().await?;
             tx = &mut begun;
+        }
+        if !is_plain && n > 0 && n % ON_ONE_BRANCH == 0 {
             branch = begin_branch(tx, &chat, lock, path.last()).await?;
         }
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
         let asked = exchange(&branch, user.id, ExchangeKind::Send);
         user.exchange_id = asked.id;
+        if is_plain {
+            user.blocks[0].content = Content::text(words::of_exchange(n / 2).0);
+        }
         exchanges::insert(tx, owner, &asked, None).await?;
         turns::insert(tx, &user).await?;
         let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
         reply.exchange_id = asked.id;
+        if is_plain {
+            reply.blocks[0].content = Content::text(words::of_exchange(n / 2).1);
+        }
         turns::insert(tx, &reply).await?;
         branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;
         branch.head_turn_id = Some(reply.id);
-        if n % VERSIONS == 0 {
+        if !is_plain && n % VERSIONS == 0 {
             version(tx, owner, &chat, lock, &user).await?;
         }
         path.extend([user, reply]);
@@ -113,7 +127,8 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize) -> Result<Valu
     let leaf = path.last().context("a chat without turns")?.id;
     chats::set_last_viewed(tx, owner, chat.id, leaf).await?;
     begun.commit().await?;
-    Ok(json!({ "chat": chat.id, "leaf": leaf, "middle": path[length / 2].id }))
+    let all: Option<Vec<TurnId>> = is_plain.then(|| path.iter().map(|turn| turn.id).collect());
+    Ok(json!({ "chat": chat.id, "leaf": leaf, "middle": path[length / 2].id, "turns": all }))
 }
 
 /// Another reply to the same message.

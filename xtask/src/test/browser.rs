@@ -60,6 +60,7 @@ impl Browser {
         let mut command = plain(&workspace::end2end().join("node_modules/.bin").join(program));
         command.current_dir(workspace::end2end());
         command.env("CHROMIUM", &self.chromium).env("TURNLEAF_BINARY", binary);
+        command.env("TURNLEAF_PLANT", binary.with_file_name("plant"));
         command
     }
 }

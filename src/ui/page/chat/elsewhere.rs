@@ -95,7 +95,7 @@ pub fn watch(
                 draft.set(newer.clone());
             }
             if take(known, chats, chat_id, &glance, leaf)
-                && let Ok(page) = load_chat(Some(chat_id), glance.leaf, None).await
+                && let Ok(page) = load_chat(Some(chat_id), glance.leaf, None, None).await
                 && state.leaf_id() == leaf
                 && !beside.is_cut()
             {

@@ -1,5 +1,6 @@
 //! The header of a chat: its title, what its branch is locked to, and what can be done with it.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::browser::dialog;
@@ -23,7 +24,14 @@ pub fn ChatHeader(
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
+    /// Whether the bar to find words is open.
+    finding: RwSignal<bool>,
 ) -> impl IntoView {
+    let find = move |event: MouseEvent| {
+        event.prevent_default();
+        dialog::close_popovers();
+        finding.set(true);
+    };
     let chats = use_context::<Chats>();
     let id = chat.id;
     let leave = leave_deleted();
@@ -59,6 +67,10 @@ pub fn ChatHeader(
             {move || chip()}
             <TreeButton chat=id leaves/>
             <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare">
+                <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
+                    <Icon name="search"/>
+                    {words::FIND_IN_CHAT}
+                </a>
                 <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
                     <Icon name="tool"/>
                     {words::CHAT_SETTINGS}

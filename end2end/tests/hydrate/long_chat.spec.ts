@@ -1,0 +1,339 @@
+// Chats that are longer than a page should hold: they open at once, come and go as the reader scrolls, and stay still.
+import type { Page } from "@playwright/test";
+
+import {
+  expectStatus, hydrated, latestReply, messageBox, open, send, stopButton, textOf,
+} from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn, turns } from "../../support/reader.ts";
+
+/** Turns that a page may hold: as many as are kept, and one load more. */
+const MOST = 150;
+
+const older = (page: Page) => page.getByRole("button", { name: "Load older messages" });
+const newer = (page: Page) => page.getByRole("button", { name: "Load newer messages" });
+const toLatest = (page: Page) => page.getByRole("button", { name: "Go to latest" });
+
+test("a chat of a thousand turns opens at its end with fifty of them", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(1_000);
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  expect(await inPage(page)).toEqual(long.turns.slice(-50));
+  await expect(older(page)).toBeAttached();
+  await expect(newer(page)).not.toBeAttached();
+  expect(await turnleaf.fsck()).toBe(0);
+});
+
+test("a thousand turns upward: what is read stays where it is at every page, and the page stays small", async ({ page, turnleaf }) => {
+  test.setTimeout(180_000);
+  const long = await turnleaf.grow(1_000);
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  const gate = await Gate.before(page);
+  let pages = 0;
+  for (let first = long.turns.at(-50)!; first !== long.turns[0]; pages += 1) {
+    gate.close();
+    await scrollTo(page, 350);
+    await gate.request;
+    const before = await seen(page);
+    gate.letGo();
+    await expectOtherFirst(page, first);
+    expect(Math.abs((await heightOf(page, before.id)) - before.y), `page ${pages}`).toBeLessThanOrEqual(1);
+    const ids = await inPage(page);
+    expect(ids.length).toBeLessThanOrEqual(MOST);
+    first = ids[0]!;
+    const at = long.turns.indexOf(first);
+    expect(ids, "nothing is missing and nothing is there twice").toEqual(long.turns.slice(at, at + ids.length));
+  }
+  expect(pages).toBe(Math.ceil(950 / 30));
+  await expect(older(page)).not.toBeAttached();
+
+  // And all the way back.
+  for (let last = (await inPage(page)).at(-1)!; last !== long.turns.at(-1); ) {
+    gate.close();
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight - innerHeight - 350));
+    await gate.request;
+    const before = await seen(page);
+    gate.letGo();
+    await expect(turns(page).last()).not.toHaveAttribute("data-turn-id", last);
+    expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
+    const ids = await inPage(page);
+    expect(ids.length).toBeLessThanOrEqual(MOST);
+    last = ids.at(-1)!;
+  }
+  await expect(newer(page)).not.toBeAttached();
+});
+
+test("a wheel alone reaches older turns, one request at a time", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(400);
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  let running = 0;
+  let most = 0;
+  page.on("request", (request) => request.url().endsWith("load_turns") && (most = Math.max(most, ++running)));
+  page.on("requestfinished", (request) => request.url().endsWith("load_turns") && (running -= 1));
+  await page.mouse.move(700, 400);
+  await expect(async () => {
+    await page.mouse.wheel(0, -3_000);
+    await expect(turn(page, long.turns[200]!)).toBeAttached({ timeout: 50 });
+  }).toPass({ timeout: 40_000 });
+  expect(most).toBe(1);
+});
+
+test("a reload in the middle of a long chat comes back to the same line", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(600);
+  await open(page, `/c/${long.chat}?at=${long.turns[100]}`);
+  await expect(turn(page, long.turns[100]!)).toBeInViewport();
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  // Up by several pages, so that the place is not among the newest.
+  for (const _ of [1, 2, 3]) {
+    const first = (await inPage(page))[0]!;
+    await scrollTo(page, 350);
+    await expectOtherFirst(page, first);
+  }
+  await scrollTo(page, 2_000);
+  const before = await seen(page);
+  expect(long.turns.indexOf(before.id)).toBeLessThan(540);
+  await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
+  await page.reload();
+  await hydrated(page);
+  await expect(turn(page, before.id)).toBeInViewport();
+  await expect.poll(async () => Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(2);
+});
+
+test("Back from another chat leads to the line that was left", async ({ page, turnleaf }) => {
+  const other = await turnleaf.grow(4);
+  const long = await turnleaf.grow(600);
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  for (const _ of [1, 2, 3]) {
+    const first = (await inPage(page))[0]!;
+    await scrollTo(page, 350);
+    await expectOtherFirst(page, first);
+  }
+  await scrollTo(page, 2_000);
+  const before = await seen(page);
+  await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
+  await page.getByRole("link", { name: "4 turns" }).click();
+  await expect(turn(page, other.turns.at(-1)!)).toBeVisible();
+  await page.goBack();
+  await expect(turn(page, before.id)).toBeInViewport();
+  await expect.poll(async () => Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(2);
+});
+
+test("a link to a turn far up opens the turns around it, and Latest leads back", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(600);
+  await open(page, `/c/${long.chat}?at=${long.turns[300]}`);
+  await expect(turn(page, long.turns[300]!)).toBeInViewport();
+  await expect(page.locator(`#turn-${long.turns[300]}-heading`)).toBeFocused();
+  await expect(older(page)).toBeAttached();
+  await expect(newer(page)).toBeAttached();
+  await toLatest(page).click();
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await expect(newer(page)).not.toBeAttached();
+  await expect(toLatest(page)).not.toBeVisible();
+});
+
+test("with the keyboard alone: older turns by Enter and Space, the focus at its place, End for the latest", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(600);
+  const gate = await Gate.before(page);
+  gate.close();
+  await open(page, `/c/${long.chat}?at=${long.turns[300]}`);
+  await expect(turn(page, long.turns[300]!)).toBeInViewport();
+  gate.letGo();
+  for (const key of ["Enter", "Space"]) {
+    await settled(page);
+    const count = gate.count;
+    const first = (await inPage(page))[0]!;
+    gate.close();
+    // Focused without scrolling, so that only the key asks.
+    await older(page).evaluate((button) => (button as HTMLElement).focus({ preventScroll: true }));
+    await page.keyboard.press(key);
+    await gate.request;
+    expect(gate.count).toBe(count + 1);
+    gate.letGo();
+    await expectOtherFirst(page, first);
+    await expect(page.locator(`#turn-${first}-heading`)).toBeFocused();
+  }
+  await page.keyboard.press("End");
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await expect(newer(page)).not.toBeAttached();
+});
+
+test("what could not be loaded says so and is loaded by the button", async ({ page, turnleaf, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch|load_turns/);
+  const long = await turnleaf.grow(200);
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await page.route("**/api/page/load_turns", (route) => route.abort());
+  await scrollTo(page, 0);
+  const said = page.getByRole("main").getByText("Could not load older messages.");
+  await expect(said).toBeVisible();
+  await page.unroute("**/api/page/load_turns");
+  await older(page).click();
+  await expectOtherFirst(page, long.turns.at(-50)!);
+  await expect(said).not.toBeAttached();
+});
+
+test("a message is sent from far up, answered, and shown with what it follows", async ({ page, turnleaf, model }) => {
+  const long = await turnleaf.grow(400);
+  await open(page, `/c/${long.chat}?at=${long.turns[50]}`);
+  await expect(turn(page, long.turns[50]!)).toBeInViewport();
+  await send(page, "From far up");
+  const reply = await model.next();
+  expect(reply.request.messages).toHaveLength(401);
+  await expect(page.locator("article[data-role=user]").last()).toContainText("From far up");
+  await expect(page.locator("article[data-role=user]").last()).toBeInViewport();
+  reply.answer("Heard.");
+  await expect(textOf(latestReply(page))).toHaveText("Heard.");
+  await expectStatus(latestReply(page), "complete");
+  // What is before it comes as it is scrolled to.
+  await expect(turn(page, long.turns.at(-2)!)).toBeAttached();
+  expect((await inPage(page)).slice(-4, -2)).toEqual(long.turns.slice(-2));
+});
+
+test("a reply that is written while somebody reads far up can be stopped and found again", async ({ page, turnleaf, model }) => {
+  const long = await turnleaf.grow(300);
+  await open(page, `/c/${long.chat}`);
+  await send(page, "Go on");
+  const reply = await model.next();
+  reply.say("one ");
+  await expect(textOf(latestReply(page))).toHaveText("one");
+  await expect(async () => {
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await expect(newer(page)).toBeAttached({ timeout: 500 });
+  }).toPass({ timeout: 30_000 });
+  reply.say("two ");
+  await page.getByRole("button", { name: "Go to latest, reply in progress" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("one two");
+  reply.say("three");
+  await expect(textOf(latestReply(page))).toHaveText("one two three");
+  await stopButton(page).click();
+  await expectStatus(latestReply(page), "cancelled");
+  await reply.closed;
+});
+
+test("what another tab adds does not move a reader far up", async ({ page, context, turnleaf, model }) => {
+  const long = await turnleaf.grow(300);
+  await open(page, `/c/${long.chat}?at=${long.turns[60]}`);
+  await expect(turn(page, long.turns[60]!)).toBeInViewport();
+  const before = await seen(page);
+  const other = await context.newPage();
+  await open(other, `/c/${long.chat}`);
+  await send(other, "From elsewhere");
+  (await model.next()).answer("Answered.");
+  await expectStatus(latestReply(other), "complete");
+  await page.bringToFront();
+  // The page has looked: the link to the newest turn is the new one's.
+  const newest = await latestReply(other).getAttribute("data-turn-id");
+  await expect(page.getByRole("link", { name: "Skip to the latest reply" })).toHaveAttribute("href", new RegExp(newest!));
+  expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
+  await toLatest(page).click();
+  await expect(textOf(latestReply(page))).toHaveText("Answered.");
+});
+
+test("another version far up keeps its place, and Back shows the first again", async ({ page, turnleaf, model }) => {
+  const long = await turnleaf.grow(300);
+  const at = long.turns[101]!;
+  await open(page, `/c/${long.chat}?at=${long.turns[100]}`);
+  await expect(turn(page, at)).toBeInViewport();
+  await turn(page, at).getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("Another.");
+  await expect(textOf(latestReply(page))).toHaveText("Another.");
+  await expectStatus(latestReply(page), "complete");
+  const version = await latestReply(page).getAttribute("data-turn-id");
+  const y = await heightOf(page, version!);
+  await latestReply(page).getByRole("button", { name: "Previous version" }).click();
+  await expect(turn(page, at)).toBeInViewport();
+  await expect(turn(page, long.turns[102]!)).toBeAttached();
+  await expect.poll(async () => Math.abs((await heightOf(page, at)) - y)).toBeLessThanOrEqual(1);
+  await expect(turn(page, version!)).not.toBeAttached();
+});
+
+test("selected text and its turn stay in the page while others leave it", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(400);
+  await open(page, `/c/${long.chat}`);
+  const kept = long.turns.at(-20)!;
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await turn(page, kept).evaluate((turn) => getSelection()?.selectAllChildren(turn));
+  for (let loads = 0; loads < 5; loads += 1) {
+    const first = (await inPage(page))[0]!;
+    await scrollTo(page, 350);
+    await expectOtherFirst(page, first);
+  }
+  await expect(turn(page, kept)).toBeAttached();
+  expect(await page.evaluate(() => getSelection()?.toString().length)).toBeGreaterThan(20);
+  await page.evaluate(() => getSelection()?.removeAllRanges());
+  const first = (await inPage(page))[0]!;
+  await scrollTo(page, 350);
+  await expectOtherFirst(page, first);
+  await expect(turn(page, kept)).not.toBeAttached();
+});
+
+test("a focus that was left behind keeps its turn for a while, and not the whole chat", async ({ page, turnleaf }) => {
+  test.setTimeout(120_000);
+  const long = await turnleaf.grow(600);
+  const at = long.turns[550]!;
+  await open(page, `/c/${long.chat}?at=${at}`);
+  const heading = page.locator(`#turn-${at}-heading`);
+  await expect(heading).toBeFocused();
+  let most = 0;
+  for (let first = (await inPage(page))[0]!; first !== long.turns[0]; ) {
+    if (long.turns.indexOf(first) > 330) await expect(heading).toBeFocused();
+    await scrollTo(page, 350);
+    await expectOtherFirst(page, first);
+    const ids = await inPage(page);
+    first = ids[0]!;
+    most = Math.max(most, ids.length);
+  }
+  expect(most).toBeLessThanOrEqual(360);
+  expect((await inPage(page)).length).toBeLessThanOrEqual(MOST);
+  // It is with a turn still, not lost.
+  expect(await page.evaluate(() => document.activeElement?.closest("article")?.id)).toMatch(/^turn-/);
+});
+
+test("words are found in all of the chat, from turn to turn", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(600);
+  await open(page, `/c/${long.chat}`);
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await page.keyboard.press("Control+Shift+F");
+  const box = page.getByRole("searchbox", { name: "Words to find" });
+  await expect(box).toBeFocused();
+  const bar = page.getByRole("search", { name: "Find in chat" });
+  // Questions 17, 170 to 179: nothing of them is among the newest turns.
+  await box.fill("question 17");
+  await page.keyboard.press("Enter");
+  await expect(bar).toContainText("11 of 11");
+  await expect(turn(page, long.turns[358]!)).toBeInViewport();
+  const marked = () => page.evaluate(() => [...((CSS as any).highlights.get("found") ?? [])].map(String));
+  await expect.poll(marked).toEqual(["Question 17"]);
+  await page.keyboard.press("Enter");
+  await expect(bar).toContainText("1 of 11");
+  await expect(turn(page, long.turns[34]!)).toBeInViewport();
+  await page.keyboard.press("Shift+Enter");
+  await expect(bar).toContainText("11 of 11");
+  await expect(turn(page, long.turns[358]!)).toBeInViewport();
+  await box.fill("100%_nowhere");
+  await page.keyboard.press("Enter");
+  await expect(bar).toContainText("Not found");
+  await page.keyboard.press("Escape");
+  await expect(bar).not.toBeAttached();
+  expect(await marked()).toEqual([]);
+  await expect(messageBox(page)).toBeVisible();
+});
+
+test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(40);
+  await open(page, `/c/${long.chat}`);
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("link", { name: "Find in chat" }).click();
+  await page.getByRole("searchbox").fill("fn place_11() -> usize");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("search")).toContainText("1 of 1");
+  await expect.poll(() => page.evaluate(() => [...((CSS as any).highlights.get("found") ?? [])].map(String)))
+    .toEqual(["fn place_11() -> usize"]);
+  const y = await page.evaluate(() => [...(CSS as any).highlights.get("found")][0].getBoundingClientRect().top);
+  expect(y).toBeGreaterThan(40);
+  expect(y).toBeLessThan(700);
+});

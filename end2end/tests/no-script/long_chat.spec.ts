@@ -1,0 +1,32 @@
+// A long chat without script: pages of it are links, and words are found by a form.
+import { expect, test } from "../../support/fixtures.ts";
+import { inPage, turn } from "../../support/reader.ts";
+
+test("older and newer turns are links, and all of the chat is reached", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(200);
+  await page.goto(`/c/${long.chat}`);
+  expect(await inPage(page)).toEqual(long.turns.slice(150));
+  await page.getByRole("button", { name: "Load older messages" }).click();
+  // The turn that was the first is the last now, and still there to go on from.
+  expect(await inPage(page)).toEqual(long.turns.slice(101, 151));
+  await expect(turn(page, long.turns[150]!)).toBeInViewport();
+  await page.getByRole("button", { name: "Load newer messages" }).click();
+  expect(await inPage(page)).toEqual(long.turns.slice(151));
+  await page.goto(`/c/${long.chat}?at=${long.turns[0]}`);
+  expect((await inPage(page))[0]).toBe(long.turns[0]);
+  await expect(page.getByRole("button", { name: "Load older messages" })).not.toBeAttached();
+  await page.getByRole("link", { name: "Skip to the latest reply" }).press("Enter");
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+});
+
+test("words are found by a form and lead to their turn", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(200);
+  await page.goto(`/c/${long.chat}`);
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("link", { name: "Find in chat" }).click();
+  await page.getByRole("searchbox", { name: "Words to find" }).fill("QUESTION 3:");
+  await page.getByRole("button", { name: "Find" }).click();
+  await expect(page.getByText("One turn says this.")).toBeVisible();
+  await page.getByRole("list", { name: "What was found" }).getByRole("link").click();
+  await expect(turn(page, long.turns[6]!)).toBeInViewport();
+});

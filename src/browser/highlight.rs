@@ -1,0 +1,121 @@
+//! Marking words that were found, without touching the elements that hold them: the browser's own highlights, where it
+//! has them.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use js_sys::{Array, Function, JsString, Reflect};
+    use wasm_bindgen::{JsCast, JsValue};
+    use web_sys::{Element, Node, Range};
+
+    /// The name under which style sheets know them.
+    const NAME: &str = "found";
+    /// Marks in one element; a letter may be there thousands of times.
+    const MARKS: u32 = 500;
+
+    /// Marks the words wherever they are in the texts below the elements that match, in any case. Gives how high on
+    /// screen the first of them is; none when they are nowhere.
+    pub fn show(selector: &str, words: &str) -> Option<f64> {
+        clear();
+        let texts = texts(selector)?;
+        let ranges = ranges(&texts, words);
+        let first: Range = ranges.get(0).dyn_into().ok()?;
+        let y = first.get_bounding_client_rect().top();
+        let window = web_sys::window()?;
+        let make: Function = Reflect::get(&window, &"Highlight".into()).ok()?.dyn_into().ok()?;
+        if let (Some(marks), Ok(mark)) = (marks(), Reflect::construct(&make, &ranges)) {
+            call(&marks, "set", &[NAME.into(), mark]);
+        }
+        Some(y)
+    }
+
+    /// Takes the marks away.
+    pub fn clear() {
+        if let Some(marks) = marks() {
+            call(&marks, "delete", &[NAME.into()]);
+        }
+    }
+
+    fn marks() -> Option<JsValue> {
+        let window = web_sys::window()?;
+        let css = Reflect::get(&window, &"CSS".into()).ok()?;
+        Reflect::get(&css, &"highlights".into()).ok().filter(JsValue::is_object)
+    }
+
+    fn call(of: &JsValue, name: &str, with: &[JsValue]) {
+        if let Ok(Ok(call)) = Reflect::get(of, &name.into()).map(JsCast::dyn_into::<Function>) {
+            let _ = call.apply(of, &with.iter().collect::<Array>());
+        }
+    }
+
+    /// The text nodes below what matches, in their order.
+    fn texts(selector: &str) -> Option<Vec<Node>> {
+        let roots = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
+        let mut texts = Vec::new();
+        for at in 0..roots.length() {
+            gather(&roots.item(at)?, &mut texts);
+        }
+        Some(texts)
+    }
+
+    fn gather(node: &Node, texts: &mut Vec<Node>) {
+        if node.node_type() == Node::TEXT_NODE {
+            texts.push(node.clone());
+        } else if node.dyn_ref::<Element>().is_none_or(|element| !element.has_attribute("hidden")) {
+            let mut child = node.first_child();
+            while let Some(next) = child {
+                gather(&next, texts);
+                child = next.next_sibling();
+            }
+        }
+    }
+
+    /// The places of the words in the texts, which are one text: a word may go on in the next element. Counted as the
+    /// browser counts, in UTF-16.
+    fn ranges(texts: &[Node], words: &str) -> Array {
+        let mut all = JsString::from("");
+        let mut ends = Vec::with_capacity(texts.len());
+        for text in texts {
+            all = all.concat(&JsString::from(text.node_value().unwrap_or_default()));
+            ends.push(all.length());
+        }
+        let all = all.to_lower_case();
+        let words = words.to_lowercase();
+        let length = u32::try_from(words.encode_utf16().count()).unwrap_or(u32::MAX).max(1);
+        let found = Array::new();
+        let mut from = 0;
+        while let Ok(start) = u32::try_from(all.index_of(&words, from)) {
+            let end = start.saturating_add(length);
+            from = i32::try_from(end).unwrap_or(i32::MAX);
+            let spot = |offset: u32, is_end: bool| {
+                let at = ends.iter().position(|last| if is_end { *last >= offset } else { *last > offset })?;
+                let before = at.checked_sub(1).map_or(0, |before| ends[before]);
+                Some((&texts[at], offset - before))
+            };
+            let range = || {
+                let ((first, from), (last, to)) = (spot(start, false)?, spot(end, true)?);
+                let range = Range::new().ok()?;
+                range.set_start(first, from).ok()?;
+                range.set_end(last, to).ok()?;
+                Some(range)
+            };
+            if let Some(range) = range() {
+                found.push(&range);
+            }
+            if found.length() >= MARKS {
+                break;
+            }
+        }
+        found
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub fn show(_selector: &str, _words: &str) -> Option<f64> {
+        None
+    }
+
+    pub fn clear() {}
+}
+
+pub use real::{clear, show};

@@ -1,0 +1,125 @@
+//! What somebody looks for in a chat: a text that is meant letter for letter, in any case (badinputs.md S-PG-05 to 08).
+
+use crate::failure::Invalid;
+use crate::limits;
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needle {
+    folded: String,
+}
+
+impl Needle {
+    /// What this query means: itself. Nothing in it is a wildcard or an operator.
+    ///
+    /// # Errors
+    /// It is blank, or longer than [`limits::FIND_CHARS`]; the field is called `q`.
+    pub fn new(query: &str) -> Result<Self, Invalid> {
+        if query.trim().is_empty() {
+            return Err(Invalid::new("q", "must not be empty"));
+        }
+        if query.chars().count() > limits::FIND_CHARS {
+            return Err(Invalid::new("q", format!("must be at most {} characters", limits::FIND_CHARS)));
+        }
+        // As stored text has it.
+        Ok(Self { folded: query.replace('\0', "\u{2400}").to_lowercase() })
+    }
+
+    /// A part of it that a text with a hit holds as it is, once the text's ASCII letters are small: the longest run of
+    /// characters whose case is ASCII's or none. For a database to choose by, whose idea of case is its own. May be
+    /// empty.
+    pub fn sure_part(&self) -> &str {
+        let is_sure = |letter: char| letter.is_ascii() || (!letter.is_lowercase() && !letter.is_uppercase());
+        self.folded.split(|letter| !is_sure(letter)).max_by_key(|run| run.len()).unwrap_or_default()
+    }
+
+    /// Whether the text has it.
+    pub fn is_in(&self, text: &str) -> bool {
+        text.to_lowercase().contains(&self.folded)
+    }
+
+    /// What is around the first hit in a text: the words before it, the hit as it is written, and the words after it,
+    /// in one line and bounded. `None` without a hit.
+    pub fn excerpt(&self, text: &str) -> Option<[String; 3]> {
+        let (start, end) = self.place(text)?;
+        let before: Vec<char> = text[..start].chars().rev().take(limits::FIND_BEFORE).collect();
+        let after = &text[end..];
+        let mut said = [
+            before.iter().rev().collect::<String>(),
+            text[start..end].to_owned(),
+            after.chars().take(limits::FIND_AFTER).collect(),
+        ];
+        if said[0].len() < start {
+            said[0].insert(0, '…');
+        }
+        if said[2].len() < after.len() {
+            said[2].push('…');
+        }
+        Some(said.map(|part| part.replace(char::is_whitespace, " ")))
+    }
+
+    /// The bytes of the first hit. Small letters may be more or fewer bytes than capital ones, so the small text's places
+    /// are counted back to the text's own.
+    fn place(&self, text: &str) -> Option<(usize, usize)> {
+        let mut folded = String::with_capacity(text.len());
+        let mut places = Vec::with_capacity(text.len());
+        for (at, letter) in text.char_indices() {
+            folded.extend(letter.to_lowercase());
+            places.resize(folded.len(), (at, at + letter.len_utf8()));
+        }
+        let start = folded.find(&self.folded)?;
+        let last = start + self.folded.len() - 1;
+        Some((places.get(start)?.0, places.get(last)?.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needle(query: &str) -> Needle {
+        Needle::new(query).unwrap()
+    }
+
+    #[test]
+    fn every_sign_means_itself() {
+        for sign in
+            ["%", "_", "100%", "a_b", "\"", "foo\"bar", "*", "NEAR(", "a-b", "C++", "(((", "' OR 1=1--", "\\", "!"]
+        {
+            assert!(needle(sign).is_in(&format!("before {sign} after")), "{sign}");
+            assert!(!needle(sign).is_in("before axb 100 NEA after"), "{sign}");
+        }
+    }
+
+    #[test]
+    fn case_does_not_matter_and_two_chinese_letters_are_enough() {
+        assert!(needle("STRASSE über").is_in("die Strasse Über dem Fluss"));
+        assert!(needle("你好").is_in("你好世界 再见"));
+        assert!(!needle("你坏").is_in("你好世界 再见"));
+    }
+
+    #[test]
+    fn what_a_database_may_choose_by_is_in_every_text_with_a_hit() {
+        assert_eq!(needle("C++ 你好").sure_part(), "c++ 你好");
+        assert_eq!(needle("Überfluss").sure_part(), "berfluss");
+        assert_eq!(needle("ÄÖ").sure_part(), "");
+    }
+
+    #[test]
+    fn an_excerpt_shows_the_hit_as_it_is_written() {
+        assert_eq!(needle("tree").excerpt("A\nTREE grows").unwrap(), ["A ", "TREE", " grows"]);
+        let long = format!("{}İx Tree{}", "a".repeat(500), "b".repeat(500));
+        let [before, hit, after] = needle("TREE").excerpt(&long).unwrap();
+        assert_eq!(hit, "Tree");
+        assert!(before.starts_with('…') && before.ends_with("İx "), "{before}");
+        assert!(after.ends_with('…') && after.chars().count() == limits::FIND_AFTER + 1, "{after}");
+        assert_eq!(needle("x").excerpt("y"), None);
+    }
+
+    #[test]
+    fn bounds_are_named() {
+        assert!(Needle::new(&"ä".repeat(limits::FIND_CHARS)).is_ok());
+        assert_eq!(Needle::new(&"ä".repeat(limits::FIND_CHARS + 1)).unwrap_err().field, "q");
+        assert_eq!(Needle::new(" \n").unwrap_err().field, "q");
+    }
+}

@@ -1,0 +1,58 @@
+//! Stretches of a path: the turns that a page is made of, more of them, and those that have some words.
+
+use super::{Pages, api_error, draw};
+use crate::api::error::ApiError;
+use crate::api::view::{FoundTurns, Side, TurnView, TurnsPage};
+use crate::domain::{ChatId, TurnId, UserId, limits};
+use crate::server::service::paths::{Drawn, Path};
+use crate::server::service::window::{Direction, Window};
+
+impl Pages {
+    /// More turns of the path to `leaf`: on one side of `from`, or around it.
+    pub async fn turns(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        from: TurnId,
+        leaf: TurnId,
+        side: Option<Side>,
+    ) -> Result<TurnsPage, ApiError> {
+        let (direction, limit) = match side {
+            Some(side) => (direction(side), limits::PAGE_MORE),
+            None => (Direction::Both, limits::PAGE_DEFAULT),
+        };
+        let window = Window { from: Some(from), leaf: Some(leaf), limit, direction, strict: false };
+        let path = self.0.path_of(viewer, id, window).await.map_err(api_error)?;
+        let (has_more_before, has_more_after) = (path.has_more_before, path.has_more_after);
+        Ok(TurnsPage { turns: self.drawn(viewer, path).await?, has_more_before, has_more_after })
+    }
+
+    pub async fn find(&self, viewer: UserId, id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {
+        let search = self.0.find_in_chat(viewer, id, Some(leaf), &query, limits::FIND_MAX);
+        let (_, found) = search.await.map_err(api_error)?;
+        let hits = found.hits.into_iter().map(|hit| (hit.turn_id, hit.depth)).collect();
+        Ok(FoundTurns { hits, total: found.total })
+    }
+
+    /// The turns of a path with the server's rendering, each with what hangs beside it.
+    pub(super) async fn drawn(&self, viewer: UserId, path: Path) -> Result<Vec<TurnView>, ApiError> {
+        let mut beside = self.0.hangs_beside(viewer, &path).await.map_err(api_error)?;
+        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
+        let views = path.turns.into_iter().map(|turn| Drawn {
+            exchange: exchanges.remove(&turn.id),
+            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
+            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
+            retry_id: beside.retry_ids.remove(&turn.id),
+            switched_to: switches.remove(&turn.id),
+            turn,
+        });
+        draw(views.collect()).await
+    }
+}
+
+pub(super) fn direction(side: Side) -> Direction {
+    match side {
+        Side::Older => Direction::Before,
+        Side::Newer => Direction::After,
+    }
+}

@@ -1,0 +1,85 @@
+//! Looking for words in a chat without script: a form, and the turns that have them as links.
+
+use leptos::prelude::*;
+
+use super::field::{Kind, TextField};
+use super::frame::{Page, Said, Section};
+use super::words;
+use crate::domain::{ChatId, Role, TurnId};
+use crate::server::service::find::{Found, Hit};
+use crate::ui::erased::view;
+use crate::ui::words as app_words;
+
+/// What the page shows.
+pub struct FindPage {
+    pub chat: ChatId,
+    /// As it was typed.
+    pub query: String,
+    /// The turn that the path ends with, where the address says it.
+    pub leaf: Option<TurnId>,
+    /// None before anything was looked for.
+    pub found: Option<Found>,
+    /// Why nothing could be looked for.
+    pub wrong: Option<String>,
+}
+
+impl FindPage {
+    pub fn draw(&self, title: &str) -> Page {
+        let title = if title.is_empty() { app_words::UNTITLED } else { title };
+        let field = TextField {
+            label: app_words::FIND_WORDS,
+            name: "q",
+            form: "find",
+            value: &self.query,
+            hint: Some(words::FIND_HINT),
+            error: self.wrong.as_deref(),
+            kind: Kind::Search,
+            is_required: true,
+            placeholder: None,
+        };
+        let action = format!("/c/{}/find", self.chat);
+        let leaf = self.leaf.map(|leaf| view! { <input type="hidden" name="leaf" value=leaf.to_string()/> });
+        let hits = self.found.as_ref().map(|found| found.hits.iter().rev().map(|hit| self.hit(hit)).collect_view());
+        let body = view! {
+            <p><a href=format!("/c/{}", self.chat)>{words::BACK_TO_CHAT}</a>": "<bdi>{title.to_owned()}</bdi></p>
+            <form class="form" method="get" action=action role="search">
+                {leaf}
+                {field.draw()}
+                <div class="deeds"><button type="submit" class="button strong">{app_words::FIND}</button></div>
+            </form>
+            {hits.map(|hits| view! { <ol class="hits" aria-label=words::FOUND>{hits}</ol> })}
+        };
+        let said = self.found.as_ref().map(|found| Said::Done(said(found)));
+        Page { section: Section::Chat, title: app_words::FIND_IN_CHAT.to_owned(), said, body: body.into_any() }
+    }
+
+    fn hit(&self, hit: &Hit) -> AnyView {
+        let [before, words, after] = hit.excerpt.clone();
+        let who = match hit.role {
+            Role::User => app_words::transcript::YOU,
+            Role::Assistant => app_words::transcript::ASSISTANT,
+            Role::System => app_words::transcript::SYSTEM,
+        };
+        let address = format!("/c/{}?at={}#turn-{}", self.chat, hit.turn_id, hit.turn_id);
+        view! {
+            <li>
+                <a href=address>
+                    {who}" · "
+                    <span dir="auto">{before}<mark>{words}</mark>{after}</span>
+                </a>
+            </li>
+        }
+    }
+}
+
+/// What came of it, in a sentence.
+fn said(found: &Found) -> String {
+    let shown = found.hits.len();
+    let count = match found.total {
+        0 => words::FOUND_NOTHING.to_owned(),
+        1 => words::FOUND_ONE.to_owned(),
+        total if total as usize > shown => words::found_newest(total, shown),
+        total => words::found(total),
+    };
+    if found.is_whole { count } else { format!("{count} {}", words::FOUND_IN_PART) }
+}

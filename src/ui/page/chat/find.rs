@@ -1,0 +1,229 @@
+//! Finding words in the chat: a bar that asks the server, because most of a long chat is not in the page, and goes from
+//! turn to turn (ux.md 9). Without script, the menu leads to a page that does the same.
+
+use leptos::ev::{self, KeyboardEvent, SubmitEvent};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::chats::find_in_chat;
+use crate::api::view::FoundTurns;
+use crate::browser::{focus, highlight, scroll};
+use crate::domain::ChatId;
+use crate::ui::announce::Announcer;
+use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::kit::Icon;
+use crate::ui::state::ChatState;
+use crate::ui::transcript::{LIST_ID, article_id, heading_id, more, turn_of};
+use crate::ui::words;
+
+/// The box.
+const BOX: &str = "find-words";
+
+/// What is looked for, and where in it the reader is.
+#[derive(Clone, Copy)]
+struct Finding {
+    state: ChatState,
+    chat_id: ChatId,
+    words: RwSignal<String>,
+    /// What was found of which words.
+    found: RwSignal<Option<(String, FoundTurns)>>,
+    at: RwSignal<usize>,
+    /// Why nothing could be looked for.
+    refused: RwSignal<Option<String>>,
+}
+
+/// The bar; there while `open` says so.
+#[component]
+pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl IntoView {
+    let finding = Finding {
+        state,
+        chat_id,
+        words: RwSignal::new(String::new()),
+        found: RwSignal::new(None),
+        at: RwSignal::new(0),
+        refused: RwSignal::new(None),
+    };
+    let announcer = expect_context::<Announcer>();
+    effect(move || {
+        let listener = window_event_listener(ev::keydown, move |event: KeyboardEvent| {
+            let command = (event.ctrl_key() || event.meta_key()) && event.shift_key() && !event.alt_key();
+            if command && matches!(event.key().as_str(), "f" | "F") {
+                event.prevent_default();
+                open.set(true);
+                focus::on("#find-words");
+            }
+        });
+        on_cleanup(move || {
+            listener.remove();
+            highlight::clear();
+        });
+    });
+    on_change(
+        move || open.get(),
+        move |_, is_open| {
+            if is_open {
+                request_animation_frame(|| {
+                    focus::on("#find-words");
+                });
+            } else {
+                highlight::clear();
+                finding.leave();
+            }
+        },
+    );
+    let said = Memo::new(move |_| finding.said());
+    on_change(
+        move || said.get(),
+        move |_, said| {
+            if !said.is_empty() {
+                announcer.say(said);
+            }
+        },
+    );
+    let on_keydown = move |event: KeyboardEvent| match event.key().as_str() {
+        "Escape" => {
+            event.prevent_default();
+            open.set(false);
+        }
+        "Enter" if event.shift_key() && !event.is_composing() => {
+            event.prevent_default();
+            finding.go(false);
+        }
+        _ => {}
+    };
+    let on_submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        finding.go(true);
+    };
+    live(move || {
+        open.get().then(|| {
+            view! {
+                <form class="find-bar" role="search" aria-label=words::FIND_IN_CHAT on:submit=on_submit on:keydown=on_keydown>
+                    <input
+                        id=BOX
+                        class="field"
+                        type="search"
+                        aria-label=words::FIND_WORDS
+                        placeholder=words::FIND_IN_CHAT
+                        autocomplete="off"
+                        enterkeyhint="search"
+                        prop:value=move || finding.words.get()
+                        on:input=move |event| finding.words.set(event_target_value(&event))
+                    />
+                    <span class="find-count">{said}</span>
+                    <Step name=words::FIND_BEFORE icon="chevron-left" on_click=Callback::new(move |()| finding.go(false))/>
+                    <Step name=words::FIND_NEXT icon="chevron-right" on_click=Callback::new(move |()| finding.go(true))/>
+                    <Step name=words::CLOSE icon="close" on_click=Callback::new(move |()| open.set(false))/>
+                </form>
+            }
+        })
+    })
+}
+
+#[component]
+fn Step(name: &'static str, icon: &'static str, on_click: Callback<()>) -> impl IntoView {
+    view! {
+        <button type="button" class="button bare" aria-label=name title=name on:click=move |_| on_click.run(())>
+            <Icon name=icon/>
+        </button>
+    }
+}
+
+impl Finding {
+    /// Goes to the next or the previous turn that has the words; looks for them first where they are new.
+    fn go(self, forward: bool) {
+        let words = self.words.get_untracked();
+        let count = self.found.with_untracked(|found| {
+            let found = found.as_ref().filter(|(known, _)| *known == words);
+            found.map(|(_, found)| found.hits.len())
+        });
+        match count {
+            None => self.look(words),
+            Some(0) => {}
+            Some(count) => {
+                self.at.update(|at| *at = if forward { *at + 1 } else { *at + count - 1 } % count);
+                self.show();
+            }
+        }
+    }
+
+    fn look(self, words: String) {
+        let Some(leaf) = self.state.leaf_id().filter(|_| !words.trim().is_empty()) else { return };
+        spawn_local(async move {
+            let found = find_in_chat(self.chat_id, leaf, words.clone()).await;
+            if !self.state.is_there() {
+                return;
+            }
+            match found {
+                Ok(found) => {
+                    self.at.set(self.first_below(&found));
+                    self.refused.set(None);
+                    self.found.set(Some((words, found)));
+                    self.show();
+                }
+                Err(error) => {
+                    self.found.set(None);
+                    self.refused.set(Some(error.to_string()));
+                }
+            }
+        });
+    }
+
+    /// The first hit from where the reader is; after the last one, the last.
+    fn first_below(self, found: &FoundTurns) -> usize {
+        let seen = scroll::first_seen(LIST_ID).and_then(|id| self.state.find(turn_of(&id)?));
+        let depth = seen.map_or(0, |turn| turn.with_untracked(|view| view.turn.depth));
+        let below = found.hits.iter().position(|(_, hit)| *hit >= depth);
+        below.unwrap_or(found.hits.len().saturating_sub(1))
+    }
+
+    /// Shows the turn and marks the words in it.
+    fn show(self) {
+        let at = self.at.get_untracked();
+        let hit = self.found.with_untracked(|found| {
+            let (words, found) = found.as_ref()?;
+            Some((found.hits.get(at)?.0, words.clone()))
+        });
+        let Some((turn, words)) = hit else { return highlight::clear() };
+        more::bring(self.state, turn, move |is_there| {
+            if is_there {
+                let id = article_id(turn);
+                scroll::to_element(&id, None);
+                // What is far from the eyes is laid out when it comes near: the words have their place a frame later.
+                request_animation_frame(move || {
+                    request_animation_frame(move || {
+                        if let Some(y) = highlight::show(&format!("#{id} [data-block-type=text]"), &words) {
+                            scroll::bring(y);
+                        }
+                    });
+                });
+            }
+        });
+    }
+
+    /// The focus goes on from the turn that was found, or to the message box.
+    fn leave(self) {
+        let at = self.at.get_untracked();
+        let hit = self.found.with_untracked(|found| found.as_ref()?.1.hits.get(at).map(|(turn, _)| *turn));
+        match hit.filter(|turn| self.state.is_on_screen(*turn)) {
+            Some(turn) => focus::quietly_on(&format!("#{}", heading_id(turn))),
+            None => {
+                focus::on("#message");
+            }
+        }
+    }
+
+    /// "3 of 17".
+    fn said(self) -> String {
+        if let Some(refused) = self.refused.get() {
+            return refused;
+        }
+        let at = self.at.get();
+        self.found.with(|found| match found.as_ref().map(|(_, found)| (found.hits.len(), found.total)) {
+            None => String::new(),
+            Some((0, _)) => words::FOUND_NOTHING.to_owned(),
+            // Of very many, only the newest can be gone to.
+            Some((hits, total)) => words::found(total as usize - hits + at + 1, total),
+        })
+    }
+}

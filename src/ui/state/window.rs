@@ -1,0 +1,207 @@
+//! The window: which stretch of the path is on screen. Older and newer turns come and go at its two sides; the path's last
+//! turn is known always, because messages hang on it and it may be being written.
+
+use leptos::prelude::*;
+
+use super::{ChatState, TurnState};
+use crate::api::view::{ChatPage, Side, TurnView, TurnsPage};
+use crate::domain::{ChatId, TurnId};
+
+/// Whether more turns are on their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loading {
+    Idle,
+    Busy,
+    /// Those on this side could not be loaded.
+    Failed(Side),
+}
+
+impl ChatState {
+    /// Whether more turns are on their way.
+    pub fn loading(self) -> Loading {
+        self.loading.get()
+    }
+
+    /// Begins to load on this side. False when something is being loaded already, or there is nothing.
+    pub fn start_loading(self, side: Side) -> bool {
+        let may = untrack(move || self.loading() != Loading::Busy && self.has_more(side));
+        if may {
+            self.loading.set(Loading::Busy);
+        }
+        may
+    }
+
+    /// Says how loading ended, if the page is still there.
+    pub fn loaded(self, how: Loading) {
+        let _ = self.loading.try_set(how);
+    }
+
+    /// Whether the page is still there; an answer may come late.
+    pub fn is_there(self) -> bool {
+        self.path.try_with_untracked(Vec::is_empty).is_some()
+    }
+
+    /// Whether a turn is among those on screen.
+    pub fn is_on_screen(self, id: TurnId) -> bool {
+        self.path.with_untracked(|path| path.iter().any(|turn| turn.id() == id))
+    }
+
+    /// Takes over which stretch of its path a page holds. For the state that was made of the page's turns.
+    pub fn at_edges_of(self, page: &ChatPage) -> Self {
+        self.has_older.set(page.has_more_before);
+        self.beyond.set(page.end.clone().map(TurnState::new));
+        self
+    }
+
+    /// Whether the path has turns on this side of those on screen.
+    pub fn has_more(self, side: Side) -> bool {
+        match side {
+            Side::Older => self.has_older.get(),
+            Side::Newer => self.beyond.with(Option::is_some),
+        }
+    }
+
+    /// Where more turns begin: the chat, the outermost turn on this side, and the path's last turn.
+    pub fn edge(self, side: Side) -> Option<(ChatId, TurnId, TurnId)> {
+        let leaf = self.leaf_id()?;
+        self.path.with_untracked(|path| {
+            let outermost = match side {
+                Side::Older => path.first(),
+                Side::Newer => path.last(),
+            };
+            outermost.map(|turn| (turn.with_untracked(|view| view.turn.chat_id), turn.id(), leaf))
+        })
+    }
+
+    /// Shows the path of a page. Turns that were shown before keep their place and what is known of them; so do those
+    /// before the page's, where they are of the same path.
+    pub fn show(self, page: ChatPage) {
+        let end = page.end.map(|view| self.known(view, 0));
+        self.show_window(page.turns, page.has_more_before, end);
+    }
+
+    /// Shows other turns of the same path.
+    pub fn show_turns(self, page: TurnsPage) {
+        let end = if page.has_more_after { self.end() } else { None };
+        self.show_window(page.turns, page.has_more_before, end);
+    }
+
+    /// Takes what another tab did to the path. A reader far from its end stays where they are.
+    pub fn follow_path(self, page: ChatPage) {
+        let end = self.beyond.get_untracked().map(|end| end.id());
+        let goes_on = end.is_some_and(|end| page.turns.iter().any(|view| view.turn.id == end));
+        match page.turns.last().filter(|_| goes_on).cloned() {
+            Some(last) => self.beyond.set(Some(self.known(last, 0))),
+            None => self.show(page),
+        }
+    }
+
+    /// Puts more turns beside those on screen. False, and nothing, when what is on screen changed since they were asked
+    /// for.
+    pub fn take(self, side: Side, from: TurnId, page: TurnsPage) -> bool {
+        if self.edge(side).is_none_or(|(_, outermost, _)| outermost != from) {
+            return false;
+        }
+        let path = self.path.get_untracked();
+        let batch = match side {
+            Side::Older => self.new_batch(),
+            Side::Newer => path.last().map_or(0, TurnState::batch),
+        };
+        let turns = page.turns.into_iter().map(|view| self.known(view, batch));
+        let mut turns: Vec<_> = turns.filter(|turn| path.iter().all(|shown| shown.id() != turn.id())).collect();
+        match side {
+            Side::Older => {
+                self.has_older.set(page.has_more_before);
+                turns.extend(path);
+            }
+            Side::Newer => {
+                let end = self.beyond.get_untracked().filter(|end| turns.iter().all(|turn| turn.id() != end.id()));
+                self.beyond.set(end);
+                turns.splice(0..0, path);
+            }
+        }
+        self.path.set(turns);
+        true
+    }
+
+    /// Takes turns off the screen at one side until `most` are left, or until one that must stay. They come back when the
+    /// reader does.
+    pub fn trim(self, side: Side, most: usize, must_stay: impl Fn(TurnId) -> bool) {
+        let mut path = self.path.get_untracked();
+        let surplus = path.len().saturating_sub(most);
+        let goes = |turns: &mut dyn Iterator<Item = &TurnState>| {
+            turns.take(surplus).take_while(|turn| !must_stay(turn.id())).count()
+        };
+        let count = match side {
+            Side::Older => goes(&mut path.iter()),
+            Side::Newer => goes(&mut path.iter().rev()),
+        };
+        if count == 0 {
+            return;
+        }
+        match side {
+            Side::Older => {
+                path.drain(..count);
+                self.has_older.set(true);
+            }
+            Side::Newer => {
+                let end = self.end();
+                path.truncate(path.len() - count);
+                self.beyond.set(end);
+            }
+        }
+        self.path.set(path);
+    }
+
+    fn show_window(self, turns: Vec<TurnView>, has_older: bool, end: Option<TurnState>) {
+        let old = self.path.get_untracked();
+        let first = turns.first().map(|view| view.turn.id);
+        let place = old.iter().position(|turn| Some(turn.id()) == first);
+        let mut path: Vec<TurnState> = old.into_iter().take(place.unwrap_or(0)).collect();
+        for view in turns {
+            let batch = path.last().map_or_else(|| self.new_batch(), TurnState::batch);
+            path.push(self.known(view, batch));
+        }
+        if place.is_none() {
+            self.has_older.set(has_older);
+        }
+        self.path.set(path);
+        self.beyond.set(end);
+        self.drop_unseen();
+    }
+
+    /// The batches of the turns on screen, in their order.
+    pub fn batches(self) -> Vec<u32> {
+        self.path.with(|path| {
+            let mut batches: Vec<u32> = path.iter().map(TurnState::batch).collect();
+            batches.dedup();
+            batches
+        })
+    }
+
+    /// The turns of a batch that are on screen.
+    pub fn turns_of(self, batch: u32) -> Vec<TurnState> {
+        self.path.with(|path| path.iter().filter(|turn| turn.batch() == batch).cloned().collect())
+    }
+
+    /// A number that no turn known here has.
+    fn new_batch(self) -> u32 {
+        let newest = |turns: &Vec<TurnState>| turns.iter().map(TurnState::batch).max();
+        let on_screen = self.path.with_untracked(newest).max(self.end().map(|end| end.batch()));
+        on_screen.map_or(0, |batch| batch + 1)
+    }
+
+    /// The state of this turn: the one it has here, brought up to date, or a new one of this batch.
+    fn known(self, view: TurnView, batch: u32) -> TurnState {
+        match self.shown(view.turn.id) {
+            Some(turn) => {
+                turn.replace(view);
+                turn
+            }
+            None => TurnState::new(view).of_batch(batch),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

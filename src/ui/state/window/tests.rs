@@ -1,0 +1,203 @@
+//! How the window moves along the path.
+
+use super::*;
+use crate::domain::{Role, TurnStatus, sample};
+
+fn view(ord: i64) -> TurnView {
+    let turn = if ord % 2 == 1 { sample::user_turn(ord, "Hi") } else { sample::reply(ord, []) };
+    of(turn)
+}
+
+fn of(turn: crate::domain::Turn) -> TurnView {
+    TurnView {
+        siblings: vec![turn.id],
+        versions: Vec::new(),
+        retry_id: String::new(),
+        is_thinking_mode: false,
+        not_sent: None,
+        markup: Vec::new(),
+        switched_to: None,
+        turn,
+    }
+}
+
+fn views(ords: std::ops::RangeInclusive<i64>) -> Vec<TurnView> {
+    ords.map(view).collect()
+}
+
+fn page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> TurnsPage {
+    TurnsPage { has_more_before: *ords.start() > 1, has_more_after: *ords.end() < leaf, turns: views(ords) }
+}
+
+/// A page of a chat whose path has `leaf` turns.
+fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
+    ChatPage {
+        chat: None,
+        branch: None,
+        has_more_before: *ords.start() > 1,
+        end: (*ords.end() < leaf).then(|| view(leaf)),
+        turns: views(ords),
+        elsewhere: None,
+        copied_from: None,
+        hides_below: None,
+        draft: Default::default(),
+        models: Vec::new(),
+        notices: Vec::new(),
+        form_request_id: String::new(),
+    }
+}
+
+fn window(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatState {
+    let page = chat_page(ords, leaf);
+    ChatState::new(page.turns.clone(), Callback::new(|_| {})).at_edges_of(&page)
+}
+
+/// The first and the last on screen, whether there is more on either side, and the path's end.
+fn seen(state: ChatState) -> (Vec<u128>, bool, bool, u128) {
+    let number = |id: TurnId| id.as_u128() & 0xffff_ffff;
+    let ids: Vec<u128> = state.path.get_untracked().iter().map(|turn| number(turn.id())).collect();
+    assert!(ids.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{ids:?}");
+    let ends = vec![*ids.first().unwrap(), *ids.last().unwrap()];
+    expect_batches(state);
+    let more = |side| untrack(move || state.has_more(side));
+    (ends, more(Side::Older), more(Side::Newer), number(state.leaf_id().unwrap()))
+}
+
+/// Every batch is one stretch, and the list draws all turns in their order.
+fn expect_batches(state: ChatState) {
+    let batches = untrack(move || state.batches());
+    let mut once = batches.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), batches.len(), "{batches:?}");
+    let drawn: Vec<_> = batches.into_iter().flat_map(|batch| untrack(move || state.turns_of(batch))).collect();
+    let path = state.path.get_untracked();
+    assert!(drawn.iter().map(TurnState::id).eq(path.iter().map(TurnState::id)));
+}
+
+fn in_owner<T>(run: impl FnOnce() -> T) -> T {
+    Owner::new().with(run)
+}
+
+fn id(ord: u64) -> TurnId {
+    sample::turn_id(ord)
+}
+
+#[test]
+fn older_and_newer_turns_are_put_beside_those_on_screen() {
+    in_owner(|| {
+        let state = window(40..=50, 90);
+        assert_eq!(seen(state), (vec![40, 50], true, true, 90));
+        assert!(state.take(Side::Older, id(40), page(10..=39, 90)));
+        assert_eq!(seen(state), (vec![10, 50], true, true, 90));
+        assert!(state.take(Side::Older, id(10), page(1..=9, 90)));
+        assert_eq!(seen(state), (vec![1, 50], false, true, 90));
+        assert!(state.take(Side::Newer, id(50), page(51..=80, 90)));
+        assert_eq!(seen(state), (vec![1, 80], false, true, 90));
+        assert!(state.take(Side::Newer, id(80), page(81..=90, 90)));
+        assert_eq!(seen(state), (vec![1, 90], false, false, 90));
+    });
+}
+
+#[test]
+fn older_turns_are_a_batch_of_their_own_and_newer_ones_go_on_with_the_last() {
+    in_owner(|| {
+        let state = window(61..=90, 120);
+        state.take(Side::Older, id(61), page(31..=60, 120));
+        state.take(Side::Older, id(31), page(1..=30, 120));
+        state.take(Side::Newer, id(90), page(91..=119, 120));
+        assert_eq!(untrack(move || state.batches()), [2, 1, 0]);
+        state.trim(Side::Newer, 40, |_| false);
+        assert_eq!(untrack(move || state.batches()), [2, 1]);
+        state.take(Side::Newer, id(40), page(41..=120, 120));
+        assert_eq!(seen(state), (vec![1, 120], false, false, 120));
+    });
+}
+
+#[test]
+fn turns_that_were_asked_for_before_the_window_moved_are_not_taken() {
+    in_owner(|| {
+        let state = window(40..=50, 90);
+        state.show_turns(page(1..=20, 90));
+        assert!(!state.take(Side::Older, id(40), page(10..=39, 90)));
+        assert!(!state.take(Side::Newer, id(50), page(51..=80, 90)));
+        assert_eq!(seen(state), (vec![1, 20], false, true, 90));
+    });
+}
+
+#[test]
+fn far_turns_are_taken_off_and_come_back() {
+    in_owner(|| {
+        let state = window(41..=90, 90);
+        state.take(Side::Older, id(41), page(11..=40, 90));
+        state.trim(Side::Newer, 60, |_| false);
+        assert_eq!(seen(state), (vec![11, 70], true, true, 90));
+        state.take(Side::Newer, id(70), page(71..=90, 90));
+        state.trim(Side::Older, 60, |_| false);
+        assert_eq!(seen(state), (vec![31, 90], true, false, 90));
+    });
+}
+
+#[test]
+fn a_turn_that_the_reader_holds_stays_with_all_before_it() {
+    in_owner(|| {
+        let state = window(11..=90, 90);
+        state.trim(Side::Newer, 60, |turn| turn == id(85));
+        assert_eq!(seen(state), (vec![11, 85], true, true, 90));
+        state.trim(Side::Older, 60, |turn| turn == id(11));
+        assert_eq!(seen(state), (vec![11, 85], true, true, 90));
+    });
+}
+
+#[test]
+fn a_reply_that_is_being_written_is_known_wherever_the_reader_is() {
+    in_owner(|| {
+        let mut page = chat_page(1..=20, 90);
+        page.end = Some(of(sample::turn(90, Role::Assistant, TurnStatus::Streaming)));
+        let state = ChatState::new(page.turns.clone(), Callback::new(|_| {})).at_edges_of(&page);
+        assert_eq!(untrack(move || state.running()), Some(id(90)));
+        let running = state.shown(id(90)).unwrap();
+        state.take(Side::Newer, id(20), super::tests::page(21..=90, 90));
+        let shown = state.shown(id(90)).unwrap();
+        shown.with_untracked(|view| assert_eq!(view.turn.ord, 90));
+        running.replace(of(sample::reply(90, [crate::domain::Content::text("done")])));
+        assert_eq!(shown.with_untracked(|view| view.turn.content_text()), "done", "it is the same turn");
+        assert_eq!(seen(state), (vec![1, 90], false, false, 90));
+    });
+}
+
+#[test]
+fn a_message_that_is_sent_from_far_up_is_shown_with_what_it_follows() {
+    in_owner(|| {
+        let state = window(1..=20, 90);
+        assert!(state.put(view(91)));
+        assert_eq!(seen(state), (vec![90, 91], true, false, 91));
+        assert!(state.put(view(92)));
+        assert_eq!(seen(state), (vec![90, 92], true, false, 92));
+    });
+}
+
+#[test]
+fn a_page_of_the_same_path_keeps_what_was_loaded_before_it() {
+    in_owner(|| {
+        let state = window(1..=90, 90);
+        state.show(chat_page(43..=92, 92));
+        assert_eq!(seen(state), (vec![1, 92], false, false, 92));
+        state.show(chat_page(400..=450, 900));
+        assert_eq!(seen(state), (vec![400, 450], true, true, 900));
+    });
+}
+
+#[test]
+fn what_another_tab_adds_does_not_move_a_reader_far_up() {
+    in_owner(|| {
+        let state = window(1..=20, 90);
+        state.follow_path(chat_page(43..=92, 92));
+        assert_eq!(seen(state), (vec![1, 20], false, true, 92));
+        // The turn that the path ended with is gone: so may be what is on screen.
+        state.follow_path(chat_page(43..=80, 80));
+        assert_eq!(seen(state), (vec![43, 80], true, false, 80));
+        state.follow_path(chat_page(43..=82, 82));
+        assert_eq!(seen(state), (vec![43, 82], true, false, 82));
+    });
+}

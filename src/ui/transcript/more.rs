@@ -1,0 +1,141 @@
+//! The way to turns that are not on screen: the buttons at both ends of the list, what loads as the reader scrolls, and
+//! jumps to one turn (ux.md 9, S8).
+
+use std::time::Duration;
+
+use leptos::ev::{KeyboardEvent, MouseEvent};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::LIST_ID;
+use super::turn_heading::{article_id, heading_id};
+use crate::api::turns::load_turns;
+use crate::api::view::Side;
+use crate::browser::{focus, scroll};
+use crate::domain::{TurnId, limits};
+use crate::ui::erased::{effect, live, view};
+use crate::ui::state::{ChatState, Loading};
+use crate::ui::words::transcript as words;
+
+/// The button at one end of the list; nothing where the path ends. A link, so that it works without script.
+#[component]
+pub fn LoadMore(state: ChatState, side: Side) -> impl IntoView {
+    let has_more = Memo::new(move |_| state.has_more(side));
+    let has_failed = Memo::new(move |_| state.loading() == Loading::Failed(side));
+    let (name, failed) = match side {
+        Side::Older => (words::LOAD_OLDER, words::OLDER_FAILED),
+        Side::Newer => (words::LOAD_NEWER, words::NEWER_FAILED),
+    };
+    let href = move || {
+        let _ = state.turns();
+        let (chat, at, _) = state.edge(side)?;
+        // The turn that was the first is the last of what comes, and stays where the eyes are.
+        let place = if side == Side::Older { format!("#{}", article_id(at)) } else { String::new() };
+        Some(format!("/c/{chat}?at={at}&side={}{place}", side.as_str()))
+    };
+    let on_click = move |event: MouseEvent| {
+        event.prevent_default();
+        load(state, side);
+    };
+    let on_keydown = move |event: KeyboardEvent| {
+        if event.key() == " " {
+            event.prevent_default();
+            load(state, side);
+        }
+    };
+    live(move || {
+        has_more.get().then(|| {
+            view! {
+                <div class="more-turns" data-side=side.as_str()>
+                    {move || has_failed.get().then(|| view! { <p class="hint">{failed}</p> })}
+                    <a class="button" role="button" rel="external" href=move || href() on:click=on_click on:keydown=on_keydown>
+                        {name}
+                    </a>
+                </div>
+            }
+        })
+    })
+}
+
+/// Loads more turns whenever the reader comes near an end of those on screen. After a failure it waits for the button.
+pub fn load_as_scrolled(state: ChatState, place: RwSignal<scroll::Place>) {
+    effect(move || {
+        let place = place.get();
+        if state.loading() != Loading::Idle {
+            return;
+        }
+        if place.is_near_start && state.has_more(Side::Older) {
+            load(state, Side::Older);
+        } else if place.is_near_end && state.has_more(Side::Newer) {
+            load(state, Side::Newer);
+        }
+    });
+}
+
+/// Loads the next turns on one side, one request at a time. What the reader sees stays where it is.
+fn load(state: ChatState, side: Side) {
+    let Some((chat, from, leaf)) = state.edge(side).filter(|_| state.start_loading(side)) else { return };
+    spawn_local(async move {
+        let page = load_turns(chat, from, leaf, Some(side)).await;
+        if !state.is_there() {
+            return;
+        }
+        let Ok(page) = page else {
+            state.loaded(Loading::Failed(side));
+            return state.say(match side {
+                Side::Older => words::OLDER_FAILED,
+                Side::Newer => words::NEWER_FAILED,
+            });
+        };
+        let had_focus = focus::is_within(&format!(".more-turns[data-side={}]", side.as_str()));
+        let was_in_list = focus::is_within(".turns");
+        let change = move || {
+            if state.take(side, from, page) {
+                trim(state, if side == Side::Older { Side::Newer } else { Side::Older });
+            }
+        };
+        scroll::keeping(LIST_ID, change, move || {
+            if had_focus || (was_in_list && focus::is_free()) {
+                // The button's place is taken by the turn that it stood beside. So is that of a turn that went with the
+                // focus in it.
+                focus::quietly_on(&format!("#{}", heading_id(from)));
+            }
+            // After the new place was told, so that it is judged by that.
+            set_timeout(move || state.loaded(Loading::Idle), Duration::ZERO);
+        });
+    });
+}
+
+/// Takes turns off the screen at the side that the reader is far from, but none that they hold on to.
+pub fn trim(state: ChatState, side: Side) {
+    // The focus stays behind where somebody came by a link and scrolled on; it must not keep all that they scroll past.
+    let by_focus = untrack(move || state.turns()).len() <= limits::SHOWN_FOR_FOCUS;
+    state.trim(side, limits::SHOWN_TURNS, |turn| scroll::is_held(&article_id(turn), by_focus));
+}
+
+/// Brings a turn of the path on screen, from the server where it is not there, and then does `then`.
+pub fn bring(state: ChatState, turn: TurnId, then: impl FnOnce(bool) + 'static) {
+    if state.is_on_screen(turn) {
+        return then(true);
+    }
+    let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
+    spawn_local(async move {
+        let page = load_turns(chat, turn, leaf, None).await;
+        if !state.is_there() {
+            return;
+        }
+        let is_there = page.is_ok();
+        if let Ok(page) = page {
+            state.show_turns(page);
+        }
+        // The turns are in the page after this task.
+        request_animation_frame(move || then(is_there));
+    });
+}
+
+/// Goes to the path's end.
+pub fn to_latest(state: ChatState) {
+    if let Some(leaf) = state.leaf_id() {
+        bring(state, leaf, |_| scroll::to_latest());
+    }
+}
