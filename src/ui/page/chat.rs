@@ -32,7 +32,7 @@ use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::more::trim;
 use crate::ui::transcript::{ModelChoice, Transcript, Verbs, reveal, show_sent};
-use crate::ui::tree::panel::{OnScreen, TreePanel};
+use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
 
 /// The page at `/c/{chat}`.
@@ -269,25 +269,6 @@ fn follow_address(state: ChatState, beside: Beside, take: impl Fn(ChatPage) + Co
         });
     };
     on_change(move || asked.get(), show);
-}
-
-/// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
-fn stand_beside_tree(
-    chat: ChatId,
-    branch: RwSignal<Option<Branch>>,
-    leaf: Signal<Option<TurnId>>,
-    running: Signal<Option<TurnId>>,
-    leaves: RwSignal<u64>,
-) {
-    let Some(panel) = use_context::<TreePanel>() else { return };
-    let changes = RwSignal::new(0);
-    on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
-    let on_branch = Callback::new(move |changed: Branch| {
-        if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
-            branch.set(Some(changed));
-        }
-    });
-    panel.stands_beside(OnScreen { chat, leaf, changes, on_branch });
 }
 
 /// The list of chats shows which ones are being answered, and the title that the first message gave.

@@ -88,6 +88,25 @@ impl TreePanel {
     }
 }
 
+/// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
+pub fn stand_beside_tree(
+    chat: ChatId,
+    branch: RwSignal<Option<Branch>>,
+    leaf: Signal<Option<TurnId>>,
+    running: Signal<Option<TurnId>>,
+    leaves: RwSignal<u64>,
+) {
+    let Some(panel) = use_context::<TreePanel>() else { return };
+    let changes = RwSignal::new(0);
+    on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
+    let on_branch = Callback::new(move |changed: Branch| {
+        if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
+            branch.set(Some(changed));
+        }
+    });
+    panel.stands_beside(OnScreen { chat, leaf, changes, on_branch });
+}
+
 /// The panel, when it is open.
 #[component]
 pub fn Panel() -> impl IntoView {
