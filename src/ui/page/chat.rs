@@ -18,7 +18,7 @@ use crate::api::json::Json;
 use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Side, Started, TurnView};
 use crate::browser::{focus, media};
-use crate::domain::{Branch, Chat, ChatId, TurnId};
+use crate::domain::{Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
