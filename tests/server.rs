@@ -15,6 +15,8 @@ mod branches;
 mod bush;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
+#[path = "server/compare.rs"]
+mod compare;
 #[path = "server/copies.rs"]
 mod copies;
 #[path = "store/databases.rs"]
@@ -24,6 +26,8 @@ mod databases;
 mod fakeprov;
 #[path = "server/find.rs"]
 mod find;
+#[path = "server/grafts.rs"]
+mod grafts;
 #[path = "server/house.rs"]
 mod house;
 #[path = "server/http_api.rs"]

@@ -18,6 +18,8 @@ mod failures;
 mod find;
 #[path = "store/fsck.rs"]
 mod fsck;
+#[path = "store/grafts.rs"]
+mod grafts;
 #[path = "store/migrations.rs"]
 mod migrations;
 #[path = "store/paths.rs"]

@@ -94,6 +94,8 @@ ids! {
     DocumentId;
     /// A configured provider connection.
     ProviderId;
+    /// A graft: a path that is asked again on another branch.
+    GraftId;
     /// One deletion, shared by everything it took along (domain.md I13).
     DeletionId;
 }

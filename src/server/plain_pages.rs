@@ -6,10 +6,12 @@
 
 pub mod branches;
 pub mod chat_settings;
+pub mod compare;
 pub mod drawing;
 pub mod field;
 pub mod find;
 pub mod frame;
+pub mod grafts;
 pub mod providers;
 pub mod turns;
 pub mod usage;

@@ -3,12 +3,14 @@
 
 pub mod branches;
 pub mod chats;
+pub mod compare;
 pub mod copies;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
 pub mod find;
 pub mod generations;
+pub mod grafts;
 pub mod growth;
 pub mod messages;
 pub mod once;

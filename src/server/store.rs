@@ -20,6 +20,7 @@ pub mod copies;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
+pub mod grafts;
 pub mod providers;
 pub mod requests;
 pub mod settings;
@@ -47,6 +48,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
+        ("grafts", grafts::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
@@ -56,6 +58,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns", turns::STATEMENTS),
         ("turns/outline", turns::outline::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
+        ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),

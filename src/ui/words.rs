@@ -57,6 +57,7 @@ pub const STOPPING: &str = "Stopping…";
 pub const SENT: &str = "Sent.";
 pub const STOPPED: &str = "Stopped.";
 pub const CHAT_SETTINGS: &str = "Settings of this chat";
+pub const COMPARE: &str = "Compare branches";
 pub const MODEL: &str = "Model";
 pub const THINKING: &str = "Thinking";
 pub const LOCKED: &str = "locked";

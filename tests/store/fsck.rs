@@ -123,6 +123,9 @@ const PLANTED: &[(&str, &str, &str)] = &[
         '{\"type\":\"image\",\"blob\":\"00\",\"mime\":\"image/png\",\"alt\":\"\"}' WHERE turn_id = $first AND seq = 0",
     ),
     ("R15", "exchanges", "UPDATE exchanges SET owner_id = id"),
+    ("R15", "grafts", "UPDATE grafts SET owner_id = id"),
+    ("R15", "grafts", "UPDATE grafts SET branch_id = id"),
+    ("I14", "grafts", "UPDATE grafts SET exchange_id = id"),
     ("R15", "drafts", "UPDATE drafts SET owner_id = chat_id WHERE chat_id IS NOT NULL"),
     ("R15", "drafts", "UPDATE drafts SET chat_id = owner_id WHERE chat_id IS NOT NULL"),
 ];

@@ -22,6 +22,7 @@ use turnleaf::server::store::{
 };
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};
+use crate::grafts::{self, Told};
 
 /// A chat with one question and its pending reply.
 pub struct Story {
@@ -51,6 +52,16 @@ pub async fn begin(db: &Db) -> Story {
     it_ends_once(db, &mut story).await;
     raw_bytes_come_back_exactly(db, &story).await;
     the_tree_grows(db, &story).await;
+    let told = Told {
+        owner: story.owner,
+        chat: story.chat.id,
+        branch: story.branch.id,
+        question: &story.question,
+        reply: &story.reply,
+        exchange: story.exchange.id,
+    };
+    grafts::a_path_is_measured(db, &told).await;
+    grafts::a_path_is_asked_again(db, &told).await;
     drafts_and_settings(db, &story).await;
     providers_are_their_owners(db, &story).await;
     requests_are_remembered_by_their_names(db, &story).await;

@@ -112,6 +112,10 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
     }
     let service = Service::new(supervisor.clone(), owner, sealer);
+    let left = service.settle_grafts().await?;
+    if left > 0 {
+        tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
+    }
     service.load_providers(owner).await.map_err(|error| Failed::because("load the stored providers", error))?;
     if !registry.known().is_empty() {
         // The first chat should not get the demo because the provider has not been asked for its models yet.

@@ -7,8 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, copies, events, find, forms, generations, providers, reading, settings, site_pages,
-    socket, tree, tree_pages, turn_pages, turns, usage,
+    branches, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, providers, reading,
+    settings, site_pages, socket, tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -40,6 +40,16 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/turns/{id}/generations", get(generations::list))
         .route("/api/generations/{id}", get(generations::show))
         .route("/api/generations/{id}/raw", get(generations::raw))
+        .route("/api/chats/{id}/compare", get(compare::show))
+        .route("/c/{id}/compare", get(compare::page))
+        .route("/api/chats/{id}/grafts", get(grafts::list).post(grafts::create))
+        .route("/api/grafts/{id}", get(grafts::show))
+        .route("/api/grafts/{id}/cancel", post(grafts::cancel))
+        .route("/api/grafts/{id}/resume", post(grafts::resume))
+        .route("/c/{id}/grafts/{graft}", get(grafts::page))
+        .route("/forms/graft", post(grafts::begin))
+        .route("/forms/graft/cancel", post(grafts::cancel_form))
+        .route("/forms/graft/resume", post(grafts::resume_form))
         .route("/api/models", get(providers::models))
         .route("/api/models/default", put(providers::set_default).delete(providers::clear_default))
         .route("/api/providers", get(providers::list).post(providers::create))

@@ -1,5 +1,6 @@
 //! What the plain pages say in English, beside the words that they share with the application (`ui::words`).
 
+pub mod compare;
 pub mod providers;
 pub mod tree;
 pub mod usage;

@@ -128,6 +128,11 @@ impl Supervisor {
         self.running() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
     }
 
+    /// Whether the server goes down: nothing new begins.
+    pub fn is_closing(&self) -> bool {
+        self.0.tasks.is_closed()
+    }
+
     /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
     /// at once finds it.
     pub fn start(&self, job: Job) {

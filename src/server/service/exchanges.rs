@@ -34,6 +34,8 @@ pub(super) struct ExchangeOf {
     pub base: Params,
     /// The chat whose draft this sends: of the new chat's page `Some(None)`.
     pub sends_draft_of: Option<Option<ChatId>>,
+    /// Whether the reader goes where the reply is; what the server asks by itself leaves the reader in place.
+    pub moves_reader: bool,
     pub request_id: Option<String>,
     /// The hash of what was asked: the same id with another hash is a mistake of the client.
     pub fingerprint: Vec<u8>,
@@ -152,8 +154,10 @@ impl Service {
             ));
         }
         branch.head_turn_id = Some(assistant_turn.id);
-        chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
-        branches::visit(&mut tx, branch.id, exchange.created_at).await?;
+        if of.moves_reader {
+            chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+            branches::visit(&mut tx, branch.id, exchange.created_at).await?;
+        }
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
         }

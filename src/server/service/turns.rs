@@ -78,6 +78,7 @@ impl Service {
             params: request.params,
             base: Params::default(),
             sends_draft_of: Some(request.chat_id),
+            moves_reader: true,
             request_id: request.client_request_id,
             fingerprint,
         };
@@ -126,6 +127,7 @@ impl Service {
             params,
             base: self.params_of(owner, &old).await?,
             sends_draft_of: None,
+            moves_reader: true,
             request_id: client_request_id,
             fingerprint,
         };
@@ -171,6 +173,7 @@ impl Service {
             params: edit.params,
             base: self.params_of(owner, &old).await?,
             sends_draft_of: None,
+            moves_reader: true,
             request_id: edit.client_request_id,
             fingerprint,
         };
@@ -180,7 +183,7 @@ impl Service {
     }
 
     /// The branch of a sibling of `old` below a parent, and its chat.
-    async fn beside(
+    pub(super) async fn beside(
         &self,
         tx: &mut Tx,
         owner: UserId,
@@ -204,7 +207,7 @@ impl Service {
     }
 
     /// What was asked for in the turn's own exchange.
-    async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
+    pub(super) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
         let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
         Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }

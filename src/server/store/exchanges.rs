@@ -22,6 +22,8 @@ sql! {
         e.not_sent, e.client_request_id, e.created_at, e.request_hash, t.id AS assistant_turn_id \
         FROM exchanges e LEFT JOIN turns t ON t.exchange_id = e.id AND t.role = 'assistant' \
         WHERE e.owner_id = $1 AND e.client_request_id = $2";
+    REPLY = "SELECT t.id FROM turns t JOIN exchanges e ON e.id = t.exchange_id \
+        WHERE e.owner_id = $1 AND e.id = $2 AND t.role = 'assistant' AND t.deleted_at IS NULL";
     /// Followed by a list of turn ids.
     OF_TURNS = "SELECT t.id AS turn_id, e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, \
         e.params, e.not_sent, e.client_request_id, e.created_at FROM turns t JOIN exchanges e ON e.id = t.exchange_id ";
@@ -135,6 +137,13 @@ pub async fn find_by_request(
         request_hash: row.request_hash.unwrap_or_default(),
         assistant_turn_id: row.assistant_turn_id.map(TurnId::from),
     }))
+}
+
+/// The reply of an exchange of this owner, unless it is deleted.
+pub async fn reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<TurnId>, StoreError> {
+    let id: Option<Uuid> =
+        on!(db, |pool| sqlx::query_scalar(REPLY).bind(owner.uuid()).bind(exchange.uuid()).fetch_optional(pool).await?);
+    Ok(id.map(TurnId::from))
 }
 
 /// The exchanges that these turns of this owner belong to, by turn; with them whether a reply is in thinking mode.

@@ -12,12 +12,14 @@ use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
 use crate::server::store::turn_blocks::{self, BlockOf};
 
 pub mod find;
+pub mod lineage;
 pub mod outline;
 pub mod read;
 pub mod span;
 pub mod tree;
 pub mod versions;
 
+pub use lineage::{Ancestor, lineage, tools_called};
 pub use read::{between, find, nodes_between, path, unfinished};
 pub use span::{Span, Spot, spans, spot, spot_by_ord};
 pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};

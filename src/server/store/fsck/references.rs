@@ -28,6 +28,12 @@ rules! {
     OWNER_OF_DRAFT: "R15", "drafts", "its chat is missing or of another owner",
         "SELECT d.chat_id FROM drafts d LEFT JOIN chats c ON c.id = d.chat_id \
          WHERE d.chat_id IS NOT NULL AND (c.id IS NULL OR c.owner_id <> d.owner_id)";
+    OWNER_OF_GRAFT: "R15", "grafts", "its owner is not its chat's, or its branch is in another chat",
+        "SELECT g.id FROM grafts g LEFT JOIN chats c ON c.id = g.chat_id LEFT JOIN branches b ON b.id = g.branch_id \
+         WHERE c.id IS NULL OR c.owner_id <> g.owner_id OR b.id IS NULL OR b.chat_id <> g.chat_id";
+    EXCHANGE_OF_GRAFT: "I14", "grafts", "the exchange of its newest step is missing or in another chat",
+        "SELECT g.id FROM grafts g LEFT JOIN exchanges e ON e.id = g.exchange_id \
+         WHERE g.exchange_id IS NOT NULL AND (e.id IS NULL OR e.chat_id <> g.chat_id)";
     CALL_OF_RESULT: "I7", "turn_blocks", "it is a tool result without a call before it",
         "SELECT r.id FROM turn_blocks r LEFT JOIN turn_blocks k ON k.id = r.parent_block_id \
          WHERE r.block_type = 'tool_result' \

@@ -71,6 +71,10 @@ pub fn ChatHeader(
                     <Icon name="search"/>
                     {words::FIND_IN_CHAT}
                 </a>
+                <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
+                    <Icon name="branch"/>
+                    {words::COMPARE}
+                </a>
                 <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
                     <Icon name="tool"/>
                     {words::CHAT_SETTINGS}

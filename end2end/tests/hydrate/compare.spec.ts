@@ -1,0 +1,77 @@
+// A path is asked again with another model while the chat is looked at, and both are compared: with the keyboard alone,
+// and with nothing in the way of anybody.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+import type { Page } from "@playwright/test";
+
+import { TEST_MODEL, begin, expectStatus, hydrated, latestReply, replies, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(`${AXE}; undefined`);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: { id: string; nodes: { target: unknown[] }[] }[] }> } };
+    const result = await axe.run({ resultTypes: ["violations"] });
+    return result.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")}`));
+  });
+}
+
+test("a path is asked again, grows in the open chat, and is compared with the old one", async ({ page, context, model }) => {
+  test.setTimeout(120_000);
+  await begin(page, "What is a tree?", TEST_MODEL);
+  (await model.next()).answer("A tall green plant.");
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "And a leaf?");
+  (await model.next()).answer("A green thing.");
+  await expectStatus(latestReply(page), "complete");
+
+  // With the keyboard alone from the chat's menu to the form.
+  await page.getByRole("button", { name: "More for this chat" }).focus();
+  await page.keyboard.press("Enter");
+  const link = page.getByRole("link", { name: "Compare branches" });
+  await link.focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Compare branches", level: 1 })).toBeVisible();
+  const again = page.getByRole("region", { name: "Ask this path again with another model" });
+  await again.getByLabel("Model").selectOption(TEST_MODEL);
+  await again.getByRole("button", { name: "Ask again" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Message 1 of 2 is being answered" })).toBeVisible();
+
+  // Somebody reads the new branch meanwhile.
+  const reader = await context.newPage();
+  await reader.goto((await page.getByRole("link", { name: "Open the new branch" }).getAttribute("href"))!);
+  await hydrated(reader);
+  (await model.next()).answer("A tall woody plant.");
+  const second = await model.next();
+  await expect(replies(reader)).toHaveCount(2);
+  await expect(textOf(replies(reader).first())).toHaveText("A tall woody plant.");
+  second.answer("A flat green thing.");
+  await expectStatus(latestReply(reader), "complete");
+  await expect(textOf(latestReply(reader))).toHaveText("A flat green thing.");
+  await reader.close();
+
+  await expect(page.getByRole("heading", { name: "All 2 messages were asked and answered" })).toBeVisible();
+  await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
+  const first = page.getByRole("article", { name: "Exchange 1" });
+  await expect(first.getByRole("heading", { name: "The same message on both sides" })).toBeVisible();
+  await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("green");
+  await expect(first.getByRole("group", { name: "Right" }).locator("ins")).toContainText("woody");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [390, 820, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect.soft(await violations(page), `${colorScheme}, ${width}`).toEqual([]);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
+    }
+  }
+  await page.getByRole("link", { name: "Swap sides" }).click();
+  await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("woody");
+  await first.getByRole("link", { name: "Open in the chat: exchange 1, right side" }).click();
+  await hydrated(page);
+  await expect(textOf(replies(page).first())).toHaveText("A tall green plant.");
+});

@@ -1,0 +1,45 @@
+// Two replies are compared and a path is asked again with nothing but links and forms.
+import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
+
+test("branches are compared, and a path is asked again, stopped, resumed and finished", async ({ page, model }) => {
+  test.setTimeout(120_000);
+  await page.goto("/");
+  await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(`openai/${MODEL}`);
+  await page.getByRole("textbox", { name: "Message" }).fill("What is a tree?");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  (await model.next()).answer("A tall green plant.");
+  const chat = new URL(page.url()).pathname;
+  await expect(page.getByText("A tall green plant.")).toBeVisible();
+
+  await page.goto(`${chat}/compare`);
+  await expect(page.getByText("This chat has only one branch so far.")).toBeVisible();
+  const again = page.getByRole("region", { name: "Ask this path again with another model" });
+  await again.getByLabel("Model").selectOption(`openai/${MODEL}`);
+  await again.getByRole("button", { name: "Ask again" }).click();
+  await expect(page.getByRole("heading", { name: "Message 1 of 1 is being answered" })).toBeVisible();
+  await model.next();
+  await page.getByRole("link", { name: "Open the new branch" }).click();
+  await page.getByRole("button", { name: "Stop reply" }).click();
+
+  await page.goto(`${chat}/compare`);
+  await page.getByRole("link", { name: new RegExp(MODEL) }).or(page.locator(".graft-list a")).first().click();
+  await expect(page.getByText("The last reply was stopped.")).toBeVisible();
+  await page.getByRole("button", { name: "Resume" }).click();
+  (await model.next()).answer("A tall woody plant.");
+  // The page looks again by itself.
+  await expect(page.getByRole("heading", { name: "The message was asked and answered" })).toBeVisible();
+  await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
+  const first = page.getByRole("article", { name: "Exchange 1" });
+  await expect(first.locator("del")).toContainText("green");
+  await expect(first.locator("ins")).toContainText("woody");
+
+  // Other branches are chosen with the form at the top.
+  const choose = page.getByRole("form", { name: "Branches to compare" });
+  const options = choose.getByLabel("Right").locator("option");
+  await expect(options).toHaveCount(3);
+  const value = await options.nth(1).getAttribute("value");
+  await choose.getByLabel("Right").selectOption(value!);
+  await choose.getByRole("button", { name: "Compare" }).click();
+  await expect(page.getByRole("region", { name: "Summary" })).toBeVisible();
+});

@@ -1,0 +1,170 @@
+//! One exchange of both sides: the messages, the replies with what they took, and their words with what differs marked
+//! as deleted and inserted text.
+
+use leptos::prelude::*;
+
+use super::said;
+use super::summary::{model, tools};
+use crate::domain::ChatId;
+use crate::server::service::compare::words::{Diff, SpanKind, Unit};
+use crate::server::service::compare::{ComparedPair, ComparedReply, Half};
+use crate::ui::erased::view;
+use crate::ui::words::spent;
+use crate::ui::words::transcript::{ending, took};
+
+pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
+    let (id, labelled) = (format!("exchange-{}", pair.number), format!("exchange-{}", pair.number));
+    let same_message = pair.message.as_ref().filter(|diff| {
+        let both = |half: &Option<Half>| half.as_ref().is_some_and(|half| half.message.is_some());
+        diff.is_same() && both(&pair.left) && both(&pair.right)
+    });
+    let shared = same_message.map(|diff| {
+        view! {
+            <div class="compare-shared">
+                <h4>{said::SAME_MESSAGE}</h4>
+                {words(diff, Only::Same)}
+            </div>
+        }
+    });
+    let note = pair.reply.as_ref().and_then(|diff| reply_note(pair, diff));
+    let note = note.map(|note| view! { <p class="hint">{note}</p> });
+    view! {
+        <article class="panel compare-pair" aria-labelledby=labelled>
+            <h3 id=id>{said::exchange(pair.number)}</h3>
+            {shared}
+            {note}
+            <div class="compare-sides">
+                {side(chat, pair, Only::Left, same_message.is_some())}
+                {side(chat, pair, Only::Right, same_message.is_some())}
+            </div>
+        </article>
+    }
+    .into_any()
+}
+
+/// Which text of a diff is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Only {
+    Left,
+    Right,
+    Same,
+}
+
+fn side(chat: ChatId, pair: &ComparedPair, only: Only, is_shared: bool) -> AnyView {
+    let (half, name) = match only {
+        Only::Left => (&pair.left, said::LEFT),
+        _ => (&pair.right, said::RIGHT),
+    };
+    let Some(half) = half else {
+        return view! {
+            <div class="compare-side" role="group" aria-label=name>
+                <p class="compare-name">{name}</p>
+                <p class="hint">{said::NOTHING_HERE}</p>
+            </div>
+        }
+        .into_any();
+    };
+    let message = match (&half.message, &pair.message) {
+        _ if is_shared => ().into_any(),
+        (Some(message), Some(diff)) => {
+            let attached = (!message.attachments.is_empty()).then(|| {
+                view! { <p class="hint">{message.attachments.join(", ")}</p> }
+            });
+            view! { <h4>{said::SAID}</h4> {words(diff, only)} {attached} }.into_any()
+        }
+        _ => view! { <p class="hint">{said::NO_MESSAGE}</p> }.into_any(),
+    };
+    let reply = match (&half.reply, &pair.reply) {
+        (Some(reply), Some(diff)) => replied(reply, diff, only),
+        _ => view! { <p class="hint">{said::NO_REPLY}</p> }.into_any(),
+    };
+    let turn = half.reply.as_ref().map(|reply| reply.turn_id);
+    let turn = turn.or(half.message.as_ref().map(|message| message.turn_id));
+    let open = turn.map(|turn| {
+        let which = said::of_exchange(pair.number, name);
+        view! {
+            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{said::OPEN_IN_CHAT}<span class="quiet">{which}</span></a>
+        }
+    });
+    view! {
+        <div class="compare-side" role="group" aria-label=name>
+            <p class="compare-name">{name} " " {open}</p>
+            {message}
+            {reply}
+        </div>
+    }
+    .into_any()
+}
+
+fn replied(reply: &ComparedReply, diff: &Diff, only: Only) -> AnyView {
+    let state = ending(reply.status).map(|word| view! { <span class="mark">{word}</span> " " });
+    let failure = reply.failure.as_ref().map(|failure| {
+        view! { <p class="problem" dir="auto">{failure.message.clone()}</p> }
+    });
+    let facts = [
+        spent::in_and_out(&reply.usage),
+        reply.cost.map(spent::cost),
+        reply.first_token_ms.map(|ms| format!("{} {}", said::FIRST, took(ms))),
+        reply.total_ms.map(|ms| format!("{} {}", said::WHOLE, took(ms))),
+        (!reply.tools.is_empty()).then(|| tools(&reply.tools)),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    view! {
+        <h4>{said::REPLIED} " " {state}</h4>
+        <p class="hint">{model(&reply.model)} {facts.into_iter().map(|fact| format!(" · {fact}")).collect_view()}</p>
+        {failure}
+        {words(diff, only)}
+    }
+    .into_any()
+}
+
+/// What to know before two replies are read.
+fn reply_note(pair: &ComparedPair, diff: &Diff) -> Option<String> {
+    let both = |half: &Option<Half>| half.as_ref().is_some_and(|half| half.reply.is_some());
+    if !(both(&pair.left) && both(&pair.right)) {
+        return None;
+    }
+    if diff.is_same() {
+        return Some(said::SAME_REPLY.to_owned());
+    }
+    let how = match diff.unit {
+        _ if !is_marked(diff) => Some(said::DIFFERENT),
+        Unit::Lines => Some(said::BY_LINES),
+        Unit::Words | Unit::Whole => None,
+    };
+    let percent = said::same(diff.same_percent);
+    Some(how.map_or(percent.clone(), |how| format!("{percent}. {how}")))
+}
+
+/// Marks in a text that is all different would only hide it.
+fn is_marked(diff: &Diff) -> bool {
+    diff.same_percent >= said::LITTLE
+}
+
+/// One of the two texts, with its own words marked.
+fn words(diff: &Diff, only: Only) -> AnyView {
+    let is_marked = is_marked(diff);
+    let spans: Vec<AnyView> = diff
+        .spans
+        .iter()
+        .filter_map(|span| {
+            let text = span.text.clone();
+            Some(match (span.kind, only) {
+                (SpanKind::Removed, Only::Right) | (SpanKind::Added, Only::Left) => return None,
+                (SpanKind::Removed, _) if is_marked => view! {
+                    <del><span class="quiet">{said::REMOVED}</span>{text}<span class="quiet">{said::END_OF_CHANGE}</span></del>
+                }
+                .into_any(),
+                (SpanKind::Added, _) if is_marked => view! {
+                    <ins><span class="quiet">{said::ADDED}</span>{text}<span class="quiet">{said::END_OF_CHANGE}</span></ins>
+                }
+                .into_any(),
+                _ => text.into_any(),
+            })
+        })
+        .collect();
+    if spans.is_empty() {
+        return view! { <p class="hint">{said::NO_TEXT}</p> }.into_any();
+    }
+    view! { <div class="compare-text" dir="auto">{spans.into_iter().collect_view()}</div> }.into_any()
+}

@@ -1,0 +1,82 @@
+//! What both sides used and took, as one table.
+
+use leptos::prelude::*;
+
+use super::said;
+use crate::domain::ChatId;
+use crate::server::service::compare::{Comparison, NamedLock, Side, ToolCount};
+use crate::ui::erased::view;
+use crate::ui::words::spent;
+use crate::ui::words::transcript::{number, took};
+
+/// The table of both sides.
+pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
+    let sides = [&comparison.left, &comparison.right];
+    let row = |name: &'static str, cell: &dyn Fn(&Side) -> AnyView| {
+        let cells = sides.map(cell);
+        let [left, right] = cells;
+        view! { <tr><th scope="row">{name}</th><td>{left}</td><td>{right}</td></tr> }.into_any()
+    };
+    let text = |text: String| text.into_any();
+    let count = |count: Option<u64>| count.map_or_else(|| spent::UNKNOWN.to_owned(), number);
+    let time = |ms: Option<u64>| ms.map_or_else(|| spent::UNKNOWN.to_owned(), took);
+    let has_tools = sides.iter().any(|side| !side.tools.is_empty());
+    view! {
+        <table class="compare-summary">
+            <caption class="quiet">{said::SUMMARY_TABLE}</caption>
+            <thead>
+                <tr>
+                    <td></td>
+                    <th scope="col">{said::LEFT}</th>
+                    <th scope="col">{said::RIGHT}</th>
+                </tr>
+            </thead>
+            <tbody>
+                {row(said::BRANCH, &|side| view! {
+                    <bdi>{side.branch.name.clone()}</bdi>
+                    " "
+                    <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{said::OPEN}</a>
+                }.into_any())}
+                {row(said::MODELS, &|side| models(side))}
+                {row(said::MESSAGES, &|side| text(side.messages.to_string()))}
+                {row(said::REPLIES, &|side| replies(side))}
+                {row(said::TOKENS_IN, &|side| text(count(side.usage.input_tokens)))}
+                {row(said::TOKENS_OUT, &|side| text(count(side.usage.output_tokens)))}
+                {row(said::COST, &|side| text(side.cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost)))}
+                {row(said::FIRST_WORDS, &|side| text(time(side.mean_first_token_ms)))}
+                {row(said::TOTAL_TIME, &|side| text(time(side.total_ms)))}
+                {has_tools.then(|| row(said::TOOLS, &|side| text(tools(&side.tools))))}
+            </tbody>
+        </table>
+    }
+    .into_any()
+}
+
+fn models(side: &Side) -> AnyView {
+    if side.is_ancestor {
+        return said::ENDS_HERE.into_any();
+    }
+    let names = side.locks.iter().map(|lock| view! { <li>{model(lock)}</li> }).collect_view();
+    view! { <ul class="plain-list">{names}</ul> }.into_any()
+}
+
+/// A model's name, and whose it is.
+pub(super) fn model(lock: &NamedLock) -> AnyView {
+    view! { <bdi>{lock.name.clone()}</bdi> " " <bdi class="hint">{lock.lock.provider.clone()}</bdi> }.into_any()
+}
+
+fn replies(side: &Side) -> AnyView {
+    let unfinished = (!side.unfinished.is_empty()).then(|| {
+        let words = said::unfinished(side.unfinished.iter().map(|(status, count)| (*status, *count)));
+        view! { " " <span class="mark">{words}</span> }
+    });
+    view! { {side.replies.to_string()} {unfinished} }.into_any()
+}
+
+pub(super) fn tools(tools: &[ToolCount]) -> String {
+    if tools.is_empty() {
+        return said::NO_TOOLS.to_owned();
+    }
+    let names: Vec<String> = tools.iter().map(|tool| said::calls(&tool.name, tool.calls)).collect();
+    names.join(", ")
+}

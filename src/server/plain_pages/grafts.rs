@@ -1,0 +1,103 @@
+//! A path that is asked again: how far it is, what stands in its way, and where it leads. While it runs the page is asked
+//! for again by itself.
+
+use leptos::prelude::*;
+
+use super::words::compare as said;
+use crate::domain::graft::GraftStatus;
+use crate::server::service::grafts::Grafted;
+use crate::ui::erased::view;
+use crate::ui::words::transcript::ending;
+
+/// The page of a graft.
+pub struct GraftPage<'a> {
+    pub grafted: &'a Grafted,
+    /// The name of the model for people.
+    pub model: &'a str,
+}
+
+impl GraftPage<'_> {
+    pub fn draw(&self) -> AnyView {
+        let graft = &self.grafted.graft;
+        let chat = graft.chat_id;
+        let progress = said::progress(graft.status, graft.asked, graft.messages.len());
+        let is_complete = self.grafted.reply.as_ref().is_none_or(|reply| ending(reply.status).is_none());
+        let answered = (graft.asked as usize).saturating_sub(usize::from(!is_complete));
+        let reason = graft.reason.map(|reason| view! { <p>{said::reason(reason)}</p> });
+        let detail = graft.detail.clone().map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
+        let what_now = match graft.status {
+            GraftStatus::Running => Some(said::REFRESHES),
+            GraftStatus::Paused => Some(said::ASK_AGAIN_HINT),
+            GraftStatus::Cancelled => Some(said::GONE_ON),
+            GraftStatus::Done => None,
+        };
+        let what_now = what_now.map(|words| view! { <p class="hint">{words}</p> });
+        view! {
+            <div class="compare">
+                <p><a href=format!("/c/{chat}/compare")>{said::TO_COMPARISON}</a></p>
+                <section class="panel" aria-labelledby="progress">
+                    <h2 id="progress">{progress.clone()}</h2>
+                    <p>
+                        <span dir="auto">{said::graft_of(&self.grafted.branch.name)}</span>
+                        " · "
+                        <bdi>{self.model.to_owned()}</bdi>
+                    </p>
+                    <progress aria-label=progress max=graft.messages.len().to_string() value=answered.to_string()></progress>
+                    {reason}
+                    {detail}
+                    {what_now}
+                    {self.ways()}
+                    {self.deeds()}
+                </section>
+            </div>
+        }
+    }
+
+    /// Where it leads.
+    fn ways(&self) -> AnyView {
+        let graft = &self.grafted.graft;
+        let chat = graft.chat_id;
+        let new = self.grafted.reply.as_ref().map(|reply| reply.id);
+        let old = graft.leaf_turn_id;
+        let both = new.zip(old).map(|(new, old)| {
+            let class = if graft.status == GraftStatus::Done { "button primary" } else { "button" };
+            let address = format!("/c/{chat}/compare?left={old}&right={new}");
+            view! { <a class=class href=address>{said::COMPARE_BOTH}</a> }
+        });
+        let new = new.map(|new| {
+            view! { <a class="button" href=format!("/c/{chat}?at={new}#latest")>{said::OPEN_NEW}</a> }
+        });
+        let old = old.map(|old| {
+            view! { <a class="button bare" href=format!("/c/{chat}?at={old}#latest")>{said::OPEN_OLD}</a> }
+        });
+        view! { <div class="deeds">{both}{new}{old}</div> }.into_any()
+    }
+
+    fn deeds(&self) -> AnyView {
+        let graft = &self.grafted.graft;
+        if graft.is_over() {
+            return ().into_any();
+        }
+        let id = graft.id.to_string();
+        let button = |action: &'static str, class: &'static str, words: &'static str| {
+            view! {
+                <form method="post" action=action>
+                    <input type="hidden" name="graft_id" value=id.clone()/>
+                    <button type="submit" class=class>{words}</button>
+                </form>
+            }
+        };
+        let resume =
+            (graft.status == GraftStatus::Paused).then(|| button("/forms/graft/resume", "button strong", said::RESUME));
+        view! {
+            <div class="deeds">{resume}{button("/forms/graft/cancel", "button danger", said::CANCEL)}</div>
+            <p class="hint">{said::CANCEL_HINT}</p>
+        }
+        .into_any()
+    }
+}
+
+/// The title of the page, and of the browser's tab.
+pub fn title() -> String {
+    said::GRAFT_TITLE.to_owned()
+}

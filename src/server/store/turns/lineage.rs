@@ -1,0 +1,110 @@
+//! The turns of a path without their blocks: what a whole path is measured by, however long it is.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::domain::{BranchId, ChatId, Content, Cost, Role, TurnId, TurnStatus, Usage, UserId, limits};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{UsageRow, from_json, inconsistent, place};
+
+/// From a leaf ($2) of this owner ($1) towards the root, at most $3 turns.
+macro_rules! upwards {
+    () => {
+        "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
+            SELECT t.id, t.prev_turn_id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
+            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+            UNION ALL \
+            SELECT t.id, t.prev_turn_id, path.step + 1 FROM path JOIN turns t ON t.id = path.prev_turn_id \
+            WHERE path.step < $3) "
+    };
+}
+
+sql! {
+    LINEAGE = concat!(upwards!(), "SELECT t.id, t.chat_id, t.branch_id, t.role, t.status, t.input_tokens, \
+        t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.reasoning_tokens, t.cost_micros, \
+        t.is_cost_estimated, t.created_at, t.completed_at, \
+        (SELECT MIN(g.first_token_at) FROM generations g WHERE g.turn_id = t.id) AS first_token_at \
+        FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
+    CALLS = concat!(upwards!(), "SELECT b.id, b.content FROM path JOIN turn_blocks b ON b.turn_id = path.id \
+        WHERE b.block_type = 'tool_use' ORDER BY path.step DESC, b.seq");
+}
+
+/// One turn of a path as it can be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ancestor {
+    pub id: TurnId,
+    pub chat_id: ChatId,
+    pub branch_id: BranchId,
+    pub role: Role,
+    pub status: TurnStatus,
+    pub usage: Usage,
+    pub cost: Option<Cost>,
+    pub created_at: DateTime<Utc>,
+    /// When the first of its provider calls gave its first words.
+    pub first_token_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct AncestorRow {
+    id: Uuid,
+    chat_id: Uuid,
+    branch_id: Uuid,
+    role: String,
+    status: String,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    is_cost_estimated: Option<bool>,
+    created_at: DateTime<Utc>,
+    completed_at: Option<DateTime<Utc>>,
+    first_token_at: Option<DateTime<Utc>>,
+}
+
+impl AncestorRow {
+    fn into_ancestor(self) -> Result<Ancestor, StoreError> {
+        let cost = |micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) };
+        Ok(Ancestor {
+            id: self.id.into(),
+            chat_id: self.chat_id.into(),
+            branch_id: self.branch_id.into(),
+            role: Role::parse(&self.role).ok_or_else(|| inconsistent("turns", "role", self.id, &self.role))?,
+            status: TurnStatus::parse(&self.status)
+                .ok_or_else(|| inconsistent("turns", "status", self.id, &self.status))?,
+            usage: self.usage.into(),
+            cost: self.cost_micros.map(cost),
+            created_at: self.created_at,
+            first_token_at: self.first_token_at,
+            completed_at: self.completed_at,
+        })
+    }
+}
+
+/// The path that ends at `leaf`, in the order root to leaf; empty when the owner has no such turn.
+pub async fn lineage(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Ancestor>, StoreError> {
+    let rows: Vec<AncestorRow> = on!(db, |pool| {
+        sqlx::query_as(LINEAGE)
+            .bind(owner.uuid())
+            .bind(leaf.uuid())
+            .bind(limits::TURNS_PER_CHAT)
+            .fetch_all(pool)
+            .await?
+    });
+    rows.into_iter().map(AncestorRow::into_ancestor).collect()
+}
+
+/// The names of the tools that the last `turns` turns of the path to `leaf` called, in their order.
+pub async fn tools_called(db: &Db, owner: UserId, leaf: TurnId, turns: usize) -> Result<Vec<String>, StoreError> {
+    let steps = i64::try_from(turns).unwrap_or(i64::MAX);
+    let rows: Vec<(Uuid, String)> = on!(db, |pool| {
+        sqlx::query_as(CALLS).bind(owner.uuid()).bind(leaf.uuid()).bind(steps).fetch_all(pool).await?
+    });
+    let mut names = Vec::with_capacity(rows.len());
+    for (id, content) in rows {
+        if let Content::ToolUse { tool_name, .. } = from_json(&content, "turn_blocks", "content", id)? {
+            names.push(tool_name);
+        }
+    }
+    Ok(names)
+}

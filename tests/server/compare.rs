@@ -1,0 +1,378 @@
+//! Two paths side by side, over HTTP: what the JSON and the page say, and what is refused.
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::tool::ToolSpec;
+use turnleaf::server::outbound::provider::ToolOutcome;
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+
+use crate::house::{answer, delta, finish, text};
+use crate::http_api::Api;
+
+struct Sent {
+    user: String,
+    reply: String,
+}
+
+async fn page(api: &Api, path: &str) -> (StatusCode, http::HeaderMap, String) {
+    let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+    let response = api.send(request).await;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, headers, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+/// Posts a form; gives where it leads.
+async fn post(api: &Api, path: &str, fields: &str) -> (StatusCode, String) {
+    let request = Request::builder()
+        .method("POST")
+        .uri(path)
+        .header("host", "127.0.0.1:3000")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Body::from(fields.to_owned()))
+        .unwrap();
+    let response = api.send(request).await;
+    let to = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+    (response.status(), to.unwrap_or_default())
+}
+
+async fn sent(api: &Api, path: &str, body: Value) -> Sent {
+    let (status, started) = api.call("POST", path, Some(body)).await;
+    assert_eq!(status, StatusCode::CREATED, "{started}");
+    let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
+    let sent = Sent { user: id("user_turn"), reply: id("assistant_turn") };
+    api.events(&sent.reply, &[]).await;
+    sent
+}
+
+async fn send(api: &Api, chat: &str, text: &str, after: Option<&Sent>) -> Sent {
+    let body = json!({ "text": text, "prev_turn_id": after.map(|sent| &sent.reply) });
+    sent(api, &format!("/api/chats/{chat}/turns"), body).await
+}
+
+async fn compared(api: &Api, chat: &str, left: &str, right: &str) -> (StatusCode, Value) {
+    api.call("GET", &format!("/api/chats/{chat}/compare?left={left}&right={right}"), None).await
+}
+
+/// A chat with a message and two replies to it, each gone on from: the left path is longer.
+async fn forked(api: &Api) -> (String, Sent, Sent, Sent) {
+    let chat = api.chat().await;
+    let first = send(api, &chat, "What is a tree?", None).await;
+    let left = send(api, &chat, "And a leaf?", Some(&first)).await;
+    let left_end = send(api, &chat, "Thanks", Some(&left)).await;
+    let right = sent(api, &format!("/api/turns/{}/retry", first.reply), json!({ "model": "model-b" })).await;
+    let right_end = send(api, &chat, "And a root?", Some(&right)).await;
+    (chat, first, left_end, right_end)
+}
+
+fn five() -> [Answer; 5] {
+    ["A tall green plant.", "A green thing.", "Bye.", "A tall woody plant.", "It drinks."]
+        .map(|word| answer([text(word)]))
+}
+
+#[tokio::test]
+async fn exchanges_stand_side_by_side_from_the_common_turn_on_with_what_they_took() {
+    let api = Api::new(five()).await;
+    let (chat, first, left, right) = forked(&api).await;
+    let (status, found) = compared(&api, &chat, &left.reply, &right.reply).await;
+    assert_eq!(status, StatusCode::OK, "{found}");
+    assert_eq!((&found["common_turn_id"], &found["common_turns"]), (&json!(first.user), &json!(1)));
+    assert_eq!((&found["total"], &found["next_skip"]), (&json!(3), &Value::Null));
+    let side = |side: &str| {
+        let side = &found[side];
+        json!([
+            side["leaf_turn_id"],
+            side["branch"]["model"],
+            side["messages"],
+            side["replies"],
+            side["is_ancestor"],
+            side["usage"]["input_tokens"],
+            side["usage"]["output_tokens"],
+            side["tools"],
+            side["unfinished"]
+        ])
+    };
+    assert_eq!(side("left"), json!([left.reply, "model-a", 2, 3, false, 21, 15, [], {}]));
+    assert_eq!(side("right"), json!([right.reply, "model-b", 1, 2, false, 14, 10, [], {}]));
+    assert_eq!(found["right"]["locks"][0]["model"], "model-b");
+    assert!(found["left"]["total_ms"].is_u64() && found["left"]["mean_first_token_ms"].is_u64(), "{found}");
+    let pairs = found["pairs"].as_array().unwrap();
+    assert_eq!(pairs.iter().map(|pair| &pair["number"]).collect::<Vec<_>>(), [1, 2, 3]);
+    // Two replies to one message.
+    assert_eq!((&pairs[0]["message"], &pairs[0]["left"]["message"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        pairs[0]["reply"]["spans"],
+        json!([
+            { "kind": "same", "text": "A tall " }, { "kind": "removed", "text": "green" },
+            { "kind": "added", "text": "woody" }, { "kind": "same", "text": " plant." },
+        ])
+    );
+    assert_eq!(pairs[1]["message"]["spans"][0], json!({ "kind": "same", "text": "And a " }));
+    assert_eq!((&pairs[2]["right"], &pairs[2]["left"]["message"]["turn_id"]), (&Value::Null, &json!(left.user)));
+    assert_eq!(
+        pairs[2]["reply"],
+        json!({ "unit": "words", "same_percent": 0, "spans": [{ "kind": "removed", "text": "Bye." }] })
+    );
+    let reply = &pairs[0]["right"]["reply"];
+    assert_eq!((&reply["model"]["model"], &reply["status"]), (&json!("model-b"), &json!("complete")));
+    assert!(reply["first_token_ms"].as_u64() <= reply["total_ms"].as_u64());
+
+    // Page by page the same pairs.
+    let base = format!("/api/chats/{chat}/compare?left={}&right={}", left.reply, right.reply);
+    let mut paged = Vec::new();
+    let mut next = Some(0);
+    while let Some(skip) = next {
+        let (_, part) = api.call("GET", &format!("{base}&limit=1&skip={skip}"), None).await;
+        paged.extend(part["pairs"].as_array().unwrap().clone());
+        next = part["next_skip"].as_u64();
+    }
+    assert_eq!(&paged, pairs);
+    let (status, beyond) = api.call("GET", &format!("{base}&skip=99"), None).await;
+    assert_eq!((status, &beyond["pairs"], &beyond["next_skip"]), (StatusCode::OK, &json!([]), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_turn_above_the_other_and_paths_with_nothing_in_common_are_compared_too() {
+    let api = Api::new(five()).await;
+    let (chat, first, left, _) = forked(&api).await;
+    let (_, found) = compared(&api, &chat, &left.reply, &first.reply).await;
+    assert_eq!((&found["common_turn_id"], &found["right"]["is_ancestor"]), (&json!(first.reply), &json!(true)));
+    assert_eq!((&found["total"], &found["pairs"][0]["right"]), (&json!(2), &Value::Null));
+
+    let edited = format!("/api/turns/{}/edit", first.user);
+    let (status, started) = api.call("POST", &edited, Some(json!({ "text": "What is a bush?" }))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    // It waits for its first words for ever: there is nothing of it yet.
+    let other = started["assistant_turn"]["id"].as_str().unwrap();
+    let (status, found) = compared(&api, &chat, &left.reply, other).await;
+    assert_eq!((status, &found["common_turn_id"], &found["common_turns"]), (StatusCode::OK, &Value::Null, &json!(0)));
+    assert_eq!(found["right"]["unfinished"], json!({ "pending": 1 }));
+    assert_eq!((&found["right"]["total_ms"], &found["right"]["cost"]), (&Value::Null, &Value::Null));
+    assert_eq!(found["pairs"][0]["right"]["reply"]["status"], "pending");
+    let (_, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={other}", left.reply)).await;
+    assert!(html.contains("nothing in common") && html.contains("in progress"), "{html}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_compared_is_refused_with_its_field() {
+    let api = Api::new(five()).await;
+    let (chat, first, left, right) = forked(&api).await;
+    let other_chat = api.chat().await;
+    let other = api.call("POST", &format!("/api/chats/{other_chat}/turns"), Some(json!({ "text": "x" }))).await.1;
+    let other = other["user_turn"]["id"].as_str().unwrap();
+    let random = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    let (left, right) = (left.reply.as_str(), right.reply.as_str());
+    for (a, b, status, field) in [
+        (left, left, StatusCode::UNPROCESSABLE_ENTITY, json!("right")),
+        (other, right, StatusCode::UNPROCESSABLE_ENTITY, json!("left")),
+        (left, other, StatusCode::UNPROCESSABLE_ENTITY, json!("right")),
+        (left, random, StatusCode::NOT_FOUND, Value::Null),
+        (random, right, StatusCode::NOT_FOUND, Value::Null),
+        (left, "1", StatusCode::BAD_REQUEST, json!("right")),
+    ] {
+        let (found, problem) = compared(&api, &chat, a, b).await;
+        assert_eq!((found, &problem["field"]), (status, &field), "{a} {b}: {problem}");
+    }
+    for query in [
+        "left=",
+        &format!("left={left}"),
+        &format!("left={left}&right={right}&limit=0"),
+        &format!("left={left}&right={right}&limit=101"),
+        &format!("left={left}&right={right}&skip=-1"),
+        &format!("left={left}&right={right}&more=1"),
+    ] {
+        let (status, problem) = api.call("GET", &format!("/api/chats/{chat}/compare?{query}"), None).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{query}: {problem}");
+    }
+    assert_eq!(compared(&api, random, left, right).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(compared(&api, &other_chat, left, right).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={left}&right={left}")).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html.contains("Choose two different branches.") && html.contains("<select"), "{html}");
+    assert_eq!(page(&api, &format!("/c/{chat}/compare?left=1&right={left}")).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(page(&api, &format!("/c/{random}/compare")).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(page(&api, &format!("/c/{chat}/compare?left=&right=")).await.0, StatusCode::OK);
+    // A user turn is an end like any other.
+    assert_eq!(compared(&api, &chat, &first.user, right).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_page_shows_both_sides_without_a_script_and_leads_on() {
+    let api = Api::new(five()).await;
+    let (chat, first, left, right) = forked(&api).await;
+    let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", left.reply, right.reply)).await;
+    assert_eq!(status, StatusCode::OK);
+    for part in [
+        "<h2 id=\"summary\">Summary</h2>".to_owned(),
+        "<th scope=\"row\">Tokens in</th><td>21</td><td>14</td>".to_owned(),
+        format!("/c/{chat}/compare?left={}&amp;right={}\" class=\"button\">Swap sides", right.reply, left.reply),
+        format!("href=\"/c/{chat}?at={}\" class=\"no-print\">Open the last common message", first.user),
+        format!("at={}\"", left.reply),
+        "A tall <del><span class=\"quiet\">only left: </span>green<span class=\"quiet\"> (end)</span></del> plant."
+            .to_owned(),
+        "A tall <ins><span class=\"quiet\">only right: </span>woody<span class=\"quiet\"> (end)</span></ins> plant."
+            .to_owned(),
+        "This side has nothing here.".to_owned(),
+        "action=\"/forms/graft\"".to_owned(),
+        format!("<option value=\"{}\" selected>", left.reply),
+    ] {
+        assert!(html.contains(&part), "{part}\n{html}");
+    }
+    assert!(!html.contains("<script") && !html.contains("style=\""), "{html}");
+    let (_, _, chosen) = page(&api, &format!("/c/{chat}/compare")).await;
+    assert!(chosen.contains("Choose a branch") && !chosen.contains("Summary"), "{chosen}");
+}
+
+#[tokio::test]
+async fn no_text_of_a_chat_becomes_markup() {
+    let hostile = "</div><script>alert(1)</script><img src=x onerror=alert(1)>";
+    let api = Api::new([answer([text(hostile)]), answer([text("fine")])]).await;
+    let chat = api.chat().await;
+    let first = send(&api, &chat, hostile, None).await;
+    let other = sent(&api, &format!("/api/turns/{}/retry", first.reply), json!({ "model": hostile })).await;
+    api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "title": hostile }))).await;
+    let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", first.reply, other.reply)).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(html.contains("&lt;script&gt;") && !html.contains("<script") && !html.contains("<img"), "{html}");
+}
+
+#[tokio::test]
+async fn tools_are_named_and_counted() {
+    let calls = |n: usize| {
+        let call = |at: usize| json!({ "index": at, "id": format!("c{at}"), "function": { "name": "look_up", "arguments": "{}" } });
+        let steps = (0..n).map(|at| delta(json!({ "tool_calls": [call(at)] })));
+        Answer::Stream(steps.chain(finish("tool_calls")).collect::<Vec<Step>>())
+    };
+    let spec = ToolSpec { name: "look_up".into(), description: String::new(), parameters: json!({}) };
+    let script = [calls(3), answer([text("three")]), answer([text("none")])];
+    let provider = Scripted::new("scripted", script)
+        .with_tools(vec![spec], |_, _| Some(ToolOutcome { result: json!("ok"), is_error: false }));
+    let api = Api::of(provider).await;
+    let chat = api.chat().await;
+    let first = send(&api, &chat, "count", None).await;
+    let other = sent(&api, &format!("/api/turns/{}/retry", first.reply), json!({})).await;
+    let (_, found) = compared(&api, &chat, &first.reply, &other.reply).await;
+    let expected = json!([{ "name": "look_up", "calls": 3 }]);
+    assert_eq!((&found["left"]["tools"], &found["right"]["tools"]), (&expected, &json!([])));
+    assert_eq!(found["pairs"][0]["left"]["reply"]["tools"], expected);
+    let (_, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", first.reply, other.reply)).await;
+    assert!(html.contains("<th scope=\"row\">Tools called</th><td>look_up × 3</td><td>none</td>"), "{html}");
+}
+
+#[tokio::test]
+async fn a_path_is_asked_again_over_http_and_its_page_leads_to_the_comparison() {
+    let api = Api::new(["a", "b", "x", "y"].map(|word| answer([text(word)]))).await;
+    let chat = api.chat().await;
+    let first = send(&api, &chat, "one", None).await;
+    let leaf = send(&api, &chat, "two", Some(&first)).await;
+    let body =
+        json!({ "leaf_turn_id": leaf.reply, "provider": "scripted", "model": "model-b", "client_request_id": "g" });
+    let (status, begun) = api.call("POST", &format!("/api/chats/{chat}/grafts"), Some(body.clone())).await;
+    assert_eq!(status, StatusCode::CREATED, "{begun}");
+    assert_eq!(
+        (&begun["branch"]["model"], &begun["graft"]["messages"]),
+        (&json!("model-b"), &json!([first.user, leaf.user]))
+    );
+    let id = begun["graft"]["id"].as_str().unwrap();
+    let (status, again) = api.call("POST", &format!("/api/chats/{chat}/grafts"), Some(body)).await;
+    assert_eq!((status, &again["graft"]["id"]), (StatusCode::OK, &begun["graft"]["id"]));
+    let done = loop {
+        let (status, seen) = api.call("GET", &format!("/api/grafts/{id}"), None).await;
+        assert_eq!(status, StatusCode::OK);
+        if seen["graft"]["status"] != "running" {
+            break seen;
+        }
+        api.events(seen["reply_turn_id"].as_str().unwrap(), &[]).await;
+    };
+    assert_eq!(
+        (&done["graft"]["status"], &done["graft"]["asked"], &done["reply_status"]),
+        (&json!("done"), &json!(2), &json!("complete"))
+    );
+    let (_, listed) = api.call("GET", &format!("/api/chats/{chat}/grafts"), None).await;
+    assert_eq!(listed[0]["id"], id);
+    let (status, headers, html) = page(&api, &format!("/c/{chat}/grafts/{id}")).await;
+    assert_eq!((status, headers.get("refresh")), (StatusCode::OK, None));
+    let reply = done["reply_turn_id"].as_str().unwrap();
+    assert!(html.contains(&format!("/c/{chat}/compare?left={}&amp;right={reply}", leaf.reply)), "{html}");
+    assert!(html.contains("All 2 messages were asked and answered") && !html.contains("/forms/graft"), "{html}");
+    let (_, found) = compared(&api, &chat, &leaf.reply, reply).await;
+    assert_eq!(found["pairs"][1]["message"]["same_percent"], 100);
+    let (status, problem) = api.call("POST", &format!("/api/grafts/{id}/resume"), None).await;
+    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("graft_not_paused")));
+    let (status, cancelled) = api.call("POST", &format!("/api/grafts/{id}/cancel"), None).await;
+    assert_eq!((status, &cancelled["graft"]["status"]), (StatusCode::OK, &json!("done")));
+    let random = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+    for path in [format!("/api/grafts/{random}"), "/api/grafts/1".into(), format!("/api/chats/{random}/grafts")] {
+        assert_eq!(api.call("GET", &path, None).await.0, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(page(&api, &format!("/c/{random}/grafts/{id}")).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn forms_begin_cancel_and_resume_a_graft_and_say_what_is_refused() {
+    let hang = Answer::Stream(vec![text("half"), Step::Hang]);
+    let api = Api::new([answer([text("a")]), hang, answer([text("x")])]).await;
+    let chat = api.chat().await;
+    let first = send(&api, &chat, "one", None).await;
+    let fields = format!(
+        "chat_id={chat}&leaf_turn_id={}&from_turn_id=&model=scripted%2Fmodel-b&client_request_id=f",
+        first.reply
+    );
+    let (status, to) = post(&api, "/forms/graft", &fields).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let id = to.strip_prefix(&format!("/c/{chat}/grafts/")).unwrap().to_owned();
+    assert_eq!(post(&api, "/forms/graft", &fields).await.1, to, "sent twice, begun once");
+    let (_, headers, html) = page(&api, &to).await;
+    assert_eq!(headers["refresh"], "3");
+    assert!(html.contains("Message 1 of 1 is being answered") && html.contains("/forms/graft/cancel"), "{html}");
+    let (_, _, html) = page(&api, &format!("/c/{chat}/compare")).await;
+    assert!(html.contains(&format!("/c/{chat}/grafts/{id}")), "{html}");
+
+    let (_, seen) = api.call("GET", &format!("/api/grafts/{id}"), None).await;
+    let reply = seen["reply_turn_id"].as_str().unwrap().to_owned();
+    api.call("POST", &format!("/api/turns/{reply}/stop"), None).await;
+    let paused = loop {
+        let (_, _, html) = page(&api, &to).await;
+        if !html.contains("is being answered") {
+            break html;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(paused.contains("The last reply was stopped.") && paused.contains("/forms/graft/resume"), "{paused}");
+    assert_eq!(post(&api, "/forms/graft/resume", &format!("graft_id={id}")).await, (StatusCode::SEE_OTHER, to.clone()));
+    let (_, refused) = post(&api, "/forms/graft/resume", &format!("graft_id={id}")).await;
+    assert_eq!(refused, format!("{to}?refused=not_paused"));
+    assert!(page(&api, &refused).await.2.contains("This is not paused any more."));
+    post(&api, "/forms/graft/cancel", &format!("graft_id={id}")).await;
+
+    let (_, back) = post(
+        &api,
+        "/forms/graft",
+        &format!("chat_id={chat}&leaf_turn_id={}&model=nobody%2Fx&next=https%3A%2F%2Fcanary.test", first.reply),
+    )
+    .await;
+    assert_eq!(back, format!("/c/{chat}/compare?refused=model"));
+    assert!(page(&api, &back).await.2.contains("This model cannot be used here."));
+    let fields = format!("chat_id={chat}&leaf_turn_id={0}&from_turn_id={0}&model=scripted%2Fmodel-b", first.reply);
+    assert!(post(&api, "/forms/graft", &fields).await.1.ends_with("refused=nothing_to_ask"));
+}
+
+#[tokio::test]
+async fn a_page_of_very_long_texts_ends_sooner() {
+    let api = Api::new((0..6).map(|_| answer([text("a")]))).await;
+    let chat = api.chat().await;
+    let long = "𝄞".repeat(262_000);
+    let mut last: Option<Sent> = None;
+    let first = send(&api, &chat, "short", None).await;
+    for _ in 0..5 {
+        last = Some(send(&api, &chat, &long, Some(last.as_ref().unwrap_or(&first))).await);
+    }
+    let last = last.unwrap();
+    let (status, found) = compared(&api, &chat, &first.reply, &last.reply).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(
+        (&found["total"], found["pairs"].as_array().unwrap().len(), &found["next_skip"]),
+        (&json!(5), 4, &json!(4))
+    );
+}
