@@ -25,7 +25,8 @@ async function begin(page: Page, model: ModelServer): Promise<void> {
   await answered(page, model, "a1");
 }
 
-test("a message is edited on a page of its own, and its versions are links", async ({ page, model }) => {
+test("a message is edited on a page of its own, and its versions are links", async ({ page, model, watch }) => {
+  watch.expect(/status of 422/);
   await begin(page, model);
   await users(page).first().getByRole("button", { name: "Edit your message" }).click();
   const box = page.getByRole("textbox", { name: /Message/ });

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use leptos_router::hooks::{use_location, use_navigate, use_params_map, use_query_map};
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
@@ -19,7 +19,7 @@ use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Side, Started, TurnView};
 use crate::browser::{focus, media};
 use crate::domain::{Chat, ChatId, TurnId};
-use crate::ui::chats::Chats;
+use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
@@ -248,7 +248,12 @@ fn title_of(chat: &Chat) -> Signal<String> {
 /// the tree, a reply to go on from, or Back.
 fn follow_address(state: ChatState, beside: Beside, take: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
     let asked = at_in_address();
+    let path = use_location().pathname;
     let show = move |_, now: Asked| {
+        // Another chat's address is that chat's.
+        if path.get_untracked() != chat_path(chat_id) {
+            return;
+        }
         // What was just sent is on screen already.
         if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
             return;

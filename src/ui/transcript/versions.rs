@@ -5,8 +5,9 @@ use leptos::prelude::*;
 
 use super::turn_actions::click_by_space;
 use super::turn_heading::{TurnTime, article_id};
-use crate::api::view::VersionView;
+use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
+use crate::domain::chat::first_words;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
@@ -18,7 +19,7 @@ use crate::ui::words::transcript as words;
 #[component]
 pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
-    let known = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), view.versions.clone())));
+    let known = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), versions_now(view))));
     live(move || {
         let (chat, siblings, versions) = known.get();
         let (number, count) = place_among(&siblings, id).filter(|(_, count)| *count > 1)?;
@@ -59,6 +60,19 @@ pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
             </div>
         })
     })
+}
+
+/// The list as it was sent, but for the version on screen: it may have been written meanwhile.
+fn versions_now(view: &TurnView) -> Vec<VersionView> {
+    let mut versions = view.versions.clone();
+    if let Some(here) = versions.iter_mut().find(|version| version.turn_id == view.turn.id) {
+        here.status = view.turn.status;
+        here.model = view.turn.model_used.clone();
+        if here.words.is_empty() && view.turn.status.is_terminal() {
+            here.words = first_words(&view.turn.content_text(), 60);
+        }
+    }
+    versions
 }
 
 /// The way from the version on screen to another one.
