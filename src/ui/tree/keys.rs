@@ -39,6 +39,8 @@ pub fn step(rows: &[TreeRow], at: usize, key: &str, typed: &str) -> Option<Step>
         },
         "ArrowLeft" if row.is_open == Some(true) => Step::Toggle,
         "ArrowLeft" => rows[..at].iter().rposition(|above| above.level < row.level).map_or(Step::Stay, Step::To),
+        // A space between two words that are typed.
+        " " if !typed.is_empty() => find(rows, at, key, typed).map_or(Step::Stay, Step::To),
         "Enter" | " " if row.folded.is_some() => Step::Toggle,
         "Enter" | " " => Step::Show,
         "*" => Step::OpenSiblings,
@@ -136,6 +138,7 @@ mod tests {
             (1, "e", "b", Step::To(2)),
             (0, "C", "", Step::To(4)),
             (4, "a", "", Step::To(0)),
+            (0, " ", "banana", Step::Stay),
             (0, "x", "", Step::Stay),
         ];
         for (at, key, typed, expected) in table {

@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use leptos::attr::custom::custom_attribute;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
@@ -67,7 +68,7 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
         }
     };
     let mark = said::mark(row.mark).map(|(sign, word)| {
-        view! { <span class="tree-mark" data-mark=word>{sign}" "{word}</span> }
+        view! { " "<span class="tree-mark" data-mark=word>{sign}" "{word}</span> }
     });
     let more = row.folded.is_none().then(|| {
         view! {
@@ -85,12 +86,12 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let current = if row.is_leaf { Some("location") } else { row.is_on_path.then_some("true") };
     view! {
         <div
+            {..custom_attribute("aria-level", row.level.to_string())}
             id=id
             class="tree-row"
             class:is-hit=row.is_hit
             role="treeitem"
             aria-label=all
-            attr:aria-level=row.level.to_string()
             aria-posinset=row.place.0.to_string()
             aria-setsize=row.place.1.to_string()
             aria-expanded=row.is_open.map(|open| open.to_string())
@@ -102,11 +103,12 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
             {twisty.unwrap_or_else(|| view! { <span class="tree-twisty"></span> })}
             <Icon name=icon/>
             {words}
-            {row.version.map(|version| view! { <span class="tree-version">{said::version(version)}</span> })}
+            {row.version.map(|version| view! { " "<span class="tree-version">{said::version(version)}</span> })}
             {mark}
-            {row.model.map(|model| view! { <bdi class="tree-model">{model}</bdi> })}
-            {row.label.map(|label| view! { <bdi class="tree-label">{label}</bdi> })}
+            {row.model.map(|model| view! { " "<bdi class="tree-model">{model}</bdi> })}
+            {row.label.map(|label| view! { " "<bdi class="tree-label">{label}</bdi> })}
             {(row.hidden > 0 && row.folded.is_none()).then(|| view! {
+                " "
                 <span class="tree-hidden">{said::more(row.hidden)}</span>
             })}
             {more}

@@ -185,7 +185,8 @@ impl TreeState {
         });
         let Some(asked) = asked else { return };
         event.prevent_default();
-        if key.chars().count() == 1 && key != " " && key != "*" {
+        let is_letter = key.chars().count() == 1 && key != "*";
+        if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
             self.remember(&key);
         }
         match asked {
