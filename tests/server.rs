@@ -36,6 +36,8 @@ mod http_api;
 mod kept_responses;
 #[path = "server/once.rs"]
 mod once;
+#[path = "server/openapi.rs"]
+mod openapi;
 #[path = "server/parameters.rs"]
 mod parameters;
 #[path = "server/providers.rs"]

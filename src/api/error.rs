@@ -2,13 +2,14 @@
 //! function. Not for failed replies: those are `domain::Failure`, part of the turn.
 
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::api::json::Json;
+use crate::domain::reader::{Members, apart, unknown};
 
 /// Why a server function did not do what was asked. The words are for people; none carries a cause from inside the
 /// server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ApiError {
     /// Nobody is signed in.
@@ -43,6 +44,26 @@ pub enum ApiError {
     /// A fault of the server. The reference finds it in the server's log.
     #[error("Something went wrong on this server. Reference: {reference}")]
     Internal { reference: String },
+}
+
+fn error(error: &Members<'_>) -> Result<ApiError, serde_json::Error> {
+    Ok(match error.word("code")? {
+        "unauthenticated" => ApiError::Unauthenticated,
+        "not_found" => ApiError::NotFound,
+        "invalid" => ApiError::Invalid { field: error.get("field")?, reason: error.get("reason")? },
+        "conflict" => ApiError::Conflict { code: error.get("reason")?, message: error.get("message")? },
+        "too_many" => ApiError::TooMany { retry_after_s: error.get("retry_after_s")? },
+        "too_large" => ApiError::TooLarge,
+        "unavailable" => ApiError::Unavailable { message: error.get("message")? },
+        "internal" => ApiError::Internal { reference: error.get("reference")? },
+        other => return Err(unknown(other)),
+    })
+}
+
+impl<'de> Deserialize<'de> for ApiError {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        apart(from, error)
+    }
 }
 
 impl FromServerFnError for ApiError {

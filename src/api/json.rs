@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};
 
+use crate::domain::reader;
+
 /// JSON for server functions ([`Call`]) and for resources.
 pub struct Json;
 
@@ -21,7 +23,7 @@ pub type Call = Post<Json>;
 /// # Errors
 /// The text is no JSON, or not of this shape.
 pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
-    T::deserialize(value(text)?)
+    reader::read(&value(text)?)
 }
 
 /// Not generic, so that the parser exists once.

@@ -4,9 +4,10 @@
 pub mod tree;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::provider::Model;
+use crate::domain::reader::{Members, apart, unknown};
 use crate::domain::{BlockId, Branch, Chat, ChatId, Lock, Thinking, Turn, TurnId, TurnStatus};
 
 /// A turn as the transcript draws it.
@@ -158,7 +159,7 @@ pub struct ChatGlance {
 }
 
 /// Something the page says above the composer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Notice {
     /// No provider is configured; only the demo answers.
@@ -167,6 +168,21 @@ pub enum Notice {
     FoundLocally { name: String, address: String },
     /// The branch's model cannot be used any more; the chat can only go on in a new branch.
     ModelUnavailable { lock: Lock },
+}
+
+fn notice(notice: &Members<'_>) -> Result<Notice, serde_json::Error> {
+    Ok(match notice.word("kind")? {
+        "nothing_configured" => Notice::NothingConfigured,
+        "found_locally" => Notice::FoundLocally { name: notice.get("name")?, address: notice.get("address")? },
+        "model_unavailable" => Notice::ModelUnavailable { lock: notice.get("lock")? },
+        other => return Err(unknown(other)),
+    })
+}
+
+impl<'de> Deserialize<'de> for Notice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        apart(from, notice)
+    }
 }
 
 /// What is written but not sent.

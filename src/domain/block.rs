@@ -2,13 +2,17 @@
 //! `segment`.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Error, Map, Value};
 
 use crate::id::{BlockId, GenerationId};
+use crate::reader::{Members, unknown};
+
+mod schema;
 
 /// Who wrote a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     User,
@@ -18,7 +22,7 @@ pub enum Author {
 }
 
 /// How far a block is. Only the newest non-tool block of a turn may be `Open` (domain.md I6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockState {
     Open,
@@ -28,7 +32,7 @@ pub enum BlockState {
 }
 
 /// How far a tool call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     Pending,
@@ -47,7 +51,7 @@ impl ToolStatus {
 }
 
 /// What a block holds, by type. A type this version does not know is kept as it came, in its place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
     Text {
@@ -161,8 +165,67 @@ impl Content {
     }
 }
 
+/// Content of a type that this version knows, in the shape that it knows.
+fn known(content: &Members<'_>) -> Result<Content, Error> {
+    Ok(match content.word("type")? {
+        "text" => Content::Text { text: content.get("text")?, is_error: content.get_or_default("is_error")? },
+        "thinking" => Content::Thinking {
+            thinking: content.get("thinking")?,
+            signature: content.get_or_default("signature")?,
+            redacted: content.get_or_default("redacted")?,
+            title: content.get_or_default("title")?,
+            duration_ms: content.get_or_default("duration_ms")?,
+        },
+        "thinking_signature" => Content::ThinkingSignature {
+            signature: content.get("signature")?,
+            attaches_to: content.get_or_default("for")?,
+        },
+        "tool_use" => Content::ToolUse {
+            tool_use_id: content.get("tool_use_id")?,
+            tool_name: content.get("tool_name")?,
+            arguments: content.get_or_default("arguments")?,
+            arguments_raw: content.get_or_default("arguments_raw")?,
+            status: content.get("status")?,
+            duration_ms: content.get_or_default("duration_ms")?,
+        },
+        "tool_result" => Content::ToolResult {
+            tool_use_id: content.get("tool_use_id")?,
+            tool_name: content.get("tool_name")?,
+            result: content.get("result")?,
+            success: content.get("success")?,
+            is_error: content.get("is_error")?,
+            metadata: content.get_or_default("metadata")?,
+        },
+        "image" => Content::Image { blob: content.get("blob")?, mime: content.get("mime")?, alt: content.get("alt")? },
+        "reference" => Content::Reference {
+            ref_id: content.get("ref_id")?,
+            ref_type: content.get("ref_type")?,
+            version_timestamp: content.get_or_default("version_timestamp")?,
+        },
+        "partial_reference" => Content::PartialReference {
+            ref_id: content.get("ref_id")?,
+            ref_type: content.get("ref_type")?,
+            version_timestamp: content.get_or_default("version_timestamp")?,
+            selection_start: content.get("selection_start")?,
+            selection_end: content.get("selection_end")?,
+        },
+        other => return Err(unknown(other)),
+    })
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        match (known(&Members(&value)), value) {
+            (Ok(content), _) => Ok(content),
+            (Err(_), Value::Object(map)) => Ok(Self::Other(map)),
+            (Err(error), _) => Err(D::Error::custom(error)),
+        }
+    }
+}
+
 /// One typed piece of a turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Block {
     pub id: BlockId,
     /// Place in the turn, from 0 and dense.

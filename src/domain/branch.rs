@@ -7,7 +7,7 @@ use crate::id::{BranchId, ChatId, TurnId};
 use crate::tool::ToolSpec;
 
 /// Why a branch exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Root,
@@ -20,7 +20,7 @@ pub enum Origin {
 }
 
 /// The provider and model that a branch keeps for life.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Lock {
     pub provider: String,
     pub model: String,
@@ -34,7 +34,7 @@ impl Lock {
 
 /// How earlier reasoning goes back to a model that signs it (providers.md 3.6). None of them blanks reasoning that had
 /// text: the API refuses that.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextPolicy {
     /// Reasoning is asked for with its text and goes back unchanged.
@@ -58,7 +58,7 @@ pub struct Frozen {
 }
 
 /// A lineage of turns. Its lock never changes after it is made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Branch {
     pub id: BranchId,
     pub chat_id: ChatId,

@@ -10,7 +10,7 @@ use crate::exchange::Thinking;
 use crate::provider::Reasoning;
 
 /// The values that are taken, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Range<T> {
     pub least: T,
     /// Absent where no upper bound is known.
@@ -44,7 +44,7 @@ impl<T: fmt::Display> fmt::Display for Range<T> {
 }
 
 /// A parameter's bounds by whether the model thinks. Absent means: not taken then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Takes<T> {
     pub plain: Option<T>,
     pub thinking: Option<T>,
@@ -75,7 +75,7 @@ impl<T: Copy> Takes<T> {
 }
 
 /// What a model takes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Capabilities {
     pub reasoning: Reasoning,
     /// The levels that make a difference, from the least; `Off` only where thinking can be switched off. Empty where

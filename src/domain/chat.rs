@@ -9,10 +9,11 @@ use crate::id::{BranchId, ChatId, TurnId, UserId};
 use crate::limits;
 
 /// A chat without its turns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Chat {
     pub id: ChatId,
     #[serde(skip_serializing)]
+    #[schema(ignore)]
     #[serde(default = "nobody")]
     pub owner_id: UserId,
     /// Empty until the first message names it.
@@ -35,7 +36,7 @@ fn nobody() -> UserId {
 }
 
 /// What a chat asks of models unless a turn says otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ChatSettings {
     #[serde(default)]
     pub params: Params,

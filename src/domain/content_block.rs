@@ -9,7 +9,7 @@ use crate::block::{Author, Block, BlockState, Content};
 use crate::id::{BlockId, ChatId, TurnId};
 
 /// One block as such clients see it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ContentBlock {
     pub id: BlockId,
     pub chat_session_id: ChatId,
@@ -22,10 +22,12 @@ pub struct ContentBlock {
     pub block_type: String,
     pub author: Author,
     /// By type: `{text}`, `{tool_name, arguments, status}`, `{tool_name, result, success}`, with what else there is.
+    #[schema(value_type = Object)]
     pub content: Map<String, Value>,
     /// The call that a result answers.
     pub parent_block_id: Option<BlockId>,
     /// `streaming` is true while the block grows.
+    #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
     pub created_at: DateTime<Utc>,
 }

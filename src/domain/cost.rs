@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a turn cost, or everything of a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Cost {
     /// Millionths of a US dollar.
     pub micros: u64,
@@ -13,7 +13,7 @@ pub struct Cost {
 }
 
 /// Where the cost of one provider call comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostBasis {
     /// The provider said it in its answer.

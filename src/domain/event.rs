@@ -2,18 +2,20 @@
 //! shape for both, so there is no second format to keep in step. Not for applying them: that is `fold`.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Error, Map, Value};
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BlockId, GenerationId};
+use crate::reader::{Members, unknown};
 use crate::turn::{Attempt, TurnStatus};
 use crate::usage::Usage;
 
 /// A fact about a running reply. Numbered from 1 without gaps within its turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The turn moved to another state. Its last move is in `TurnEnd`.
@@ -112,6 +114,60 @@ impl Event {
     /// what exists is published after its commit (reliability.md 1.3 rule 5).
     pub fn is_growth(&self) -> bool {
         matches!(self, Self::BlockDelta { .. })
+    }
+}
+
+/// An event that this version knows, in the shape that it knows.
+fn known(event: &Members<'_>) -> Result<Event, Error> {
+    Ok(match event.word("type")? {
+        "turn_status" => Event::TurnStatus { status: event.get("status")?, at: event.get_or_default("at")? },
+        "generation_start" => Event::GenerationStart {
+            generation_id: event.get("generation_id")?,
+            step: event.get("step")?,
+            provider: event.get("provider")?,
+            model: event.get("model")?,
+        },
+        "model_returned" => Event::ModelReturned { model: event.get("model")? },
+        "attempt" => Event::Attempt(event.whole()?),
+        "block_start" => Event::BlockStart { block: event.get("block")? },
+        "block_delta" => Event::BlockDelta { block_id: event.get("block_id")?, text: event.get("text")? },
+        "block_update" => Event::BlockUpdate {
+            block_id: event.get("block_id")?,
+            status: event.get("status")?,
+            duration_ms: event.get_or_default("duration_ms")?,
+        },
+        "block_end" => Event::BlockEnd {
+            block_id: event.get("block_id")?,
+            state: event.get("state")?,
+            content: event.get_or_default("content")?,
+        },
+        "usage" => Event::Usage { generation_id: event.get("generation_id")?, usage: event.get("usage")? },
+        "error" => Event::Error(event.whole()?),
+        "turn_end" => Event::TurnEnd {
+            status: event.get("status")?,
+            usage: event.get("usage")?,
+            cost: event.get_or_default("cost")?,
+            at: event.get_or_default("at")?,
+        },
+        other => return Err(unknown(other)),
+    })
+}
+
+impl TryFrom<Value> for Event {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Self, Error> {
+        match (known(&Members(&value)), value) {
+            (Ok(event), _) => Ok(event),
+            (Err(_), Value::Object(map)) => Ok(Self::Unknown(map)),
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::try_from(Value::deserialize(from)?).map_err(D::Error::custom)
     }
 }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The reason codes of a failed reply (ux.md 8, reliability.md 1.5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     ProviderUnreachable,
@@ -41,7 +41,7 @@ pub enum FailureKind {
 }
 
 /// Why a reply failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Failure {
     pub kind: FailureKind,
     /// One sentence for the person, without secrets.

@@ -1,13 +1,16 @@
 //! Frames: what travels to a follower of a turn. Shared by the server that writes them and the browser that reads them.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Error, Value};
 
 use crate::event::Event;
 use crate::id::{BlockId, TurnId};
+use crate::reader::{Members, apart, read, unknown};
 use crate::turn::Turn;
 
 /// One line of a turn's event stream. SSE carries `seq` as `id: <turn>:<seq>`, NDJSON inside the object.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "nearly every frame is an event, and a frame lives for one call")]
 pub enum Frame {
@@ -22,7 +25,7 @@ pub enum Frame {
 }
 
 /// What is said outside the journal: it has no number and is not replayed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Signal {
     /// The follower's cursor means nothing here; this replaces all it has.
@@ -37,6 +40,38 @@ pub enum Signal {
     Heartbeat {
         now: chrono::DateTime<chrono::Utc>,
     },
+}
+
+/// An event is what belongs to a turn and has a number.
+fn frame(mut value: Value) -> Result<Frame, Error> {
+    let mut take = |name| value.as_object_mut().and_then(|members| members.shift_remove(name));
+    match (take("turn_id"), take("seq")) {
+        (Some(turn_id), Some(seq)) => {
+            Ok(Frame::Event { turn_id: read(&turn_id)?, seq: read(&seq)?, event: Event::try_from(value)? })
+        }
+        _ => signal(&Members(&value)).map(Frame::Other),
+    }
+}
+
+impl<'de> Deserialize<'de> for Frame {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        frame(Value::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+fn signal(signal: &Members<'_>) -> Result<Signal, Error> {
+    Ok(match signal.word("type")? {
+        "snapshot" => Signal::Snapshot { turn: signal.get("turn")? },
+        "markup" => Signal::Markup { block_id: signal.get("block_id")?, parts: signal.get("parts")? },
+        "heartbeat" => Signal::Heartbeat { now: signal.get("now")? },
+        other => return Err(unknown(other)),
+    })
+}
+
+impl<'de> Deserialize<'de> for Signal {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        apart(from, signal)
+    }
 }
 
 impl Frame {

@@ -11,7 +11,7 @@ use crate::id::{BranchId, ChatId, ExchangeId, GraftId, TurnId};
 use crate::turn::TurnStatus;
 
 /// How far a graft is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GraftStatus {
     /// A message is being answered; the next one follows by itself.
@@ -25,7 +25,7 @@ pub enum GraftStatus {
 }
 
 /// Why a graft waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
     ReplyFailed,
@@ -44,7 +44,7 @@ pub enum PauseReason {
 }
 
 /// A plan of messages to ask again, and how far it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Graft {
     pub id: GraftId,
     pub chat_id: ChatId,

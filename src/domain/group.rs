@@ -16,7 +16,7 @@ use crate::segment::{Item, Segment, segments_where};
 use crate::turn::{Role, Turn, TurnStatus};
 
 /// One group of a path.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Group {
     UserMessageGroup {
@@ -44,7 +44,7 @@ pub enum Group {
 }
 
 /// What a person or the system said.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Said {
     pub turn_id: TurnId,
     /// All of its text.
@@ -54,7 +54,7 @@ pub struct Said {
 }
 
 /// One thing of the timeline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct TimelineItem {
     /// Of the block; of the first one where several were merged.
     pub id: BlockId,
@@ -65,7 +65,7 @@ pub struct TimelineItem {
 }
 
 /// What a thing of the timeline is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum What {
     Think {
@@ -99,7 +99,7 @@ pub enum What {
 }
 
 /// What a tool answered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ToolAnswer {
     pub id: BlockId,
     pub result: Value,
@@ -107,7 +107,7 @@ pub struct ToolAnswer {
 }
 
 /// Where items belong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Placed {
     ReasoningBlock { items: Vec<usize>, tool_calls: usize, title: Option<String>, duration: Option<u64> },

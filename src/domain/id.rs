@@ -25,7 +25,8 @@ pub fn parse_uuid(text: &str) -> Result<Uuid, ParseIdError> {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
+        #[schema(value_type = String, format = "uuid", pattern = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
         #[serde(transparent)]
         pub struct $name(Uuid);
 

@@ -27,6 +27,7 @@ pub mod message;
 pub mod needle;
 pub mod notice;
 pub mod provider;
+pub mod reader;
 pub mod repair;
 pub mod sample;
 pub mod segment;

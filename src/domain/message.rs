@@ -10,7 +10,7 @@ use crate::id::{BlockId, ChatId, TurnId};
 use crate::turn::{Role, Turn};
 
 /// A turn as one message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Message {
     pub id: TurnId,
     pub chat_session_id: ChatId,
@@ -22,7 +22,7 @@ pub struct Message {
 }
 
 /// A tool call with its answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AgentAction {
     pub id: BlockId,
     pub message_id: TurnId,

@@ -6,7 +6,7 @@ use crate::branch::Lock;
 use crate::exchange::Thinking;
 
 /// Whether a model reasons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reasoning {
     /// It has no reasoning to ask for.
@@ -18,7 +18,7 @@ pub enum Reasoning {
 }
 
 /// A model that can be chosen, as the menus and `GET /api/models` show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Model {
     #[serde(flatten)]
     pub lock: Lock,

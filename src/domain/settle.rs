@@ -12,7 +12,7 @@ use crate::failure::Invalid;
 use crate::provider::{Reasoning, is_thinking_mode};
 
 /// Something that was asked for and is not sent, or not as it was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct NotSent {
     /// As in [`Params`].
     pub param: String,

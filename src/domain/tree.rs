@@ -16,7 +16,7 @@ use crate::turn::{Role, TurnStatus};
 pub mod compact;
 
 /// One turn's place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Node {
     pub id: TurnId,
     #[serde(rename = "prev_turn_id")]

@@ -10,7 +10,7 @@ use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::usage::Usage;
 
 /// Whose turn it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     User,
@@ -19,7 +19,7 @@ pub enum Role {
 }
 
 /// How far a turn is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
     /// Stored; the provider has not been heard of yet.
@@ -107,7 +107,7 @@ impl Role {
 }
 
 /// One node of the tree with its blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Turn {
     pub id: TurnId,
     pub chat_id: ChatId,
@@ -146,7 +146,7 @@ pub struct Turn {
 }
 
 /// An automatic retry, shown while it waits ("Attempt 2 of 3").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Attempt {
     /// The attempt that comes next, from 2.
     pub number: u32,

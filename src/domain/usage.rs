@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// together are the provider's own total, and how much of the model's context the call filled.
 ///
 /// Of a reply that was cut off they are what the provider had counted by then.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Usage {
     /// Everything the model read: the whole prompt, whether a cache had to do with it or not, and what the provider's own
     /// tools put before the model on the way.

@@ -22,6 +22,7 @@ pub mod host;
 mod idempotency;
 pub mod json;
 mod json_shape;
+mod openapi;
 pub mod path_id;
 mod plain_page;
 pub mod problem;

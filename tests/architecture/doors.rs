@@ -97,6 +97,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("two_face", &["markup"]),
     ("unicode_segmentation", &["service"]),
     ("url", &["platform"]),
+    ("utoipa", &["domain", "http", "service", "store"]),
     ("uuid", BOTH),
     ("wasm_bindgen", &["browser", "root"]),
     ("wasm_bindgen_futures", &["browser"]),

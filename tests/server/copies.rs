@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::TurnId;
 use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::Db;
@@ -50,7 +51,8 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
         // A version that is not on the path stays behind.
         say(house, chat, first.assistant_turn.id, "aside", Wanted::default()).await;
         let paid = || async {
-            let (from, to) = (Utc::now() - TimeDelta::days(1), Utc::now() + TimeDelta::days(1));
+            let now = SystemClock.now();
+            let (from, to) = (now - TimeDelta::days(1), now + TimeDelta::days(1));
             spending::sums(&house.db, house.owner, (from, to), Grouping::Model).await.unwrap()
         };
         let before = paid().await;
@@ -172,7 +174,7 @@ async fn grow(house: &House, first: &Started, times: i64) -> TurnId {
         (exchange.id, exchange.client_request_id) = (ids::mint(), None);
         let mut pair: Vec<Turn> = Vec::new();
         for model in &models {
-            let ord = chats::take_ord(&mut tx, house.owner, first.chat.id, Utc::now()).await.unwrap().unwrap();
+            let ord = chats::take_ord(&mut tx, house.owner, first.chat.id, SystemClock.now()).await.unwrap().unwrap();
             let mut turn = Turn { id: ids::mint(), ord, depth: prev.depth + 1, ..model.clone() };
             (turn.prev_turn_id, turn.exchange_id, turn.last_event_seq) = (Some(prev.id), exchange.id, 0);
             for block in &mut turn.blocks {

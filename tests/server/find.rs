@@ -72,7 +72,7 @@ async fn what_cannot_be_looked_for_is_refused_by_name() {
     }
     for path in [
         format!("/api/chats/{STRANGE}/find?q=a"),
-        format!("/api/chats/1/find?q=a"),
+        "/api/chats/1/find?q=a".to_owned(),
         format!("/api/chats/{chat}/find?q=a&leaf={STRANGE}"),
         format!("/api/chats/{other}/find?q=a&leaf={reply}"),
     ] {

@@ -48,7 +48,7 @@ enum Command {
     },
     /// Run every check and every test, or the named parts of them.
     Test {
-        /// fmt, unit, clippy, deny, front, xtask, peers, end2end
+        /// fmt, unit, clippy, deny, front, xtask, api, peers, end2end
         parts: Vec<String>,
     },
     /// What can be checked without running: format, lints of both sides, licences, architecture.

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check and every test, part by part, with a table at the end. A part that fails does not keep
 //! the next from being run, unless that one needs what the first should have made.
 
+mod api;
 pub mod browser;
 mod peers;
 
@@ -20,13 +21,14 @@ struct Part {
     work: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part { name: "fmt", work: check::format },
     Part { name: "unit", work: unit },
     Part { name: "clippy", work: clippy },
     Part { name: "deny", work: check::deny },
     Part { name: "front", work: front },
     Part { name: "xtask", work: commands },
+    Part { name: "api", work: api::run },
     Part { name: "peers", work: peers::run },
     Part { name: "end2end", work: end2end },
 ];

@@ -75,9 +75,15 @@ pub(super) fn header() -> f64 {
     let padding = || {
         let root = document()?.document_element()?;
         let style = window()?.get_computed_style(&root).ok()??;
-        style.get_property_value("scroll-padding-top").ok()?.strip_suffix("px")?.parse().ok()
+        pixels(&style.get_property_value("scroll-padding-top").ok()?)
     };
     padding().unwrap_or(0.0)
+}
+
+/// A length in a style. The browser reads it: Rust's reader of fractions is a table of 10 KB that does not compress, and
+/// so is its writer.
+pub(super) fn pixels(length: &str) -> Option<f64> {
+    Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
 }
 
 fn is_still() -> bool {

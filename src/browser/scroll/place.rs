@@ -36,7 +36,7 @@ pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32
     let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
-        Some((id.to_owned(), offset.parse::<f64>().ok()?))
+        Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
     });
     let missing = kept.as_ref().map(|(id, _)| id.clone());
     let (list_id, key) = (list_id.to_owned(), key.to_owned());
@@ -95,7 +95,7 @@ fn save() {
         }
         let seen = if is_following() { None } else { first_seen(&open.list_id) };
         let _ = match seen {
-            Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round())),
+            Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round() as i32)),
             None => storage.remove_item(&open.key),
         };
     });

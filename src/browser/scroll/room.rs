@@ -4,7 +4,7 @@ use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use super::page::{ease, element, follow, go, header, metrics, with};
+use super::page::{ease, element, follow, go, header, metrics, pixels, with};
 
 pub(super) fn to_sent(id: &str) {
     with(|watch| watch.sent = Some(id.to_owned()));
@@ -27,13 +27,12 @@ pub(super) fn keep() {
         return;
     };
     let style = list.style();
-    let before: f64 =
-        style.get_property_value("--room").ok().and_then(|room| room.strip_suffix("px")?.parse().ok()).unwrap_or(0.0);
+    let before = style.get_property_value("--room").ok().and_then(|room| pixels(&room)).unwrap_or(0.0);
     let wanted = element(&sent).map_or(0.0, |turn| {
         let top = turn.get_bounding_client_rect().top() + now.top - header();
         (top + now.view - (now.height - before)).max(0.0)
     });
     if (wanted - before).abs() >= 1.0 {
-        let _ = style.set_property("--room", &format!("{}px", wanted.round()));
+        let _ = style.set_property("--room", &format!("{}px", wanted.round() as i64));
     }
 }

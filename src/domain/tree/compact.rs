@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const NOBODY: i64 = -1;
 
 /// A chat's tree by the places (`ord`) of its turns.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Compact {
     /// The chat's revision that this is of.
     pub rev: i64,

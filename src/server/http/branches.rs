@@ -19,7 +19,7 @@ use crate::server::service::outline::ListedBranch;
 use crate::server::service::usage::Sum;
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewBranchBody {
     name: Option<String>,
@@ -30,7 +30,7 @@ pub struct NewBranchBody {
     client_request_id: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchPatch {
     name: Option<String>,
@@ -53,7 +53,7 @@ pub struct ListedBody {
 }
 
 /// A branch with what it says in every request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct BranchBody {
     #[serde(flatten)]
     branch: Branch,

@@ -17,13 +17,15 @@ use crate::server::app::App;
 use crate::server::service::chats::{ChatChange, NewChat};
 use crate::server::service::usage::Sum;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ChatListed {
     id: ChatId,
     title: String,
@@ -31,7 +33,7 @@ pub struct ChatListed {
     running: bool,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewChatBody {
     #[serde(default)]
@@ -45,7 +47,7 @@ pub struct NewChatBody {
     client_request_id: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChatPatch {
     title: Option<String>,
@@ -53,14 +55,14 @@ pub struct ChatPatch {
     params: Option<Params>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LastViewed {
     turn_id: TurnId,
 }
 
 /// A chat with its branches.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ChatBody {
     #[serde(flatten)]
     chat: Chat,

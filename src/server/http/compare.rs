@@ -19,13 +19,16 @@ use crate::server::platform::ids;
 use crate::server::service::ServiceError;
 use crate::server::service::compare::{Compare, Comparison};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct CompareQuery {
     left: TurnId,
     right: TurnId,
     #[serde(default)]
+    #[param(maximum = 50000)]
     skip: usize,
+    #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
 }
 

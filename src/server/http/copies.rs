@@ -13,7 +13,7 @@ use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCopy {
     /// The reply that the copy ends with.
@@ -21,8 +21,8 @@ pub struct NewCopy {
     client_request_id: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct CopyBody {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct CopyBody {
     chat: Chat,
     branch: Branch,
     /// The copy of the reply that was named.

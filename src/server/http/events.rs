@@ -26,7 +26,8 @@ use crate::server::app::App;
 use crate::server::markup::block_markup;
 use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct EventsQuery {
     /// Events after this number; `Last-Event-ID` goes before it.

@@ -16,17 +16,20 @@ use crate::server::app::App;
 use crate::server::plain_pages::find::FindPage;
 use crate::server::service::find::{Found, Hit};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct FindQuery {
+    #[param(min_length = 1, max_length = 256, pattern = r"\S")]
     q: String,
     /// The turn that the path ends with; without it, the path that the chat opens at.
     leaf: Option<TurnId>,
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
 /// What was found, root side first.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct FoundBody {
     /// How many turns have the words; `hits` are the newest of them.
     total: u32,
@@ -35,7 +38,7 @@ pub struct FoundBody {
     hits: Vec<HitBody>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 struct HitBody {
     turn_id: TurnId,
     role: Role,

@@ -24,7 +24,7 @@ use crate::server::service::grafts::{Grafted, NewGraft};
 /// How often the page of a running graft is asked for again, seconds.
 const AGAIN_AFTER: &str = "3";
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGraftBody {
     from_turn_id: Option<TurnId>,
@@ -37,7 +37,7 @@ pub struct NewGraftBody {
 }
 
 /// A graft as it stands.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct GraftBody {
     graft: Graft,
     branch: Branch,

@@ -90,6 +90,10 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The body is not UTF-8."))?;
     json_shape::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
+    // A list would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(Invalid::new("", "must be an object").into());
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();

@@ -19,7 +19,7 @@ use crate::server::app::App;
 use crate::server::service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
 
 /// What a body says of a connection. No `Debug`: it holds a key.
-#[derive(Deserialize)]
+#[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderBody {
     id: Option<String>,
@@ -61,7 +61,7 @@ impl From<ProviderBody> for ProviderChange {
 }
 
 /// A connection with what its owner should know of the change.
-#[derive(Serialize)]
+#[derive(Serialize, utoipa::ToSchema)]
 pub struct ChangedBody {
     #[serde(flatten)]
     provider: ProviderView,
@@ -74,14 +74,16 @@ impl From<Changed> for ChangedBody {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ModelsQuery {
     /// `1` lists hidden models too.
+    #[param(minimum = 0, maximum = 1)]
     all: Option<u8>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultBody {
     provider: String,
@@ -117,7 +119,8 @@ pub async fn change(
     Json(body): Json<ProviderBody>,
 ) -> Result<Json<ChangedBody>, Problem> {
     if body.client_request_id.is_some() {
-        return Err(Invalid::new("client_request_id", "goes with a new connection").into());
+        let invalid = Invalid::new("client_request_id", "goes with a new connection");
+        return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: chats name it")));
@@ -143,7 +146,7 @@ pub async fn test(
 }
 
 /// A model with what it takes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ModelBody {
     #[serde(flatten)]
     model: Model,

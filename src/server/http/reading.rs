@@ -68,7 +68,7 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Side {
     Before,
@@ -76,32 +76,43 @@ enum Side {
     Both,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct TurnsQuery {
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     from: Option<Named>,
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<Named>,
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
+    #[param(inline)]
     direction: Option<Side>,
     #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = Option<bool>)]
     strict: bool,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct GroupsQuery {
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<Named>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct PageQuery {
     skip: Option<u32>,
+    #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<Named>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TurnsBody {
     turns: Vec<Turn>,
     anchor_id: Option<TurnId>,
@@ -113,19 +124,19 @@ pub struct TurnsBody {
     chat_rev: i64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct GroupsBody {
     groups: Vec<Group>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct BlocksBody {
     blocks: Vec<ContentBlock>,
     total: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct MessagesBody {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct MessagesBody {
     messages: Vec<Message>,
     total: u64,
 }

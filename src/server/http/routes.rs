@@ -7,14 +7,14 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, providers, reading,
-    settings, site_pages, socket, tree, tree_pages, turn_pages, turns, usage,
+    branches, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, openapi, providers,
+    reading, settings, site_pages, socket, tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
 /// The whole server as one service, behind its shell.
 pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
-    let socket = socket::from_our_own_pages(get(socket::open), config.public_origin.as_deref());
+    let origin = config.public_origin.as_deref();
     let api = Router::new()
         .route("/api/chats", get(chats::list).post(chats::create))
         .route("/api/chats/{id}", get(chats::show).patch(chats::change).delete(chats::delete))
@@ -28,7 +28,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/blocks", get(reading::blocks))
         .route("/api/chats/{id}/messages", get(reading::messages))
         .route("/api/chats/{id}/find", get(find::show))
-        .route("/api/chats/{id}/ws", socket)
+        .route("/api/chats/{id}/ws", socket::from_our_own_pages(get(socket::open), origin))
         .route("/api/turns/{id}", get(turns::show))
         .route("/api/turns/{id}/siblings", get(tree::siblings))
         .route("/api/chats/{id}/branches", get(branches::list).post(branches::create))
@@ -50,6 +50,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/graft", post(grafts::begin))
         .route("/forms/graft/cancel", post(grafts::cancel_form))
         .route("/forms/graft/resume", post(grafts::resume_form))
+        .route("/api/openapi.json", get(openapi::show))
+        .route("/api/docs", get(openapi::page))
         .route("/api/models", get(providers::models))
         .route("/api/models/default", put(providers::set_default).delete(providers::clear_default))
         .route("/api/providers", get(providers::list).post(providers::create))

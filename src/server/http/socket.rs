@@ -6,7 +6,6 @@
 //! like any other message, and the connection goes on there.
 
 mod connection;
-mod content_block;
 mod encoder;
 mod said;
 
@@ -32,7 +31,8 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 
 /// Which path, and from where on.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct SocketQuery {
     /// A turn of the path; it goes on below as the chat would open there. Without it, as the chat opens.

@@ -17,13 +17,15 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::service::reading::Shape;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct TreeQuery {
+    #[param(inline)]
     format: Option<Format>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Format {
     Full,
@@ -31,26 +33,26 @@ enum Format {
 }
 
 /// The default form: nothing but ids, so that a thousand turns stay below 100 KB.
-#[derive(Debug, Serialize)]
-struct TreeBody {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct TreeBody {
     rev: i64,
     nodes: Vec<TreeNode>,
 }
 
-#[derive(Debug, Serialize)]
-struct TreeNode {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct TreeNode {
     id: TurnId,
     prev_turn_id: Option<TurnId>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathBody {
     turn_id: TurnId,
     /// Root first, the turn itself last.
     path: Vec<Node>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct SiblingsBody {
     turn_id: TurnId,
     /// Oldest first, the turn itself included.

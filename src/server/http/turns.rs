@@ -17,7 +17,7 @@ use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started};
 
 /// What a client may say when it sends a message.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTurn {
     content: Option<Vec<MessageBlock>>,
@@ -33,7 +33,7 @@ pub struct NewTurn {
 }
 
 /// A message in other words.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
     content: Option<Vec<MessageBlock>>,
@@ -47,7 +47,7 @@ pub struct Edit {
 }
 
 /// What may differ in another reply to the same message.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
     provider: Option<String>,
@@ -57,8 +57,8 @@ pub struct Retry {
     client_request_id: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct StartedBody {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct StartedBody {
     exchange: Exchange,
     user_turn: Turn,
     assistant_turn: Turn,

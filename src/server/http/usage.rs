@@ -20,20 +20,24 @@ use crate::server::plain_pages::usage::{By, UsagePage};
 use crate::server::service::usage::{Grouping, Period, Sum};
 
 /// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
     from: Option<NaiveDate>,
     to: Option<NaiveDate>,
+    #[param(inline)]
     group: Option<Group>,
     /// The chat whose branches are told apart.
     chat_id: Option<ChatId>,
+    #[param(inline)]
     format: Option<Format>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Group {
+#[schema(as = UsageGroup)]
+pub enum Group {
     Day,
     Model,
     Provider,
@@ -41,16 +45,16 @@ enum Group {
     Branch,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Format {
+pub enum Format {
     Json,
     Csv,
 }
 
 /// The answer in JSON.
-#[derive(Debug, Serialize)]
-struct UsageBody {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct UsageBody {
     from: NaiveDate,
     to: NaiveDate,
     group: Group,

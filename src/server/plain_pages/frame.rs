@@ -33,18 +33,20 @@ pub struct Page {
 pub enum Section {
     Providers,
     Usage,
+    Api,
     /// A chat's own settings: reached from the chat, not from the list.
     Chat,
 }
 
 impl Section {
-    pub const ALL: [Self; 2] = [Self::Providers, Self::Usage];
+    pub const ALL: [Self; 3] = [Self::Providers, Self::Usage, Self::Api];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
         match self {
             Self::Providers => "/settings/providers",
             Self::Usage => "/usage",
+            Self::Api => "/api/docs",
             Self::Chat => "/",
         }
     }
@@ -54,6 +56,7 @@ impl Section {
         match self {
             Self::Providers => words::PROVIDERS,
             Self::Usage => words::USAGE,
+            Self::Api => words::API,
             Self::Chat => words::CHAT_SETTINGS,
         }
     }

@@ -1,5 +1,6 @@
 //! What the plain pages say in English, beside the words that they share with the application (`ui::words`).
 
+pub mod api;
 pub mod compare;
 pub mod providers;
 pub mod tree;
@@ -9,6 +10,7 @@ pub const BACK: &str = "Chats";
 pub const SKIP: &str = "Skip to the content";
 pub const PROVIDERS: &str = "Providers";
 pub const USAGE: &str = "Usage";
+pub const API: &str = "API";
 pub const OPTIONAL: &str = "optional";
 
 // A chat's settings.

@@ -21,9 +21,10 @@ use crate::server::store::turns::Ancestor;
 use crate::server::store::{branches, turns};
 
 /// Two paths of a chat, and one page of their exchanges.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Comparison {
     #[serde(skip)]
+    #[schema(ignore)]
     pub chat: Chat,
     pub chat_id: ChatId,
     /// The last turn that both paths share; null when they have different roots.
@@ -42,7 +43,8 @@ pub struct Comparison {
 }
 
 /// One path, behind the common turn.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+#[schema(as = ComparedSide)]
 pub struct Side {
     pub leaf_turn_id: TurnId,
     /// The branch of the leaf, with its lock.
@@ -54,6 +56,7 @@ pub struct Side {
     pub messages: usize,
     pub replies: usize,
     /// Replies that are not complete, by status.
+    #[schema(value_type = BTreeMap<String, usize>)]
     pub unfinished: BTreeMap<&'static str, usize>,
     pub usage: Usage,
     /// Null where the cost of any reply is unknown.
@@ -66,7 +69,7 @@ pub struct Side {
 }
 
 /// A lock with its model's name for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct NamedLock {
     #[serde(flatten)]
     pub lock: Lock,
@@ -74,14 +77,14 @@ pub struct NamedLock {
 }
 
 /// How often a tool was called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolCount {
     pub name: String,
     pub calls: usize,
 }
 
 /// The exchanges at one place of both paths.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedPair {
     /// From 1, counted behind the common turn.
     pub number: usize,
@@ -94,13 +97,13 @@ pub struct ComparedPair {
 }
 
 /// One side of a pair.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Half {
     pub message: Option<ComparedMessage>,
     pub reply: Option<ComparedReply>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedMessage {
     pub turn_id: TurnId,
     /// The types of its blocks that are no text, such as images.
@@ -108,7 +111,7 @@ pub struct ComparedMessage {
 }
 
 /// What answers a message; of several turns in a row, all of them together.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedReply {
     /// The last of the turns.
     pub turn_id: TurnId,

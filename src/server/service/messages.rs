@@ -15,7 +15,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// A block as a client may write it in a user turn. Other types join with their features.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MessageBlock {
     Text { text: String },

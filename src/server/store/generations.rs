@@ -48,7 +48,7 @@ sql! {
 }
 
 /// How far a generation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GenerationStatus {
     Running,
@@ -58,7 +58,7 @@ pub enum GenerationStatus {
 }
 
 /// What the raw bytes of a response are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RawKind {
     SseEvents,
@@ -108,7 +108,7 @@ pub struct GenerationEnd {
 }
 
 /// A stored provider call, without its bodies.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Generation {
     pub id: GenerationId,
     pub turn_id: TurnId,

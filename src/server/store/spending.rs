@@ -74,7 +74,7 @@ pub enum Grouping {
 }
 
 /// One sum. Of the fields before `generations`, those of the grouping are set.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Sum {
     /// `YYYY-MM-DD`
     #[serde(skip_serializing_if = "Option::is_none")]

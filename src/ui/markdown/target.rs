@@ -40,7 +40,7 @@ impl Target {
         if address.len() > 254 || local.is_empty() || !local.bytes().all(fits) || !is_name(domain) {
             return None;
         }
-        Some(Self { href: format!("mailto:{address}"), host: domain.to_lowercase() })
+        Some(Self { href: format!("mailto:{address}"), host: in_lower_case(domain) })
     }
 
     /// Whether it is a page, not a mailbox.
@@ -81,7 +81,12 @@ fn host_of(authority: &str) -> Option<String> {
         Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
         None => is_name(host),
     };
-    (port_fits && host_fits).then(|| host.to_lowercase())
+    (port_fits && host_fits).then(|| in_lower_case(host))
+}
+
+/// Letter by letter, as names of hosts are: a sigma at the end of a Greek word is no exception there.
+fn in_lower_case(host: &str) -> String {
+    host.chars().flat_map(char::to_lowercase).collect()
 }
 
 /// A name of labels joined by single dots; letters of any script, digits, hyphens and underscores. A dot may end it.

@@ -1,6 +1,6 @@
 //! A turn's heading: whose turn it is, for those who listen or jump from heading to heading.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use leptos::prelude::*;
 
 use crate::browser::clock;
@@ -28,13 +28,14 @@ pub fn TurnHeading(
 /// A moment: in UTC as the server writes it, in the reader's own place and language once the page is hydrated.
 #[component]
 pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
-    let words = RwSignal::new(at.format("%Y-%m-%d %H:%M UTC").to_string());
+    let machine = at.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let minutes = machine.get(..16).unwrap_or(&machine).replace('T', " ");
+    let words = RwSignal::new(format!("{minutes} UTC"));
     effect(move || {
         if let Some(local) = clock::local(at) {
             words.set(local);
         }
     });
-    let machine = at.format("%Y-%m-%dT%H:%M:%SZ").to_string();
     view! { <time datetime=machine>{words}</time> }
 }
 

@@ -5,7 +5,7 @@
 
 mod aimock;
 mod llmock;
-mod talk;
+pub mod talk;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::content_block::content_block;
+use crate::domain::content_block::ContentBlock;
 use crate::domain::fold::{self, Applied};
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
 use crate::server::service::Line;
@@ -123,12 +123,14 @@ impl Encoder {
     /// A block that is always sent whole.
     fn whole(&self, block: &Block) -> Option<Value> {
         let name = match (&block.content, self.turn.role) {
+            // Never shown.
+            (Content::ThinkingSignature { .. } | Content::Other(_), _) => return None,
             (Content::Text { .. }, Role::User) => "user_text_block",
             (Content::ToolUse { .. }, _) => "tool_call_block",
             (Content::ToolResult { .. }, _) => "tool_result_block",
             _ => "content_block",
         };
-        Some(json!({ "type": name, "block": content_block(self.turn.chat_id, self.turn.role, block)? }))
+        Some(json!({ "type": name, "block": ContentBlock::new(self.turn.chat_id, self.turn.id, block) }))
     }
 
     fn end(&self) -> Value {

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::domain::limits;
 
 /// Whose words a span is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanKind {
     /// In both texts.
@@ -22,14 +22,14 @@ pub enum SpanKind {
 }
 
 /// A piece of the two texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Span {
     pub kind: SpanKind,
     pub text: String,
 }
 
 /// The size of the pieces that were compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     Words,
@@ -39,7 +39,7 @@ pub enum Unit {
 }
 
 /// Two texts as one list of spans: those that are not `Added` are the left text, those that are not `Removed` the right.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Diff {
     pub unit: Unit,
     /// How much of the texts is the same, in percent; 100 only for equal texts.

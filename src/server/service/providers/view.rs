@@ -11,7 +11,7 @@ use crate::server::platform::sealing::Unopened;
 use crate::server::store::providers::StoredProvider;
 
 /// One connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ProviderView {
     /// What locks name.
     pub id: String,
@@ -42,14 +42,14 @@ pub struct ProviderView {
 }
 
 /// What may be known of a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct KeyView {
     pub set: bool,
     pub ends_in: Option<String>,
 }
 
 /// A model of a connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ModelView {
     pub model: String,
     pub is_hidden: bool,
@@ -58,7 +58,7 @@ pub struct ModelView {
 }
 
 /// How a connection is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct StatusView {
     /// `working`, `key_refused`, `wrong_address`, `unreachable`, `failing`, `not_tested`, `off` or `key_unreadable`.
     pub state: &'static str,

@@ -55,7 +55,7 @@ fn only_equal_texts_are_wholly_the_same() {
 #[test]
 fn texts_of_the_largest_message_are_compared_in_bounded_time() {
     let words = |seed: usize, count: usize| -> String {
-        (0..count).map(|n| format!("w{}{}", (n * seed * 7919) % 5003, if n % 12 == 0 { "\n" } else { " " })).collect()
+        (0..count).map(|n| format!("w{}{}", (n * seed * 7919) % 5003, if n % 24 == 0 { "\n" } else { " " })).collect()
     };
     let largest = |text: String| text.chars().cycle().take(limits::MESSAGE_BYTES).collect::<String>();
     let without_lines = |text: &str| text.replace('\n', " ");

@@ -1,0 +1,221 @@
+//! One operation of the API, and the answers that many of them share.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::path::ParameterIn;
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+/// Answers that follow from what an operation takes, by status: their names among the shared ones.
+const SHARED: [(u16, &str, &str); 12] = [
+    (400, "Invalid", "Something in the request has not the shape it must have; `field` names it."),
+    (403, "CrossSite", "A browser sent this from another site (`cross_site`)."),
+    (404, "NotFound", "There is no such thing for the caller (`not_found`)."),
+    (408, "TooSlow", "The body took too long to arrive (`too_slow`)."),
+    (413, "TooLarge", "Something is larger than its bound (`too_large`)."),
+    (415, "UnsupportedMediaType", "The body is not uncompressed JSON (`unsupported_media_type`)."),
+    (421, "UnknownHost", "The server does not answer to that name (`unknown_host`)."),
+    (429, "TooMany", "Too much at once (`too_many`); `Retry-After` says when it may work."),
+    (431, "HeaderTooLarge", "A header is too large (`header_too_large`)."),
+    (500, "Internal", "Something went wrong on the server (`internal`)."),
+    (503, "Unavailable", "The server is starting, going down or waiting for its database (`unavailable`)."),
+    (507, "StorageFull", "The server's disk is full (`storage_full`)."),
+];
+
+/// One operation.
+pub struct Operation {
+    method: &'static str,
+    path: &'static str,
+    about: Map<String, Value>,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    answers: Map<String, Value>,
+    schemas: Vec<(String, Value)>,
+}
+
+/// An operation: what it is called in programs, what it does in a sentence, and what else should be known.
+pub fn operation(
+    method: &'static str,
+    path: &'static str,
+    (tag, id): (&'static str, &'static str),
+    summary: &'static str,
+) -> Operation {
+    let about = json!({ "tags": [tag], "operationId": id, "summary": summary });
+    let about = if let Value::Object(about) = about { about } else { Map::new() };
+    let mut operation =
+        Operation { method, path, about, parameters: Vec::new(), body: None, answers: Map::new(), schemas: Vec::new() };
+    operation.path_parameters();
+    let shared: &[u16] = if method == "get" { &[421, 431, 500, 503] } else { &[403, 421, 431, 500, 503, 507] };
+    shared.iter().fold(operation, |operation, status| operation.may(*status))
+}
+
+impl Operation {
+    /// More about it, in Markdown as far as backticks go.
+    pub fn note(mut self, text: &str) -> Self {
+        self.about.insert("description".into(), text.into());
+        self
+    }
+
+    pub fn deprecated(mut self) -> Self {
+        self.about.insert("deprecated".into(), true.into());
+        self
+    }
+
+    /// The fields of its query.
+    pub fn query<T: IntoParams>(mut self) -> Self {
+        let fields = T::into_params(|| Some(ParameterIn::Query));
+        self.parameters.extend(fields.iter().map(|field| json!(field)));
+        self.may(400)
+    }
+
+    /// Another upper bound of a field of its query.
+    pub fn most(mut self, field: &str, most: u32) -> Self {
+        if let Some(field) = self.parameters.iter_mut().find(|parameter| parameter["name"] == field) {
+            field["schema"]["maximum"] = most.into();
+        }
+        self
+    }
+
+    /// A header of the request.
+    pub fn header(mut self, name: &str, about: &str) -> Self {
+        let schema = json!({ "type": "string" });
+        self.parameters.push(json!({ "name": name, "in": "header", "description": about, "schema": schema }));
+        self
+    }
+
+    /// Its body, with an example.
+    pub fn takes<T: ToSchema>(mut self, example: Value) -> Self {
+        let schema = self.reference::<T>();
+        let content = json!({ "application/json": { "schema": schema, "example": example } });
+        self.body = Some(json!({ "required": true, "content": content }));
+        self.may(400).may(408).may(413).may(415)
+    }
+
+    /// The body may be left out.
+    pub fn optional(mut self) -> Self {
+        if let Some(body) = self.body.as_mut() {
+            body["required"] = false.into();
+        }
+        self
+    }
+
+    /// What it answers.
+    pub fn gives<T: ToSchema>(mut self, status: u16, about: &str) -> Self {
+        let schema = self.reference::<T>();
+        self.answer(status, about, "application/json", schema)
+    }
+
+    /// A list of what it answers.
+    pub fn lists<T: ToSchema>(mut self, about: &str) -> Self {
+        let items = self.reference::<T>();
+        self.answer(200, about, "application/json", json!({ "type": "array", "items": items }))
+    }
+
+    /// One of two shapes.
+    pub fn gives_one_of<A: ToSchema, B: ToSchema>(mut self, about: &str) -> Self {
+        let choices = [self.reference::<A>(), self.reference::<B>()];
+        self.answer(200, about, "application/json", json!({ "oneOf": choices }))
+    }
+
+    /// An answer of a shape that is no type, or of another kind than JSON.
+    pub fn answer(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
+        let answer = self.answers.entry(status.to_string()).or_insert_with(|| json!({ "description": about }));
+        if answer.get("content").is_none() {
+            answer["content"] = json!({});
+        }
+        answer["content"][kind] = json!({ "schema": schema });
+        self
+    }
+
+    /// An answer without a body.
+    pub fn done(mut self, status: u16, about: &str) -> Self {
+        self.answers.insert(status.to_string(), json!({ "description": about }));
+        self
+    }
+
+    /// It makes something, and does so once for a request that is named.
+    pub fn makes<T: ToSchema>(self, about: &str) -> Self {
+        self.header("Idempotency-Key", "The client's name of this request, in the place of `client_request_id`.")
+            .gives::<T>(201, about)
+            .gives::<T>(200, "The same request was made before: what it made.")
+            .refuses(409, "`idempotency_mismatch`: the name was used for another request.")
+            .may(400)
+    }
+
+    /// A refusal of its own; the codes stand in the sentence.
+    pub fn refuses(mut self, status: u16, codes: &str) -> Self {
+        let said = match self.answers.get(&status.to_string()).and_then(|answer| answer["description"].as_str()) {
+            Some(before) => format!("{before} {codes}"),
+            None => codes.to_owned(),
+        };
+        let content = json!({ "application/problem+json": { "schema": problem() } });
+        self.answers.insert(status.to_string(), json!({ "description": said, "content": content }));
+        self
+    }
+
+    /// One of the shared answers.
+    pub fn may(mut self, status: u16) -> Self {
+        if let Some((_, name, _)) = SHARED.iter().find(|(shared, ..)| *shared == status) {
+            let answer = json!({ "$ref": format!("#/components/responses/{name}") });
+            self.answers.entry(status.to_string()).or_insert(answer);
+        }
+        self
+    }
+
+    /// The schemas that it names.
+    pub fn schemas(&self) -> impl Iterator<Item = (String, Value)> {
+        self.schemas.clone().into_iter()
+    }
+
+    /// Path, method, and the operation itself.
+    pub fn described(self) -> (&'static str, &'static str, Value) {
+        let Self { method, path, mut about, parameters, body, mut answers, .. } = self;
+        if !parameters.is_empty() {
+            about.insert("parameters".into(), parameters.into());
+        }
+        if let Some(body) = body {
+            about.insert("requestBody".into(), body);
+        }
+        answers.sort_keys();
+        about.insert("responses".into(), answers.into());
+        (path, method, about.into())
+    }
+
+    fn path_parameters(&mut self) {
+        let names = self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+        for name in names {
+            let is_slug = self.path.starts_with("/api/providers");
+            let schema = if is_slug { json!({ "type": "string", "pattern": "^[a-z0-9_-]{1,64}$" }) } else { id() };
+            self.parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
+        }
+        if !self.parameters.is_empty() {
+            self.answers.insert("404".into(), json!({ "$ref": "#/components/responses/NotFound" }));
+        }
+    }
+
+    fn reference<T: ToSchema>(&mut self) -> Value {
+        let mut used = vec![(T::name().into_owned(), <T as PartialSchema>::schema())];
+        T::schemas(&mut used);
+        self.schemas.extend(used.into_iter().map(|(name, schema)| (name, json!(schema))));
+        let name: Cow<'static, str> = T::name();
+        json!({ "$ref": format!("#/components/schemas/{name}") })
+    }
+}
+
+/// The answers that many operations share.
+pub fn shared_answers() -> Value {
+    let content = json!({ "application/problem+json": { "schema": problem() } });
+    let answer = |(_, name, about): &(u16, &str, &str)| {
+        ((*name).to_owned(), json!({ "description": about, "content": content }))
+    };
+    SHARED.iter().map(answer).collect::<Map<_, _>>().into()
+}
+
+fn problem() -> Value {
+    json!({ "$ref": "#/components/schemas/Problem" })
+}
+
+/// An id in a path.
+pub fn id() -> Value {
+    json!({ "type": "string", "format": "uuid", "pattern": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" })
+}

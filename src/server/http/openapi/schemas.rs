@@ -1,0 +1,120 @@
+//! Schemas that no type has, and what is done to those that were derived: bounds of numbers are written out, and what
+//! comments say to those who read the code is left out.
+
+use serde_json::{Map, Value, json};
+
+/// The schemas that no type has.
+pub fn own() -> Map<String, Value> {
+    let problem = json!({
+        "description": "An error (RFC 9457). More members may say how to go on, such as `fork`: a branch to make.",
+        "type": "object",
+        "properties": {
+            "type": { "type": "string" },
+            "title": { "type": "string", "description": "The status in words." },
+            "status": { "type": "integer", "minimum": 400, "maximum": 599 },
+            "code": { "type": "string", "description": "What programs may rely on.", "examples": ["not_found"] },
+            "detail": { "type": "string", "description": "A sentence for people." },
+            "field": { "type": "string", "description": "The field that it is about." },
+            "request_id": { "type": ["string", "null"], "description": "Its name in the server's log." },
+        },
+        "required": ["type", "title", "status", "code", "detail", "request_id"],
+    });
+    Map::from_iter([("Problem".to_owned(), problem)])
+}
+
+/// What the derive does not see: a field that is an `Option` of the type's own parameter may be null.
+pub fn mend(name: &str, schema: &mut Value) {
+    if !name.starts_with("Takes_") {
+        return;
+    }
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        for field in fields.values_mut() {
+            *field = json!({ "oneOf": [{ "type": "null" }, field.take()] });
+        }
+    }
+}
+
+/// Goes through the whole document.
+pub fn tidy(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            bound(fields);
+            if let Some(items) = fields.get_mut("stop_sequences").and_then(|list| list.get_mut("items")) {
+                items["minLength"] = json!(1);
+            }
+            if let Some(Value::String(text)) = fields.get_mut("description") {
+                *text = spoken(text);
+            }
+            fields.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+/// The bounds that a format means are written out, because to most readers a format says nothing.
+fn bound(fields: &mut Map<String, Value>) {
+    let is_integer = match fields.get("type") {
+        Some(Value::String(kind)) => kind == "integer",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "integer"),
+        _ => false,
+    };
+    if !is_integer {
+        return;
+    }
+    let is_natural = fields.get("minimum").and_then(Value::as_f64).is_some_and(|least| least >= 0.0);
+    let (least, most) = match (fields.get("format").and_then(Value::as_str), is_natural) {
+        (Some("int32"), true) => (json!(0), json!(u32::MAX)),
+        (Some("int32"), false) => (json!(i32::MIN), json!(i32::MAX)),
+        (Some("int64"), true) => (json!(0), json!(u64::MAX)),
+        (Some("int64"), false) => (json!(i64::MIN), json!(i64::MAX)),
+        _ => return,
+    };
+    fields.entry("minimum").or_insert(least);
+    fields.entry("maximum").or_insert(most);
+}
+
+/// A comment as a description: without references to files and to other code.
+fn spoken(text: &str) -> String {
+    let mut said = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('(') {
+        let end = rest[start..].find(')').map_or(rest.len(), |end| start + end + 1);
+        let aside = &rest[start..end];
+        if aside.contains(".md") {
+            said.push_str(rest[..start].trim_end());
+        } else {
+            said.push_str(&rest[..end]);
+        }
+        rest = &rest[end..];
+    }
+    said.push_str(rest);
+    said.replace("[`", "`").replace("`]", "`").replace("crate::", "").replace('\n', " ").replace("  ", "\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_becomes_a_description() {
+        for (comment, said) in [
+            ("Rises (domain.md I5).", "Rises."),
+            ("Sum over the\ngenerations (by step).", "Sum over the generations (by step)."),
+            ("As [`crate::Turn`] has it", "As `Turn` has it"),
+            ("open (no end", "open (no end"),
+        ] {
+            assert_eq!(spoken(comment), said);
+        }
+    }
+
+    #[test]
+    fn a_format_becomes_bounds() {
+        let mut value =
+            json!({ "a": { "type": ["integer", "null"], "format": "int32", "minimum": 1 }, "b": { "type": "string" } });
+        tidy(&mut value);
+        assert_eq!(value["a"]["maximum"], json!(4_294_967_295_u32));
+        assert_eq!(value["a"]["minimum"], 1);
+        assert_eq!(value["b"], json!({ "type": "string" }));
+    }
+}

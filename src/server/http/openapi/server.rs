@@ -1,0 +1,51 @@
+//! What was spent, and what watches the server.
+
+use serde_json::json;
+
+use super::operation::{Operation, operation};
+use crate::server::http::usage::{UsageBody, UsageQuery};
+
+pub fn operations() -> Vec<Operation> {
+    let said = |names: &[&str]| {
+        let fields: serde_json::Map<_, _> =
+            names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
+        json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
+    };
+    let json_type = "application/json";
+    vec![
+        operation("get", "/api/usage", ("Server", "show_usage"), "Sums up what was spent.")
+            .note("The last thirty days by day, unless asked otherwise. CSV with `format=csv` or by `Accept`.")
+            .query::<UsageQuery>()
+            .may(404)
+            .gives::<UsageBody>(200, "The sums.")
+            .answer(200, "The sums.", "text/csv", json!({ "type": "string" })),
+        operation("get", "/api/openapi.json", ("Server", "show_openapi"), "Gives this description.")
+            .header("If-None-Match", "The `ETag` of the description that is there.")
+            .answer(200, "The description.", json_type, json!({ "type": "object" }))
+            .done(304, "It has not changed."),
+        operation("get", "/api/docs", ("Server", "show_docs"), "Gives this description as a page.").answer(
+            200,
+            "The page.",
+            "text/html",
+            json!({ "type": "string" }),
+        ),
+        operation("get", "/healthz", ("Server", "is_alive"), "Tells that the process answers.").answer(
+            200,
+            "It does.",
+            json_type,
+            said(&["status"]),
+        ),
+        operation("get", "/readyz", ("Server", "is_ready"), "Tells whether the server can serve.").answer(
+            200,
+            "It can.",
+            json_type,
+            said(&["status"]),
+        ),
+        operation("get", "/version", ("Server", "show_version"), "Tells which version this is.").answer(
+            200,
+            "The version, and the build of its page.",
+            json_type,
+            said(&["name", "version", "build"]),
+        ),
+    ]
+}

@@ -1,0 +1,204 @@
+//! The page of the HTTP API: every operation and every shape of its description, in one document that a browser can
+//! search and print.
+
+mod shapes;
+
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+
+use super::frame::{Page, Section};
+use super::words::api as said;
+use crate::ui::erased::view;
+
+/// The methods of an operation, in the order in which they are shown.
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// What the page shows.
+pub struct ApiPage<'a> {
+    /// An OpenAPI 3.1 document.
+    pub document: &'a Value,
+}
+
+/// One operation where it hangs.
+#[derive(Clone, Copy)]
+struct Operation<'a> {
+    method: &'a str,
+    path: &'a str,
+    described: &'a Value,
+}
+
+impl Operation<'_> {
+    fn id(&self) -> String {
+        text(&self.described["operationId"])
+    }
+
+    fn is_of(&self, tag: &str) -> bool {
+        self.described["tags"].as_array().is_some_and(|tags| tags.iter().any(|name| name == tag))
+    }
+}
+
+impl ApiPage<'_> {
+    pub fn draw(&self) -> Page {
+        let operations = self.operations();
+        let tags: Vec<&Value> = self.document["tags"].as_array().map(|tags| tags.iter().collect()).unwrap_or_default();
+        let contents = tags.iter().map(|tag| contents(&text(&tag["name"]), &operations)).collect_view();
+        let groups = tags.iter().map(|tag| self.group(tag, &operations)).collect_view();
+        let body = view! {
+            {prose(&text(&self.document["info"]["description"]))}
+            <p><a href="/api/openapi.json">{said::DOCUMENT}</a></p>
+            <nav class="api-contents" aria-label=said::CONTENTS>{contents}</nav>
+            {groups}
+            {shapes::all(&self.document["components"]["schemas"])}
+        };
+        Page { section: Section::Api, title: super::words::API.to_owned(), said: None, body: body.into_any() }
+    }
+
+    fn operations(&self) -> Vec<Operation<'_>> {
+        let paths = entries(&self.document["paths"]);
+        paths
+            .flat_map(|(path, methods)| {
+                METHODS
+                    .iter()
+                    .filter_map(move |method| Some(Operation { method, path, described: methods.get(*method)? }))
+            })
+            .collect()
+    }
+
+    fn group(&self, tag: &Value, operations: &[Operation<'_>]) -> AnyView {
+        let name = text(&tag["name"]);
+        let operations = operations.iter().filter(|operation| operation.is_of(&name)).map(|one| self.operation(*one));
+        view! {
+            <section class="api-group" aria-labelledby=format!("tag-{name}")>
+                <h2 id=format!("tag-{name}")>{name.clone()}</h2>
+                {prose(&text(&tag["description"]))}
+                {operations.collect_view()}
+            </section>
+        }
+        .into_any()
+    }
+
+    fn operation(&self, operation: Operation<'_>) -> AnyView {
+        let id = operation.id();
+        let described = operation.described;
+        let deprecated = (described["deprecated"] == true).then(|| view! { <p class="hint">{said::DEPRECATED}</p> });
+        view! {
+            <section class="api-operation" id=id>
+                <h3><span class="api-method">{operation.method.to_uppercase()}</span>" "<code>{operation.path.to_owned()}</code></h3>
+                <p>{text(&described["summary"])}</p>
+                {deprecated}
+                {prose(&text(&described["description"]))}
+                {parameters(&described["parameters"])}
+                {body(&described["requestBody"])}
+                {self.answers(&described["responses"])}
+            </section>
+        }
+        .into_any()
+    }
+
+    fn answers(&self, answers: &Value) -> AnyView {
+        let row = |(status, answer): (&str, &Value)| {
+            let answer = self.resolved(answer);
+            let kinds = entries(&answer["content"]).map(|(kind, content)| {
+                let shape = shapes::kind(&content["schema"]);
+                view! { <span class="api-answer"><code>{kind.to_owned()}</code>" "{shape}</span> }.into_any()
+            });
+            view! {
+                <tr>
+                    <th scope="row">{status.to_owned()}</th>
+                    <td>{inline(&text(&answer["description"]))}</td>
+                    <td>{kinds.collect_view()}</td>
+                </tr>
+            }
+        };
+        let heads = [said::STATUS, said::MEANING, said::SHAPE];
+        table(said::ANSWERS, &heads, entries(answers).map(row).collect_view().into_any())
+    }
+
+    /// A shared answer is written where it is used.
+    fn resolved<'b>(&'b self, answer: &'b Value) -> &'b Value {
+        let pointer = answer["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        pointer.and_then(|pointer| self.document.pointer(pointer)).unwrap_or(answer)
+    }
+}
+
+fn contents(tag: &str, operations: &[Operation<'_>]) -> AnyView {
+    let links = operations.iter().filter(|operation| operation.is_of(tag)).map(|operation| {
+        let name = format!("{} {}", operation.method.to_uppercase(), operation.path);
+        view! { <li><a href=format!("#{}", operation.id())><code>{name}</code></a></li> }
+    });
+    view! {
+        <h2>{tag.to_owned()}</h2>
+        <ul>{links.collect_view()}</ul>
+    }
+    .into_any()
+}
+
+fn parameters(all: &Value) -> Option<AnyView> {
+    let all = all.as_array().filter(|all| !all.is_empty())?;
+    let row = |one: &Value| {
+        let needed = if one["required"] == true { said::NEEDED } else { "" };
+        view! {
+            <tr>
+                <th scope="row"><code>{text(&one["name"])}</code></th>
+                <td>{said::place(one["in"].as_str().unwrap_or_default())}</td>
+                <td>{shapes::kind(&one["schema"])}" "{needed}</td>
+                <td>{inline(&text(&one["description"]))}</td>
+            </tr>
+        }
+    };
+    let heads = [said::NAME, said::PLACE, said::KIND, said::MEANING];
+    Some(table(said::PARAMETERS, &heads, all.iter().map(row).collect_view().into_any()))
+}
+
+fn body(body: &Value) -> Option<AnyView> {
+    let content = body.pointer("/content/application~1json")?;
+    let optional = (body["required"] != true).then_some(said::MAY_BE_LEFT_OUT);
+    let example = content.get("example").and_then(|example| serde_json::to_string_pretty(example).ok());
+    let example = example.map(|example| view! { <pre class="api-example" tabindex="0"><code>{example}</code></pre> });
+    Some(
+        view! {
+            <h4>{said::BODY}</h4>
+            <p>{shapes::kind(&content["schema"])}" "{optional}</p>
+            {example}
+        }
+        .into_any(),
+    )
+}
+
+fn table(caption: &'static str, heads: &[&'static str], rows: AnyView) -> AnyView {
+    let heads = heads.iter().map(|head| view! { <th scope="col">{*head}</th> }).collect_view();
+    view! {
+        <div class="api-scroll" role="region" tabindex="0" aria-label=caption>
+            <table class="api-table">
+                <caption>{caption}</caption>
+                <thead><tr>{heads}</tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// Paragraphs.
+fn prose(written: &str) -> AnyView {
+    let paragraphs = written.split("\n\n").filter(|text| !text.trim().is_empty());
+    paragraphs.map(|text| view! { <p>{inline(text)}</p> }).collect_view().into_any()
+}
+
+/// Text in which what stands between backticks is code.
+fn inline(written: &str) -> AnyView {
+    let piece = |(number, piece): (usize, &str)| match number % 2 {
+        0 => piece.to_owned().into_any(),
+        _ => view! { <code>{piece.to_owned()}</code> }.into_any(),
+    };
+    written.split('`').enumerate().map(piece).collect_view().into_any()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let fields: Option<&Map<String, Value>> = value.as_object();
+    fields.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}

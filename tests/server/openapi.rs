@@ -1,0 +1,179 @@
+//! The description of the HTTP API: it names every route and no other, everything in it leads somewhere, and its examples
+//! are such requests.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::http_api::Api;
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// Method and path of every route that programs may use, read from the code.
+fn routes() -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for file in ["routes.rs", "health.rs"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/server/http").join(file);
+        let code = std::fs::read_to_string(path).unwrap();
+        for route in code.split(".route(").skip(1) {
+            let mut parts = route.splitn(3, '"');
+            let (_, path, rest) = (parts.next(), parts.next().unwrap(), parts.next().unwrap());
+            if !path.starts_with("/api/") && path.matches('/').count() > 1 {
+                continue;
+            }
+            // To the end of the call.
+            let mut depth = 1;
+            let end = rest.find(|c| {
+                depth += match c {
+                    '(' => 1,
+                    ')' => -1,
+                    _ => 0,
+                };
+                depth == 0
+            });
+            let verbs = &rest[..end.unwrap()];
+            for method in METHODS {
+                let is_called = |before: char| !before.is_alphanumeric() && before != '_' && before != ':';
+                if verbs
+                    .match_indices(&format!("{method}("))
+                    .any(|(at, _)| is_called(verbs[..at].chars().last().unwrap()))
+                {
+                    found.insert((method.to_owned(), path.to_owned()));
+                }
+            }
+        }
+    }
+    // Pages for people.
+    found.retain(|(_, path)| !["/settings", "/usage", "/trash"].contains(&path.as_str()));
+    found
+}
+
+async fn document(api: &Api) -> Value {
+    let (status, document) = api.call("GET", "/api/openapi.json", None).await;
+    assert_eq!(status, StatusCode::OK);
+    document
+}
+
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    paths
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().unwrap().iter();
+            methods.map(|(method, operation)| (method.clone(), path.clone(), operation.clone())).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(fields) => {
+            found.extend(fields.get("$ref").and_then(Value::as_str));
+            fields.values().for_each(|value| references(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_route_is_described_and_nothing_else() {
+    let api = Api::new([]).await;
+    let described: BTreeSet<(String, String)> =
+        operations(&document(&api).await).into_iter().map(|(method, path, _)| (method, path)).collect();
+    let routes = routes();
+    assert!(routes.len() > 30, "{routes:?}");
+    let missing: Vec<_> = routes.difference(&described).collect();
+    let invented: Vec<_> = described.difference(&routes).collect();
+    assert!(missing.is_empty() && invented.is_empty(), "not described: {missing:?}; no such route: {invented:?}");
+}
+
+#[tokio::test]
+async fn everything_in_it_leads_somewhere() {
+    let api = Api::new([]).await;
+    let document = document(&api).await;
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut all = Vec::new();
+    references(&document, &mut all);
+    for reference in &all {
+        assert!(document.pointer(reference.strip_prefix('#').unwrap()).is_some(), "{reference}");
+    }
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(all.iter().any(|used| used.rsplit('/').next() == Some(name)), "nothing uses {name}");
+    }
+    let tags: Vec<&str> =
+        document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
+    let mut ids = BTreeSet::new();
+    for (method, path, operation) in operations(&document) {
+        let what = format!("{method} {path}");
+        assert!(tags.contains(&operation["tags"][0].as_str().unwrap()), "{what}");
+        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{what}: its id is used twice");
+        let answers = operation["responses"].as_object().unwrap();
+        assert!(answers.keys().any(|status| status < &"400".to_owned()), "{what}: nothing but errors");
+        assert!(answers.contains_key("404") || !path.contains('{'), "{what}: 404");
+        assert_eq!(answers.contains_key("403"), method != "get" || path.ends_with("/ws"), "{what}: 403");
+        let taken = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+        for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            assert!(taken.iter().any(|one| one["in"] == "path" && one["name"] == name), "{what}: {name}");
+        }
+        if let Some(body) = operation.get("requestBody") {
+            assert!(body["content"]["application/json"]["example"].is_object(), "{what}: no example");
+        }
+        let is_creating = answers.contains_key("201");
+        let named = taken.iter().any(|one| one["name"] == "Idempotency-Key");
+        assert_eq!(is_creating, named, "{what}: what makes something can be named");
+    }
+    // Comments are written for those who read the code.
+    let text = document.to_string();
+    for mark in [".md ", "[`", "crate::"] {
+        assert!(!text.contains(mark), "{mark}");
+    }
+}
+
+#[tokio::test]
+async fn its_examples_are_such_requests() {
+    let api = Api::new([]).await;
+    for (method, path, operation) in operations(&document(&api).await) {
+        let Some(body) = operation.get("requestBody") else { continue };
+        let example = body["content"]["application/json"]["example"].clone();
+        let path = path
+            .split('/')
+            .map(|part| if part.starts_with('{') { "0190b5b4-7c1e-7abc-8def-0123456789ab" } else { part });
+        let path = path.collect::<Vec<_>>().join("/");
+        let (status, answer) = api.call(&method.to_uppercase(), &path, Some(example.clone())).await;
+        assert_ne!(status, StatusCode::BAD_REQUEST, "{method} {path} {example}: {answer}");
+        let fields: Vec<Value> = example.as_object().unwrap().values().cloned().collect();
+        let (status, answer) = api.call(&method.to_uppercase(), &path, Some(json!(fields))).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{method} {path}: a list is no object: {answer}");
+        let mut strange = example.clone();
+        strange["colour"] = json!("red");
+        let (status, answer) = api.call(&method.to_uppercase(), &path, Some(strange)).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{method} {path}: unknown fields are refused: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_shows_all_of_it_without_script() {
+    let api = Api::new([]).await;
+    let request = http::Request::builder().uri("/api/docs").header("host", "127.0.0.1:3000");
+    let response = api.send(request.body(axum::body::Body::empty()).unwrap()).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.contains("script-src 'none'"), "{policy}");
+    let html = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    let html = String::from_utf8(html.to_vec()).unwrap();
+    assert!(!html.contains("<script") && !html.contains("style=\"") && !html.contains("http://cdn"));
+    let document = document(&api).await;
+    for (method, path, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().unwrap();
+        assert!(html.contains(&format!("id=\"{id}\"")), "{method} {path}");
+        assert!(html.contains(&format!("href=\"#{id}\"")), "{method} {path} in the contents");
+    }
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(html.contains(&format!("id=\"shape-{name}\"")), "{name}");
+    }
+    for link in html.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(html.contains(&format!("id=\"{link}\"")), "a link to {link} leads nowhere");
+    }
+}
