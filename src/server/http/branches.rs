@@ -42,7 +42,7 @@ pub struct BranchPatch {
 }
 
 /// A branch in the list of a chat's branches.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ListedBody {
     #[serde(flatten)]
     branch: Branch,
