@@ -6,5 +6,6 @@ pub mod drafts;
 pub mod error;
 pub mod json;
 pub mod trash;
+pub mod tree;
 pub mod turns;
 pub mod view;

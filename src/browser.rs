@@ -17,3 +17,4 @@ pub mod reload;
 pub mod request_id;
 pub mod scroll;
 pub mod textarea;
+pub mod tree;

@@ -19,4 +19,5 @@ pub mod shortcuts;
 pub mod sidebar;
 pub mod state;
 pub mod transcript;
+pub mod tree;
 pub mod words;

@@ -52,6 +52,8 @@ mod replies;
 mod socket;
 #[path = "server/trash.rs"]
 mod trash;
+#[path = "server/tree.rs"]
+mod tree;
 #[path = "server/usage.rs"]
 mod usage;
 #[path = "server/versions.rs"]

@@ -158,6 +158,7 @@ fn empty_page() -> ChatPage {
         branch: None,
         turns: Vec::new(),
         has_more_before: false,
+        leaves: 0,
         end: None,
         elsewhere: None,
         copied_from: None,

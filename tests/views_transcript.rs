@@ -42,6 +42,7 @@ fn whole() -> ChatPage {
         elsewhere: None,
         copied_from: None,
         hides_below: None,
+        leaves: 0,
         draft: DraftView::default(),
         models: Vec::new(),
         notices: Vec::new(),

@@ -1,6 +1,8 @@
 //! What server functions hand to pages: domain things with what a page needs beside them. Not for rules: those are in
 //! `domain`.
 
+pub mod tree;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -83,6 +85,8 @@ pub struct ChatPage {
     pub turns: Vec<TurnView>,
     /// Whether the path has turns before the first of `turns`.
     pub has_more_before: bool,
+    /// Ends of the chat's tree.
+    pub leaves: u64,
     /// The path's last turn, where `turns` does not reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TurnView>,
@@ -148,6 +152,8 @@ pub struct ChatGlance {
     pub title: String,
     /// The end of the path that goes through the page's own end; of another path when that turn is gone.
     pub leaf: Option<TurnId>,
+    /// Ends of the chat's tree.
+    pub leaves: u64,
     /// The draft, when it is newer than the one the page knows.
     pub draft: Option<DraftView>,
 }

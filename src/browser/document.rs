@@ -37,6 +37,11 @@ mod real {
         }
     }
 
+    /// Whether the page has an element with this id.
+    pub fn has(id: &str) -> bool {
+        web_sys::window().and_then(|w| w.document()).is_some_and(|d| d.get_element_by_id(id).is_some())
+    }
+
     /// Whether nobody can see the page at the moment.
     pub fn is_hidden() -> bool {
         web_sys::window()
@@ -61,9 +66,13 @@ mod real {
 
     pub fn set_text(_id: &str, _text: &str) {}
 
+    pub fn has(_id: &str) -> bool {
+        false
+    }
+
     pub fn is_hidden() -> bool {
         false
     }
 }
 
-pub use real::{is_here, is_hidden, mark_hydrated, root_attribute, set_root_attribute, set_text};
+pub use real::{has, is_here, is_hidden, mark_hydrated, root_attribute, set_root_attribute, set_text};

@@ -11,6 +11,11 @@ mod real {
         matches("(min-width: 1200px)")
     }
 
+    /// Whether there is no room for anything beside a page.
+    pub fn is_phone() -> bool {
+        matches("(max-width: 639.98px)")
+    }
+
     /// Whether fingers do the typing: then Enter is a new line and a button sends.
     pub fn is_touch() -> bool {
         matches("(hover: none) and (pointer: coarse)")
@@ -23,9 +28,13 @@ mod real {
         false
     }
 
+    pub fn is_phone() -> bool {
+        false
+    }
+
     pub fn is_touch() -> bool {
         false
     }
 }
 
-pub use real::{is_touch, is_wide};
+pub use real::{is_phone, is_touch, is_wide};

@@ -10,6 +10,8 @@ pub const BLOCKS_PER_USER_TURN: usize = 64;
 pub const STOP_SEQUENCES: usize = 16;
 /// Titles and names.
 pub const TITLE_CHARS: usize = 200;
+/// A branch's label.
+pub const LABEL_CHARS: usize = 60;
 pub const SYSTEM_PROMPT_CHARS: usize = 100_000;
 /// A request body that is not an upload.
 pub const BODY_BYTES: usize = 2 << 20;
@@ -35,6 +37,9 @@ pub const TOOL_ROUNDS: u32 = 25;
 /// Turns of a chat, which also bounds its depth; versions of a turn.
 pub const TURNS_PER_CHAT: i64 = 50_000;
 pub const SIBLINGS: i64 = 200;
+/// Rows of the tree map that are shown at once, words of its filter.
+pub const TREE_ROWS: usize = 400;
+pub const TREE_WORDS: usize = 8;
 /// Pages of turns.
 pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 200;

@@ -4,6 +4,8 @@
 //! Total on damaged rows: an edge to a missing turn or to one that is not older is cut and reported, so every walk
 //! ends, and what hangs below the cut stays reachable as a root.
 
+pub mod outline;
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};

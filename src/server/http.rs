@@ -41,6 +41,7 @@ mod socket;
 mod trash;
 mod trash_page;
 mod tree;
+mod tree_pages;
 mod turn_pages;
 mod turns;
 mod usage;

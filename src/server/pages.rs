@@ -2,6 +2,7 @@
 //! Server functions and forms both end here.
 
 mod trash;
+mod tree;
 
 use crate::api::error::ApiError;
 use crate::api::view::{
@@ -63,6 +64,7 @@ impl Pages {
             branch: None,
             turns: Vec::new(),
             has_more_before: false,
+            leaves: 0,
             end: None,
             elsewhere: None,
             copied_from: None,
@@ -107,6 +109,7 @@ impl Pages {
             page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
         }
         page.has_more_before = path.has_more_before;
+        page.leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
         page.end = draw(end.into_iter().collect()).await?.pop();
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
         page.chat = Some(path.chat.clone());
@@ -124,7 +127,8 @@ impl Pages {
     ) -> Result<ChatGlance, ApiError> {
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
         let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
-        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, draft: draft.map(draft_view) })
+        let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
+        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
     }
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {

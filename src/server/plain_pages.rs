@@ -5,8 +5,10 @@
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
 pub mod api;
+pub mod branches;
 pub mod chat_settings;
 pub mod compare;
+pub mod drawing;
 pub mod field;
 pub mod find;
 pub mod frame;

@@ -14,6 +14,7 @@ pub mod grafts;
 pub mod growth;
 pub mod messages;
 pub mod once;
+pub mod outline;
 pub mod paths;
 pub mod placement;
 pub mod providers;

@@ -56,6 +56,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
+        ("turns/outline", turns::outline::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),

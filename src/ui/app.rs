@@ -11,10 +11,11 @@ use crate::ui::connection::{ConnectionBanner, provide_connection};
 use crate::ui::erased::view;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
-use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};
+use crate::ui::page::{ChatPageView, HomePage, NotFoundPage, TreePageView};
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
+use crate::ui::tree::panel::{Panel, provide_panel};
 use crate::ui::words;
 
 /// The whole page below `<body>`.
@@ -30,6 +31,7 @@ pub fn App() -> impl IntoView {
     provide_connection();
     provide_toasts();
     provide_chats();
+    provide_panel();
     view! {
         <Title text=words::PRODUCT/>
         <a class="skip" href="#message">{words::SKIP_TO_MESSAGE}</a>
@@ -43,8 +45,10 @@ pub fn App() -> impl IntoView {
                     <Routes fallback=NotFoundPage>
                         <Route path=path!("/") view=HomePage ssr=SsrMode::Async/>
                         <Route path=path!("/c/:chat") view=ChatPageView ssr=SsrMode::Async/>
+                        <Route path=path!("/c/:chat/tree") view=TreePageView ssr=SsrMode::Async/>
                     </Routes>
                 </main>
+                <Panel/>
             </div>
         </Router>
         <ToastShelf/>

@@ -5,6 +5,7 @@ pub mod first_run;
 pub mod home;
 pub mod not_found;
 pub mod sending;
+pub mod tree;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use leptos::prelude::*;
 pub use chat::ChatPageView;
 pub use home::HomePage;
 pub use not_found::NotFoundPage;
+pub use tree::TreePageView;
 
 /// How a page tells the server the status of its answer. The server puts it into the context; in the browser there is
 /// none and nothing to tell.

@@ -10,6 +10,7 @@ use crate::ui::erased::{effect, view};
 use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::toggle_sidebar;
+use crate::ui::tree::panel::TreePanel;
 use crate::ui::words;
 
 /// The parts of the page that F6 goes through, in reading order.
@@ -21,6 +22,7 @@ enum Ask {
     NewChat,
     ToggleSidebar,
     ListShortcuts,
+    TogglePanel,
     NextRegion,
     RegionBefore,
     MessageBox,
@@ -34,6 +36,7 @@ fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Optio
         ("o" | "O", true, true, false) => Some(Ask::NewChat),
         ("b" | "B", true, false, false) => Some(Ask::ToggleSidebar),
         ("/", true, _, false) => Some(Ask::ListShortcuts),
+        (".", true, false, false) => Some(Ask::TogglePanel),
         ("F6", false, false, false) => Some(Ask::NextRegion),
         ("F6", false, true, false) => Some(Ask::RegionBefore),
         ("/", false, _, false) if !in_text => Some(Ask::MessageBox),
@@ -49,12 +52,18 @@ pub fn Shortcuts() -> impl IntoView {
     let navigate = use_navigate();
     let toasts = expect_context::<Toasts>();
     let preferences = expect_context::<RwSignal<Preferences>>();
+    let panel = expect_context::<TreePanel>();
     effect(move || {
         let navigate = navigate.clone();
         let act = move |asked: Ask| match asked {
             Ask::NewChat => navigate("/", Default::default()),
             Ask::ToggleSidebar => toggle_sidebar(preferences),
             Ask::ListShortcuts => listed.update(|open| *open = !*open),
+            Ask::TogglePanel => {
+                if let Some(page) = panel.page().filter(|_| !panel.toggle()) {
+                    navigate(&page, Default::default());
+                }
+            }
             Ask::NextRegion => focus::cycle(&REGIONS, false),
             Ask::RegionBefore => focus::cycle(&REGIONS, true),
             Ask::MessageBox => drop(focus::on("#message")),
@@ -107,6 +116,7 @@ mod tests {
     fn commands_work_wherever_the_focus_is() {
         for in_text in [false, true] {
             assert_eq!(ask("O", true, true, false, in_text), Some(Ask::NewChat));
+            assert_eq!(ask(".", true, false, false, in_text), Some(Ask::TogglePanel));
             assert_eq!(ask("b", true, false, false, in_text), Some(Ask::ToggleSidebar));
             assert_eq!(ask("F6", false, true, false, in_text), Some(Ask::RegionBefore));
         }

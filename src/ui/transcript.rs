@@ -43,7 +43,7 @@ pub use delete_row::Deleting;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
-pub use turn_heading::{article_id, heading_id, turn_of};
+pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
 use user_turn::UserTurn;
 pub use verbs::Verbs;
 

@@ -3,6 +3,7 @@
 pub mod spent;
 pub mod transcript;
 pub mod trash;
+pub mod tree;
 
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Thinking};
@@ -107,6 +108,7 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["Ctrl", "Shift", "O"], "New chat"),
     (&["Ctrl", "B"], "Show or hide the list of chats"),
     (&["Ctrl", "/"], "This list"),
+    (&["Ctrl", "."], "Show or hide the tree of the chat"),
     (&["Ctrl", "Shift", "F"], "Find in this chat; Enter goes on, with Shift back"),
     (&["/"], "To the message box"),
     (&["F6"], "Next part of the page; with Shift, the part before"),

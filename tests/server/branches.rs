@@ -198,7 +198,8 @@ async fn a_branch_has_a_name_and_a_policy_that_may_change() {
     let house = House::new(three()).await;
     let first = house.send("a").await;
     house.ended(first.assistant_turn.id).await;
-    let change = BranchChange { name: Some(" side ".into()), policy: Some(ContextPolicy::SignaturesOnly) };
+    let policy = Some(ContextPolicy::SignaturesOnly);
+    let change = BranchChange { name: Some(" side ".into()), policy, ..BranchChange::default() };
     let changed = house.service.change_branch(house.owner, first.branch.id, change).await.unwrap();
     assert_eq!((changed.name.as_str(), changed.policy), ("side", ContextPolicy::SignaturesOnly));
     let retry = house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), <_>::default(), None);

@@ -6,6 +6,7 @@ use serde_json::json;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
 use turnleaf::domain::repair::{KeptResponse, ProviderState, Repair};
+use turnleaf::domain::tree::outline::{WORDS_CHARS, first_words};
 use turnleaf::domain::*;
 use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root, Unmarked};
 use turnleaf::server::store::drafts::Draft;
@@ -188,9 +189,15 @@ async fn the_branch_keeps_its_words(db: &Db, owner: UserId, with_turns: &Branch)
     assert!(!branches::set_provider_state(&mut tx, id(), &learnt).await.unwrap());
     assert!(branches::rename(&mut tx, empty.id, "side").await.unwrap());
     assert!(!branches::rename(&mut tx, id(), "side").await.unwrap());
+    assert!(branches::set_label(&mut tx, empty.id, Some("to keep")).await.unwrap());
+    assert!(!branches::set_label(&mut tx, id(), None).await.unwrap());
+    assert!(branches::set_pinned(&mut tx, empty.id, true).await.unwrap());
+    assert!(!branches::set_pinned(&mut tx, id(), true).await.unwrap());
     tx.commit().await.unwrap();
     let stored = branches::list(db, owner, with_turns.chat_id).await.unwrap().pop().unwrap();
-    assert_eq!(stored, Branch { name: "side".into(), policy: ContextPolicy::SignaturesOnly, ..empty.clone() });
+    let label = Some("to keep".into());
+    let changed = Branch { name: "side".into(), label, pinned: true, ..empty.clone() };
+    assert_eq!(stored, Branch { policy: ContextPolicy::SignaturesOnly, ..changed });
     assert_eq!(branches::frozen(db, with_turns.id).await.unwrap(), Some(frozen()));
     let words = Frozen { system_prompt: "Be long.".into(), tools: None };
     assert_eq!(branches::frozen(db, empty.id).await.unwrap(), Some(words));
@@ -226,6 +233,9 @@ async fn nobody_else_sees_it(db: &Db, story: &Story) {
     assert_eq!(turns::find(db, other, turn).await.unwrap(), None);
     assert_eq!(turns::path(db, other, story.reply.id, 10).await.unwrap(), (Vec::new(), false));
     assert!(turns::siblings(db, other, &[turn]).await.unwrap().is_empty());
+    assert!(turns::outline::sketches(db, other, chat).await.unwrap().is_empty());
+    assert!(turns::outline::saying(db, other, chat, &[]).await.unwrap().is_empty());
+    assert_eq!(turns::outline::count_leaves(db, other, chat).await.unwrap(), 0);
     assert_eq!(turns::leaf_below(db, other, turn).await.unwrap(), None);
     assert_eq!(turns::leaf_of_chat(db, other, chat).await.unwrap(), None);
     assert_eq!(turn_events::after(db, other, turn, 0, 10).await.unwrap(), []);
@@ -530,6 +540,28 @@ async fn the_tree_grows(db: &Db, story: &Story) {
     assert_eq!(siblings[&r2.id], [r2.id]);
     assert_eq!(siblings[&q4.id], [story.question.id, q4.id]);
     assert!(turns::siblings(db, owner, &[]).await.unwrap().is_empty());
+
+    let sketches = turns::outline::sketches(db, owner, story.chat.id).await.unwrap();
+    let expected = [&story.question, &story.reply, &q2, &r2, &q3, &r3, &q4, &r4];
+    assert_eq!(sketches.iter().map(|sketch| sketch.node.id).collect::<Vec<_>>(), expected.map(|turn| turn.id));
+    for (sketch, turn) in sketches.iter().zip(expected) {
+        assert_eq!((sketch.node.prev, sketch.node.ord), (turn.prev_turn_id, turn.ord));
+        assert_eq!((sketch.node.role, sketch.node.status), (turn.role, turn.status));
+        assert_eq!((sketch.branch, sketch.created_at), (turn.branch_id, turn.created_at));
+        assert_eq!(sketch.words, first_words(&turn.content_text(), WORDS_CHARS));
+    }
+    assert_eq!(turns::outline::count_leaves(db, owner, story.chat.id).await.unwrap(), 3);
+    let saying = async |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        turns::outline::saying(db, owner, story.chat.id, &words).await.unwrap()
+    };
+    let text = story.question.content_text();
+    let word = text.split_whitespace().next().unwrap();
+    assert!(saying(&[word, &word.to_uppercase()]).await.contains(&story.question.id));
+    for nowhere in ["%%%", "_______________________________", "!", "\0 not said", word] {
+        let found = saying(&[nowhere, "said by nobody at all"]).await;
+        assert!(found.is_empty(), "{nowhere}: {found:?}");
+    }
 
     assert_eq!(turns::leaf_below(db, owner, story.question.id).await.unwrap(), Some(r3.id), "the newest");
     assert_eq!(turns::leaf_below(db, owner, q2.id).await.unwrap(), Some(r2.id));

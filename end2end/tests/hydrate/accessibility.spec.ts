@@ -1,26 +1,9 @@
 // What axe can see: no violation in either theme, at three widths, on an empty page and with a reply in it.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-
-import type { Page } from "@playwright/test";
-
+import { violations } from "../../support/axe.ts";
 import { begin, expectStatus, latestReply, open, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = [390, 820, 1440];
-
-/** The rules that are broken, with the elements that break them. */
-async function violations(page: Page): Promise<string[]> {
-  // As an expression, which the page's content policy has no say in.
-  await page.evaluate(`${AXE}; undefined`);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-    interface Violation { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }
-    const result = await axe.run({ resultTypes: ["violations"] });
-    return result.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
-  });
-}
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`nothing is in the way of anybody, ${colorScheme}`, async ({ page }) => {

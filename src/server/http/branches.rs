@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use super::idempotency::{client_request_id, made_status};
-use super::json::Json;
+use super::json::{Json, given};
 use super::path_id::PathId;
 use super::problem::Problem;
 use crate::domain::branch::ContextPolicy;
@@ -15,6 +15,8 @@ use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::service::branches::{BranchChange, NewBranch};
+use crate::server::service::outline::ListedBranch;
+use crate::server::service::usage::Sum;
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
@@ -32,7 +34,22 @@ pub struct NewBranchBody {
 #[serde(deny_unknown_fields)]
 pub struct BranchPatch {
     name: Option<String>,
+    /// `null` takes it away.
+    #[serde(default, deserialize_with = "given")]
+    label: Option<Option<String>>,
+    pinned: Option<bool>,
     policy: Option<ContextPolicy>,
+}
+
+/// A branch in the list of a chat's branches.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct ListedBody {
+    #[serde(flatten)]
+    branch: Branch,
+    /// Turns of its own.
+    turns: usize,
+    /// What they took.
+    usage: Sum,
 }
 
 /// A branch with what it says in every request.
@@ -45,13 +62,20 @@ pub struct BranchBody {
     tools: Option<Vec<ToolSpec>>,
 }
 
-/// `GET /api/chats/{id}/branches`, oldest first.
+/// `GET /api/chats/{id}/branches`: pinned ones first, then the oldest.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-) -> Result<Json<Vec<Branch>>, Problem> {
-    Ok(Json(app.service().branches(viewer.0, chat).await?))
+) -> Result<Json<Vec<ListedBody>>, Problem> {
+    let (_, listed) = app.service().listed_branches(viewer.0, chat).await?;
+    let body = |listed: ListedBranch| ListedBody {
+        // The branch says who it is.
+        usage: Sum { branch_id: None, branch_name: None, ..listed.usage },
+        branch: listed.branch,
+        turns: listed.turns,
+    };
+    Ok(Json(listed.into_iter().map(body).collect()))
 }
 
 /// `POST /api/chats/{id}/branches`: a branch without turns; a message that names it goes on from there.
@@ -85,13 +109,13 @@ pub async fn show(
     Ok(Json(BranchBody { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
 }
 
-/// `PATCH /api/branches/{id}`: its name and its policy; the lock stays (domain.md I3).
+/// `PATCH /api/branches/{id}`: its name, label, pin and policy; the lock stays (domain.md I3).
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<BranchId>,
     Json(patch): Json<BranchPatch>,
 ) -> Result<Json<Branch>, Problem> {
-    let change = BranchChange { name: patch.name, policy: patch.policy };
+    let change = BranchChange { name: patch.name, label: patch.label, pinned: patch.pinned, policy: patch.policy };
     Ok(Json(app.service().change_branch(viewer.0, id, change).await?))
 }

@@ -77,7 +77,7 @@ pub async fn save(
     if let (Some(branch), Some(policy)) = (fields.text("branch_id").and_then(|id| id.parse().ok()), form.policy()) {
         let (branch, _) = app.service().branch(viewer.0, branch).await?;
         if branch.chat_id == id && branch.policy != policy {
-            let change = BranchChange { name: None, policy: Some(policy) };
+            let change = BranchChange { policy: Some(policy), ..BranchChange::default() };
             app.service().change_branch(viewer.0, branch.id, change).await?;
         }
     }

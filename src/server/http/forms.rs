@@ -134,7 +134,7 @@ pub async fn theme(Form(form): Form<ThemeForm>) -> Response {
 }
 
 /// Only a path of this server is gone to (badinputs.md S-HD-06).
-fn local_path(next: &str) -> &str {
+pub(super) fn local_path(next: &str) -> &str {
     let is_local = next.starts_with('/')
         && !next.starts_with("//")
         && !next.starts_with("/\\")

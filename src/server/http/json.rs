@@ -6,8 +6,8 @@ use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::failure::Invalid;
 use crate::domain::limits;
@@ -99,4 +99,11 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let path = error.path().to_string();
         Problem::unreadable(if path == "." { "" } else { &path }, &error.inner().to_string())
     })
+}
+
+/// Tells `null` apart from a field that is not there.
+pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }

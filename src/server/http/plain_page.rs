@@ -77,6 +77,11 @@ impl Fields {
         field.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
     }
 
+    /// Whether the field is there, though it may be empty.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
     /// Whether a box is ticked.
     pub fn is_ticked(&self, name: &str) -> bool {
         self.text(name).is_some()

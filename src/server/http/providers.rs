@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::idempotency::{client_request_id, made_status};
-use super::json::Json;
+use super::json::{Json, given};
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
@@ -39,11 +39,6 @@ pub struct ProviderBody {
     is_enabled: Option<bool>,
     local_network: Option<bool>,
     keeps_responses: Option<bool>,
-}
-
-/// Tells `null` apart from a field that is not there.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 impl From<ProviderBody> for ProviderChange {

@@ -8,7 +8,7 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     branches, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, openapi, providers,
-    reading, settings, site_pages, socket, trash, trash_page, tree, turn_pages, turns, usage,
+    reading, settings, site_pages, socket, trash, trash_page, tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -81,6 +81,9 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/purge", post(trash_page::purge))
         .route("/forms/empty-trash", post(trash_page::empty))
         .route("/c/{id}/settings", get(chat_settings::show).post(chat_settings::save))
+        .route("/c/{id}/branches", get(tree_pages::branches))
+        .route("/c/{id}/drawing", get(tree_pages::drawing))
+        .route("/forms/branch", post(tree_pages::change))
         .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))
         .route("/forms/model", post(forms::model))

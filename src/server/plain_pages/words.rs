@@ -4,6 +4,7 @@ pub mod api;
 pub mod compare;
 pub mod providers;
 pub mod trash;
+pub mod tree;
 pub mod usage;
 
 pub const BACK: &str = "Chats";

@@ -8,7 +8,7 @@ use super::{Service, ServiceError};
 use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::capabilities::Capabilities;
 use crate::domain::chat::check_title;
-use crate::domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId};
+use crate::domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId, limits};
 use crate::server::outbound::registry::models::display_name;
 use crate::server::platform::ids;
 use crate::server::store::{branches, chats, turns};
@@ -31,6 +31,9 @@ pub struct NewBranch {
 #[derive(Debug, Clone, Default)]
 pub struct BranchChange {
     pub name: Option<String>,
+    /// `Some(None)` takes the label away.
+    pub label: Option<Option<String>>,
+    pub pinned: Option<bool>,
     pub policy: Option<ContextPolicy>,
 }
 
@@ -50,6 +53,15 @@ impl Service {
     /// A model's name for people and what it takes, as far as they are known.
     pub fn model(&self, lock: &Lock) -> (String, Capabilities) {
         (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
+    }
+
+    /// The names of a lock's provider and model for people, as the menus have them where they do.
+    pub fn names(&self, lock: &Lock) -> (String, String) {
+        let models = self.supervisor().registry().models_with_hidden();
+        match models.into_iter().find(|model| model.lock == *lock) {
+            Some(model) => (model.provider_name, model.name),
+            None => (lock.provider.clone(), display_name(&lock.model)),
+        }
     }
 
     /// A branch that leaves a turn, without a turn of its own yet: the next message names it.
@@ -127,10 +139,17 @@ impl Service {
         change: BranchChange,
     ) -> Result<Branch, ServiceError> {
         let name = change.name.as_deref().map(check_name).transpose()?;
+        let label = change.label.map(check_label).transpose()?;
         let mut tx = self.db().begin().await?;
         branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if let Some(name) = name {
             branches::rename(&mut tx, id, &name).await?;
+        }
+        if let Some(label) = label {
+            branches::set_label(&mut tx, id, label.as_deref()).await?;
+        }
+        if let Some(is_pinned) = change.pinned {
+            branches::set_pinned(&mut tx, id, is_pinned).await?;
         }
         if let Some(policy) = change.policy {
             branches::set_policy(&mut tx, id, policy).await?;
@@ -144,4 +163,14 @@ impl Service {
 fn check_name(name: &str) -> Result<String, Invalid> {
     let name = check_title(name).map_err(|invalid| Invalid { field: "name".into(), ..invalid })?;
     if name.is_empty() { Err(Invalid::new("name", "must not be empty")) } else { Ok(name) }
+}
+
+/// A label that a person wrote; an empty one is none.
+fn check_label(label: Option<String>) -> Result<Option<String>, Invalid> {
+    let Some(label) = label else { return Ok(None) };
+    let label = check_title(&label).map_err(|invalid| Invalid { field: "label".into(), ..invalid })?;
+    if label.chars().count() > limits::LABEL_CHARS {
+        return Err(Invalid::new("label", format!("at most {} characters", limits::LABEL_CHARS)));
+    }
+    Ok(Some(label).filter(|label| !label.is_empty()))
 }

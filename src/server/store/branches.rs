@@ -35,6 +35,8 @@ sql! {
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
     RENAME = "UPDATE branches SET name = $2 WHERE id = $1 AND deleted_at IS NULL";
+    SET_LABEL = "UPDATE branches SET label = $2 WHERE id = $1 AND deleted_at IS NULL";
+    SET_PINNED = "UPDATE branches SET pinned = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_POLICY = "UPDATE branches SET policy = $2 WHERE id = $1 AND deleted_at IS NULL";
     VISIT = "UPDATE branches SET visited_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_HEAD = "UPDATE branches SET head_turn_id = $3 \
@@ -176,6 +178,22 @@ pub async fn rename(tx: &mut Tx, branch: BranchId, name: &str) -> Result<bool, S
     let name = plain(name, "the branch's name")?;
     let changed =
         in_tx!(tx, |conn| sqlx::query(RENAME).bind(branch.uuid()).bind(name).execute(conn).await?.rows_affected());
+    Ok(changed > 0)
+}
+
+/// Gives the branch a label, or takes it away. False when the branch is gone.
+pub async fn set_label(tx: &mut Tx, branch: BranchId, label: Option<&str>) -> Result<bool, StoreError> {
+    let label = label.map(|label| plain(label, "the branch's label")).transpose()?;
+    let changed =
+        in_tx!(tx, |conn| sqlx::query(SET_LABEL).bind(branch.uuid()).bind(label).execute(conn).await?.rows_affected());
+    Ok(changed > 0)
+}
+
+/// Puts the branch first in lists, or not. False when it is gone.
+pub async fn set_pinned(tx: &mut Tx, branch: BranchId, is_pinned: bool) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_PINNED).bind(branch.uuid()).bind(is_pinned).execute(conn).await?.rows_affected()
+    });
     Ok(changed > 0)
 }
 

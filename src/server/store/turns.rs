@@ -14,6 +14,7 @@ use crate::server::store::turn_blocks::{self, BlockOf};
 
 pub mod find;
 pub mod lineage;
+pub mod outline;
 pub mod read;
 pub mod span;
 pub mod tree;

@@ -34,6 +34,7 @@ use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::more::trim;
 use crate::ui::transcript::{ModelChoice, Transcript, Verbs, reveal, show_sent};
+use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
 
 /// The page at `/c/{chat}`.
@@ -123,13 +124,15 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     provide_deleting(state, chat_id);
     let branch = RwSignal::new(page.branch.clone());
     let beside = Beside::new(&page);
+    let leaves = RwSignal::new(page.leaves);
     let take = move |page: ChatPage| {
         beside.show(&page);
         branch.set(page.branch);
+        leaves.set(page.leaves);
     };
     follow_address(state, beside, take, chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
-    let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, move |page| {
+    let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
         state.follow_path(page.clone());
         take(page);
     });
@@ -137,6 +140,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
+    stand_beside_tree(chat_id, branch, leaf, running, leaves);
     let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let navigate = use_navigate();
@@ -179,7 +183,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         <a class="skip" href=move || latest(state, chat_id)>{words::SKIP_TO_LATEST}</a>
-        <ChatHeader chat title branch models=models.clone() finding/>
+        <ChatHeader chat title branch models=models.clone() leaves finding/>
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>
@@ -244,8 +248,8 @@ fn title_of(chat: &Chat) -> Signal<String> {
     })
 }
 
-/// Shows the path that the address asks for when it changes while the chat is open: another version, a reply to go on
-/// from, or Back.
+/// Shows the path that the address asks for when it changes while the chat is open: another version, a turn chosen in
+/// the tree, a reply to go on from, or Back.
 fn follow_address(state: ChatState, beside: Beside, take: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
     let asked = at_in_address();
     let path = use_location().pathname;

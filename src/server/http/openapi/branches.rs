@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::operation::{Operation, operation};
 use crate::domain::Branch;
-use crate::server::http::branches::{BranchBody, BranchPatch, NewBranchBody};
+use crate::server::http::branches::{BranchBody, BranchPatch, ListedBody, NewBranchBody};
 
 pub fn operations() -> Vec<Operation> {
     vec![
         operation("get", "/api/chats/{id}/branches", ("Branches", "list_branches"), "Lists the branches of a chat.")
-            .lists::<Branch>("The branches, oldest first."),
+            .lists::<ListedBody>("The branches: pinned ones first, then the oldest."),
         operation("post", "/api/chats/{id}/branches", ("Branches", "create_branch"), "Makes a branch without turns.")
             .note("A message that names it goes on from `from_turn_id`; without it, from where the chat was last read.")
             .takes::<NewBranchBody>(json!({ "name": "With another model", "provider": "demo" }))

@@ -44,13 +44,14 @@ impl Known {
 }
 
 /// Looks at the chat while the page is seen. `on_page` gets the page anew when its path changed elsewhere; `draft` is
-/// set when the draft did. What is returned must be called when a reply begins here.
+/// set when the draft did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
 pub fn watch(
     state: ChatState,
     beside: Beside,
     page: &ChatPage,
     chat_id: ChatId,
     draft: RwSignal<DraftView>,
+    leaves: RwSignal<u64>,
     on_page: impl Fn(ChatPage) + Copy + 'static,
 ) -> impl Fn() + Copy + Send + Sync + 'static {
     let known = Known {
@@ -86,6 +87,9 @@ pub fn watch(
             // Something began here while the answer was on its way: the next one tells.
             if state.leaf_id() != leaf || beside.is_cut() {
                 return;
+            }
+            if leaves.get_untracked() != glance.leaves {
+                leaves.set(glance.leaves);
             }
             if let Some(newer) = &glance.draft {
                 draft.set(newer.clone());

@@ -5,12 +5,14 @@ use leptos::prelude::*;
 
 use crate::browser::dialog;
 use crate::domain::provider::Model;
-use crate::domain::{Branch, Chat};
+use crate::domain::{Branch, Chat, ChatId};
 use crate::ui::chats::{Chats, leave_deleted};
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::sidebar::SidebarButton;
+use crate::ui::tree::panel::{BUTTON, TreePanel};
 use crate::ui::words;
+use crate::ui::words::tree as said;
 
 /// The header.
 #[component]
@@ -19,6 +21,9 @@ pub fn ChatHeader(
     title: Signal<String>,
     #[prop(into)] branch: Signal<Option<Branch>>,
     models: Vec<Model>,
+    /// Ends of the chat's tree.
+    #[prop(into)]
+    leaves: Signal<u64>,
     /// Whether the bar to find words is open.
     finding: RwSignal<bool>,
 ) -> impl IntoView {
@@ -50,7 +55,9 @@ pub fn ChatHeader(
     let models = StoredValue::new(models);
     let chip = move || {
         branch.get().map(|branch| {
-            models.with_value(|models| view! { <BranchChip text=chip_text(&branch, models) id=branch.id.to_string()/> })
+            models.with_value(
+                |models| view! { <BranchChip chat=id text=chip_text(&branch, models) id=branch.id.to_string()/> },
+            )
         })
     };
     view! {
@@ -58,6 +65,7 @@ pub fn ChatHeader(
             <SidebarButton/>
             <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
             {move || chip()}
+            <TreeButton chat=id leaves/>
             <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare">
                 <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
                     <Icon name="search"/>
@@ -87,11 +95,42 @@ fn chip_text(branch: &Branch, models: &[Model]) -> String {
 }
 
 #[component]
-fn BranchChip(text: String, id: String) -> impl IntoView {
+fn BranchChip(chat: ChatId, text: String, id: String) -> impl IntoView {
     view! {
-        <span class="chip branch-chip" data-branch-id=id title=words::WHY_LOCKED>
+        <a
+            class="chip branch-chip"
+            href=format!("/c/{chat}/branches")
+            rel="external"
+            data-branch-id=id
+            title=words::WHY_LOCKED
+        >
             <Icon name="lock"/>
             <bdi class="chip-text">{text}</bdi>
-        </span>
+        </a>
+    }
+}
+
+/// Opens the tree: beside the chat where there is room, else as a page.
+#[component]
+fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView {
+    let panel = use_context::<TreePanel>();
+    let on_click = move |event: leptos::ev::MouseEvent| {
+        if panel.is_some_and(TreePanel::toggle) {
+            event.prevent_default();
+        }
+    };
+    view! {
+        <a
+            id=BUTTON
+            class="button bare tree-button"
+            href=format!("/c/{chat}/tree")
+            aria-label=move || said::ends(leaves.get())
+            aria-expanded=move || panel.map(|panel| panel.is_open().to_string())
+            title=move || said::ends(leaves.get())
+            on:click=on_click
+        >
+            <Icon name="branch"/>
+            <span aria-hidden="true">{move || leaves.get()}</span>
+        </a>
     }
 }

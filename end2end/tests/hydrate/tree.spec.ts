@@ -1,0 +1,194 @@
+// The tree map: beside the chat and as a page, with the mouse and with keys alone, small and large.
+import type { Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { hydrated, open, replies, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { grow, plant } from "../../support/tree.ts";
+
+const tree = (page: Page) => page.getByRole("tree", { name: "Tree of the chat" });
+const row = (page: Page, name: RegExp) => tree(page).getByRole("treeitem", { name });
+const button = (page: Page) => page.locator("#tree-button");
+const card = (page: Page) => page.getByRole("region", { name: "Selected turn" });
+const latest = (page: Page) => textOf(replies(page).last());
+
+test("the panel follows the chat and opens another branch without leaving the page", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 4, 3);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  await expect(button(page)).toHaveAccessibleName("Tree, 4 ends");
+  await button(page).click();
+  await expect(button(page)).toHaveAttribute("aria-expanded", "true");
+  await expect(row(page, /^Reply: Answer 3.*you are here/)).toBeFocused();
+  await expect(row(page, /^Reply: Answer 3/)).toHaveAttribute("aria-current", "location");
+  // Beside the chat, which is still there and as wide as it can be.
+  await expect(latest(page)).toHaveText("Answer 3");
+
+  await row(page, /^You: Twig 1/).getByRole("link").click();
+  await expect(page).toHaveURL(/\?at=/);
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
+  await expect(tree(page)).toBeVisible();
+  await expect(row(page, /you are here/)).toHaveCount(1);
+  await expect(row(page, /^You: Twig 1/)).toHaveAttribute("aria-current", "true");
+  await page.goBack();
+  await expect(latest(page)).toHaveText("Answer 3");
+
+  // What is made elsewhere appears in it.
+  const answering = model.next().then((reply) => reply.answer("New"));
+  await grow(turnleaf, planted.chat, "Another way", planted.trunk[1]);
+  await answering;
+  await expect(row(page, /^You: Another way/)).toBeVisible();
+  await expect(button(page)).toHaveAccessibleName("Tree, 5 ends");
+  await page.getByRole("button", { name: "Close the tree" }).click();
+  await expect(tree(page)).toHaveCount(0);
+});
+
+test("keys alone: open, walk, find, fold, filter, rename, show and close", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 6, 3);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[5]}`);
+  await page.keyboard.press("Control+.");
+  await expect(row(page, /you are here/)).toBeFocused();
+  await page.keyboard.press("Home");
+  await expect(row(page, /^You: Question 0/)).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(row(page, /^You: Question 0/)).not.toBeFocused();
+  await page.keyboard.press("ArrowUp");
+  // The first letters of what a turn says.
+  await page.keyboard.type("twig 2");
+  await expect(row(page, /^You: Twig 2/)).toBeFocused();
+  await expect(card(page)).toContainText("Twig 2");
+
+  // Left closes, or goes up; right opens, or goes in.
+  await page.keyboard.press("Home");
+  const root = row(page, /^You: Question 0/);
+  await page.keyboard.press("ArrowLeft");
+  await expect(root).toHaveAttribute("aria-expanded", "false");
+  await expect(tree(page).getByRole("treeitem")).toHaveCount(1);
+  await expect(root).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  await expect(root).toHaveAttribute("aria-expanded", "true");
+  await expect(root).toBeFocused();
+
+  // From the tree to the card of the turn, and its branch gets a name.
+  await page.keyboard.type("twig 2");
+  await expect(card(page)).toContainText("Twig 2");
+  const name = card(page).getByRole("textbox", { name: "Name" });
+  for (let n = 0; n < 8 && !(await name.evaluate((field) => field === document.activeElement)); n += 1) {
+    await page.keyboard.press("Tab");
+  }
+  await expect(name).toBeFocused();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("the third way");
+  await page.keyboard.press("Enter");
+  await expect(card(page)).toContainText("Branch the third way");
+
+  const filter = page.getByRole("searchbox", { name: "Only turns that say" });
+  await filter.focus();
+  await page.keyboard.type("twig 1");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".tree-summary")).toContainText("Found 1 of 18 messages");
+  await expect(page.locator("#say")).toContainText("Found 1 of 18 messages");
+  await expect(row(page, /^You: Twig 1/)).toBeVisible();
+  await expect(row(page, /^You: Twig 2/)).toHaveCount(0);
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.press("Enter");
+
+  await expect(row(page, /^You: Twig 2/)).toBeVisible();
+  await row(page, /^You: Twig 2/).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 2");
+  await expect(page.locator("[data-branch-id]")).toContainText("the third way");
+  await expect(row(page, /^You: Twig 2/)).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(tree(page)).toHaveCount(0);
+  await expect(button(page)).toBeFocused();
+});
+
+test("folded messages are unfolded one run at a time", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 6, 1);
+  await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[5]}`);
+  const folded = tree(page).getByRole("treeitem", { name: /^\d+ messages$/ });
+  await expect(folded).toHaveCount(1);
+  await folded.focus();
+  await page.keyboard.press("Enter");
+  await expect(folded).toHaveAttribute("aria-expanded", "true");
+  await expect(row(page, /^You: Question 3/)).toBeVisible();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await expect(folded).toHaveAttribute("aria-expanded", "false");
+});
+
+test("a tree of two thousand turns answers every key within 200 ms", async ({ page, turnleaf, model }) => {
+  test.setTimeout(240_000);
+  const planted = await plant(turnleaf, model, 40, 960);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[39]}`);
+  await page.keyboard.press("Control+.");
+  await expect(row(page, /you are here/)).toBeFocused();
+  await expect(page.getByText("2000 messages")).toBeVisible();
+  // From the press to the frame in which the focus is elsewhere.
+  const took: number[] = [];
+  for (const key of ["Home", "ArrowDown", "ArrowDown", "End", "ArrowUp", "Home", "t", "ArrowDown", "ArrowLeft"]) {
+    await page.evaluate(() => {
+      const before = document.activeElement;
+      const began = performance.now();
+      Object.assign(window, {
+        moved: new Promise<number>((done) => {
+          const look = () =>
+            document.activeElement === before ? requestAnimationFrame(look) : done(performance.now() - began);
+          addEventListener("keydown", look, { once: true });
+        }),
+      });
+    });
+    await page.keyboard.press(key);
+    const time = await page.evaluate(() => (window as unknown as { moved: Promise<number> }).moved);
+    took.push(Math.round(time));
+  }
+  test.info().annotations.push({ type: "milliseconds", description: JSON.stringify(took) });
+  console.log(`milliseconds from key to focus: ${JSON.stringify(took)}`);
+  // The middle one: on a loaded machine a single key may wait for others' work.
+  expect(took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(200);
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\?at=/);
+});
+
+test("on a phone the tree is a page, and a turn opens from it", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 4, 2);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  await button(page).click();
+  await expect(page).toHaveURL(/\/tree$/);
+  await hydrated(page);
+  await expect(tree(page)).toBeVisible();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+  await row(page, /^You: Twig 0/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await expect(card(page)).toContainText("Twig 0");
+  await row(page, /^You: Twig 0/).getByRole("link").click();
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`nothing in the tree is in anybody's way, ${colorScheme}`, async ({ page, turnleaf, model }) => {
+    test.setTimeout(120_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const planted = await plant(turnleaf, model, 5, 3);
+    for (const width of [820, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await open(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
+      await page.keyboard.press("Control+.");
+      await expect(card(page)).toBeVisible();
+      expect.soft(await violations(page), `the panel, ${width}`).toEqual([]);
+    }
+    for (const path of [`tree?on=${planted.trunk[1]}`, "branches", "drawing"]) {
+      await page.goto(`/c/${planted.chat}/${path}`);
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect.soft(await violations(page), `${path}, ${width}`).toEqual([]);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        expect.soft(overflow, `sideways scrolling of ${path} at ${width}`).toBeLessThanOrEqual(0);
+      }
+    }
+  });
+}

@@ -1,0 +1,51 @@
+// The tree without script: links and forms.
+import { expect, test } from "../../support/fixtures.ts";
+import { plant } from "../../support/tree.ts";
+
+test("the outline folds, finds, shows a turn and opens it", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 5, 2);
+  await page.goto(`/c/${planted.chat}?at=${planted.trunk[4]}`);
+  await page.locator("#tree-button").click();
+  await expect(page).toHaveURL(/\/tree/);
+  const rows = page.getByRole("treeitem");
+  const all = await rows.count();
+  expect(all).toBeGreaterThan(5);
+  await page.getByRole("button", { name: "Hide what is below" }).first().click();
+  await expect(rows).toHaveCount(1);
+  await page.getByRole("button", { name: "Show what is below" }).first().click();
+  await expect(rows).toHaveCount(all);
+  await page.getByRole("searchbox", { name: "Only turns that say" }).fill("twig 1");
+  await page.getByRole("button", { name: "Find" }).click();
+  await expect(page.getByText("Found 1 of 14 messages")).toBeVisible();
+  const twig = page.getByRole("treeitem", { name: /^You: Twig 1/ });
+  await twig.getByRole("button", { name: "What can be done with this turn" }).click();
+  const card = page.getByRole("region", { name: "Selected turn" });
+  await card.getByRole("textbox", { name: "Name" }).fill("my way");
+  await card.getByRole("button", { name: "Save: Name" }).click();
+  await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("link").click();
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
+  await expect(page.locator("[data-branch-id]")).toContainText("my way");
+});
+
+test("the list of branches pins and labels, and the drawing grows and leads to a turn", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 3, 2);
+  await page.goto(`/c/${planted.chat}`);
+  await page.locator("[data-branch-id]").click();
+  const branches = page.locator("section.branch");
+  await expect(branches).toHaveCount(3);
+  await expect(branches.first()).toContainText("main");
+  await branches.nth(2).getByRole("textbox", { name: "Label" }).fill("important");
+  await branches.nth(2).getByRole("button", { name: "Save: Label" }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await branches.nth(2).getByRole("button", { name: "Pin" }).click();
+  await expect(branches.first()).toContainText("important");
+
+  await page.getByRole("link", { name: "Drawing" }).click();
+  const boxes = page.locator("svg rect");
+  await expect(boxes.first()).toBeVisible();
+  const before = (await boxes.first().boundingBox())!.width;
+  await page.getByRole("link", { name: "200 %" }).click();
+  expect((await boxes.first().boundingBox())!.width).toBeCloseTo(before * 2, 0);
+  await page.getByRole("link", { name: /^You: Twig 0/ }).click();
+  await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");
+});

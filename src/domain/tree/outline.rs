@@ -1,0 +1,246 @@
+//! The outline of a chat's tree: what is linear is folded into one row, and only forks make levels. From a light sketch
+//! of every turn; not for their texts, and not for drawing: rows and places come out, whoever shows them draws.
+//!
+//! A run is a chain of turns from a root or a fork to the next fork or to a leaf. Its first turn is a row; below that
+//! come the rest of the run, folded where it is long, and the runs that leave its last turn.
+
+pub mod drawing;
+pub mod rows;
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{Node, TurnTree};
+use crate::id::{BranchId, TurnId};
+use crate::turn::TurnStatus;
+
+/// Characters of a turn's first words.
+pub const WORDS_CHARS: usize = 60;
+/// One turn, as far as the outline says something about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sketch {
+    pub node: Node,
+    pub branch: BranchId,
+    /// One line; see [`first_words`].
+    pub words: String,
+    pub created_at: DateTime<Utc>,
+}
+
+/// What is notable about a turn, or about turns that are not shown; the more urgent is the greater.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    #[default]
+    Plain,
+    Stopped,
+    Failed,
+    Running,
+}
+
+impl Mark {
+    pub fn of(status: TurnStatus) -> Self {
+        match status {
+            TurnStatus::Complete => Self::Plain,
+            TurnStatus::Cancelled => Self::Stopped,
+            TurnStatus::Error => Self::Failed,
+            TurnStatus::Pending | TurnStatus::Streaming | TurnStatus::WaitingSubagents => Self::Running,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    /// Places of its turns; never empty.
+    turns: Vec<usize>,
+    parent: Option<usize>,
+    children: Vec<usize>,
+    /// Turns in the runs below.
+    below: usize,
+    /// Whether a turn in it or below it is being written.
+    is_running: bool,
+}
+
+/// A chat's tree with the path that is read.
+#[derive(Debug, Default)]
+pub struct Outline {
+    tree: TurnTree,
+    /// By place.
+    sketches: Vec<Sketch>,
+    /// A run's parent stands before it.
+    runs: Vec<Run>,
+    run_of: Vec<usize>,
+    on_path: Vec<bool>,
+    leaf: Option<TurnId>,
+}
+
+impl Outline {
+    /// Builds the outline from sketches in any order; `leaf` is the end of the path that is read.
+    pub fn new(sketches: impl IntoIterator<Item = Sketch>, leaf: Option<TurnId>) -> Self {
+        let mut given: Vec<Sketch> = sketches.into_iter().collect();
+        given.sort_by_key(|sketch| (sketch.node.ord, sketch.node.id));
+        let tree = TurnTree::new(given.iter().map(|sketch| sketch.node.clone()));
+        let mut seen = HashSet::new();
+        given.retain(|sketch| seen.insert(sketch.node.id));
+        let mut outline = Self { sketches: given, on_path: vec![false; tree.nodes.len()], tree, ..Self::default() };
+        outline.find_runs();
+        outline.count();
+        outline.leaf = leaf.filter(|leaf| outline.tree.places.contains_key(leaf));
+        if let Some(leaf) = outline.leaf {
+            for at in outline.tree.up_from(leaf).collect::<Vec<_>>() {
+                outline.on_path[at] = true;
+            }
+        }
+        outline
+    }
+
+    fn find_runs(&mut self) {
+        for at in 0..self.tree.nodes.len() {
+            let parent = self.tree.parents[at];
+            let run = match parent {
+                Some(parent) if self.tree.children[parent].len() == 1 => self.run_of[parent],
+                parent => {
+                    let parent = parent.map(|parent| self.run_of[parent]);
+                    let run = self.runs.len();
+                    self.runs.push(Run { parent, ..Run::default() });
+                    if let Some(parent) = parent {
+                        self.runs[parent].children.push(run);
+                    }
+                    run
+                }
+            };
+            self.runs[run].turns.push(at);
+            self.run_of.push(run);
+        }
+    }
+
+    fn count(&mut self) {
+        for run in (0..self.runs.len()).rev() {
+            self.runs[run].is_running |= self.runs[run].turns.iter().any(|&at| self.mark(at) == Mark::Running);
+            if let Some(parent) = self.runs[run].parent {
+                self.runs[parent].below += self.runs[run].turns.len() + self.runs[run].below;
+                self.runs[parent].is_running |= self.runs[run].is_running;
+            }
+        }
+    }
+
+    /// The end of the path that is read.
+    pub fn leaf(&self) -> Option<TurnId> {
+        self.leaf
+    }
+
+    /// All turns, by creation.
+    pub fn sketches(&self) -> &[Sketch] {
+        &self.sketches
+    }
+
+    pub fn find(&self, id: TurnId) -> Option<&Sketch> {
+        self.tree.places.get(&id).map(|&at| &self.sketches[at])
+    }
+
+    /// How many turns nothing continues.
+    pub fn leaves(&self) -> usize {
+        self.runs.iter().filter(|run| run.children.is_empty()).count()
+    }
+
+    /// The oldest other turn that hangs where this one hangs.
+    pub fn beside(&self, id: TurnId) -> Option<&Sketch> {
+        let first = self.tree.siblings(id).into_iter().find(|sibling| *sibling != id)?;
+        self.find(first)
+    }
+
+    /// How many turns hang below this one, and how many ends they have; a leaf is its own end.
+    pub fn below(&self, id: TurnId) -> (usize, usize) {
+        let Some(&at) = self.tree.places.get(&id) else { return (0, 0) };
+        let run = &self.runs[self.run_of[at]];
+        let rest = run.turns.iter().rev().take_while(|&&turn| turn != at).count();
+        let (mut ends, mut left) = (0, vec![self.run_of[at]]);
+        while let Some(run) = left.pop() {
+            ends += usize::from(self.runs[run].children.is_empty());
+            left.extend(&self.runs[run].children);
+        }
+        (rest + run.below, ends)
+    }
+
+    /// Where choosing a turn leads; as [`TurnTree::leaf_below`], along the path that is read where it can.
+    pub fn leaf_below(&self, id: TurnId) -> Option<TurnId> {
+        self.tree.leaf_below(id, self.leaf.as_slice())
+    }
+
+    pub fn is_on_path(&self, id: TurnId) -> bool {
+        self.tree.places.get(&id).is_some_and(|&at| self.on_path[at])
+    }
+
+    /// Whether the turn begins a branch: what it hangs on belongs to another, or it hangs on nothing.
+    fn is_new_branch(&self, at: usize) -> bool {
+        self.tree.parents[at].is_none_or(|parent| self.sketches[parent].branch != self.sketches[at].branch)
+    }
+
+    /// The turn that a turn hangs on.
+    pub fn parent(&self, id: TurnId) -> Option<&Sketch> {
+        let &at = self.tree.places.get(&id)?;
+        self.tree.parents[at].map(|parent| &self.sketches[parent])
+    }
+
+    fn version(&self, at: usize) -> Option<(usize, usize)> {
+        let siblings = self.tree.parents[at].map_or(&self.tree.roots, |parent| &self.tree.children[parent]);
+        let index = siblings.binary_search(&at).ok().filter(|_| siblings.len() > 1)?;
+        Some((index + 1, siblings.len()))
+    }
+
+    fn head(&self, run: usize) -> TurnId {
+        self.id(self.runs[run].turns[0])
+    }
+
+    fn id(&self, at: usize) -> TurnId {
+        self.sketches[at].node.id
+    }
+
+    fn mark(&self, at: usize) -> Mark {
+        Mark::of(self.sketches[at].node.status)
+    }
+}
+
+/// The beginning of a text in one line, at most `chars` characters; a longer one ends with "…".
+pub fn first_words(text: &str, chars: usize) -> String {
+    let mut words = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        if count > 0 {
+            words.push(' ');
+            count += 1;
+        }
+        for c in word.chars() {
+            if count == chars {
+                words.truncate(words.trim_end().len());
+                words.push('…');
+                return words;
+            }
+            words.push(c);
+            count += 1;
+        }
+        if count >= chars {
+            break;
+        }
+    }
+    words
+}
+
+/// The turns of each branch: how many there are, the first and the last.
+pub fn by_branch(sketches: &[Sketch]) -> HashMap<BranchId, (usize, &Sketch, &Sketch)> {
+    let mut branches = HashMap::new();
+    for sketch in sketches {
+        branches
+            .entry(sketch.branch)
+            .and_modify(|(count, _, last): &mut (usize, &Sketch, &Sketch)| {
+                *count += 1;
+                *last = sketch;
+            })
+            .or_insert((1, sketch, sketch));
+    }
+    branches
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Where the runs of a tree stand when it is drawn: the root at the start, a column for each fork passed, a lane for
+//! each end. Bounded: what does not fit is counted on the run that it hangs on, and can be drawn from there.
+
+use std::collections::HashMap;
+
+use super::{Mark, Outline, Sketch};
+use crate::id::TurnId;
+
+/// Runs of one drawing, and columns: what a page still shows quickly, and what a person still looks through.
+pub const RUNS: usize = 1_200;
+pub const COLUMNS: usize = 120;
+
+/// A run in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn<'a> {
+    /// Its first turn and its last one.
+    pub first: &'a Sketch,
+    pub last: &'a Sketch,
+    pub turns: usize,
+    pub column: usize,
+    pub lane: usize,
+    /// The run it leaves, by its index in the drawing.
+    pub parent: Option<usize>,
+    /// Turns below it that are not in the drawing.
+    pub hidden: usize,
+    /// The most urgent of its turns.
+    pub mark: Mark,
+    pub version: Option<(usize, usize)>,
+    pub is_on_path: bool,
+}
+
+/// A drawing of a tree, or of a part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Drawing<'a> {
+    /// A run stands behind the one that it leaves.
+    pub runs: Vec<Drawn<'a>>,
+    pub columns: usize,
+    pub lanes: usize,
+    /// The turn that the run before the first one begins with, where the drawing does not begin with the chat.
+    pub above: Option<TurnId>,
+}
+
+impl Outline {
+    /// Draws the tree from the run of `top` on; of the whole chat as much as leads to the path that is read.
+    pub fn drawing(&self, top: Option<TurnId>) -> Drawing<'_> {
+        let starts = self.starts(top);
+        let depths = self.chosen(&starts);
+        let order = self.in_order(&starts, &depths);
+        let mut drawing = Drawing {
+            above: starts.first().and_then(|&run| self.runs[run].parent).map(|run| self.head(run)),
+            ..Drawing::default()
+        };
+        let mut index_of = HashMap::with_capacity(order.len());
+        for &run in &order {
+            index_of.insert(run, drawing.runs.len());
+            let turns = &self.runs[run].turns;
+            let drawn: Vec<usize> =
+                self.runs[run].children.iter().copied().filter(|run| depths.contains_key(run)).collect();
+            let unseen = self.runs[run].children.iter().filter(|run| !depths.contains_key(run));
+            let lane = drawing.lanes;
+            if drawn.is_empty() {
+                drawing.lanes += 1;
+            }
+            let column = depths[&run];
+            drawing.columns = drawing.columns.max(column + 1);
+            drawing.runs.push(Drawn {
+                first: &self.sketches[turns[0]],
+                last: &self.sketches[turns[turns.len() - 1]],
+                turns: turns.len(),
+                column,
+                // The first run that leaves it goes straight on, so it is reached with the lane of its first end.
+                lane,
+                parent: self.runs[run].parent.and_then(|parent| index_of.get(&parent).copied()),
+                hidden: unseen.map(|&run| self.runs[run].turns.len() + self.runs[run].below).sum(),
+                mark: turns.iter().map(|&at| self.mark(at)).max().unwrap_or_default(),
+                version: self.version(turns[0]),
+                is_on_path: self.on_path[turns[0]],
+            });
+        }
+        drawing
+    }
+
+    /// The runs with which the drawing begins.
+    fn starts(&self, top: Option<TurnId>) -> Vec<usize> {
+        if let Some(&at) = top.and_then(|top| self.tree.places.get(&top)) {
+            return vec![self.run_of[at]];
+        }
+        let path: Vec<usize> = match self.leaf {
+            Some(leaf) => self.ancestors(self.run_of[self.tree.places[&leaf]]).collect(),
+            None => Vec::new(),
+        };
+        match path.get(COLUMNS - 1) {
+            Some(&run) if path.len() > COLUMNS => vec![run],
+            _ => self.tree.roots.iter().map(|&at| self.run_of[at]).collect(),
+        }
+    }
+
+    /// The runs that are drawn and their columns: those of the path first, then what is nearest to the start.
+    fn chosen(&self, starts: &[usize]) -> HashMap<usize, usize> {
+        let mut depths: HashMap<usize, usize> = HashMap::new();
+        let mut level: Vec<usize> = starts.to_vec();
+        if let Some(&at) = self.leaf.and_then(|leaf| self.tree.places.get(&leaf)) {
+            let path: Vec<usize> = self.ancestors(self.run_of[at]).collect();
+            if let Some(from) = path.iter().position(|run| starts.contains(run)) {
+                let path = path[..=from].iter().rev().take(COLUMNS.min(RUNS));
+                depths.extend(path.enumerate().map(|(column, &run)| (run, column)));
+            }
+        }
+        for column in 0..COLUMNS {
+            for &run in &level {
+                if depths.len() >= RUNS {
+                    break;
+                }
+                depths.entry(run).or_insert(column);
+            }
+            let below = level.iter().filter(|run| depths.contains_key(run)).flat_map(|&run| &self.runs[run].children);
+            level = below.copied().collect();
+        }
+        depths
+    }
+
+    /// The chosen runs, each before what leaves it, and all that leaves one before the next one.
+    fn in_order(&self, starts: &[usize], depths: &HashMap<usize, usize>) -> Vec<usize> {
+        let mut order = Vec::with_capacity(depths.len());
+        let mut left: Vec<usize> = starts.iter().rev().copied().collect();
+        while let Some(run) = left.pop() {
+            if depths.contains_key(&run) {
+                order.push(run);
+                left.extend(self.runs[run].children.iter().rev());
+            }
+        }
+        order
+    }
+
+    /// A run and the runs above it.
+    fn ancestors(&self, run: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(run), |&run| self.runs[run].parent)
+    }
+}

@@ -1,0 +1,102 @@
+//! The plain pages of a chat's tree: the list of its branches with their forms, and the drawing.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use super::forms::local_path;
+use super::path_id::PathId;
+use super::plain_page::{Asked, Fields, see_other};
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::{BranchId, ChatId, Invalid, TurnId, UserId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::branches::BranchesPage;
+use crate::server::plain_pages::drawing::{DrawingPage, USUAL, ZOOMS};
+use crate::server::plain_pages::{Said, words};
+use crate::server::service::ServiceError;
+use crate::server::service::branches::BranchChange;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BranchesQuery {
+    /// Set after a deed.
+    saved: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrawingQuery {
+    zoom: Option<u16>,
+    top: Option<TurnId>,
+}
+
+/// `GET /c/{id}/branches`.
+pub async fn branches(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    Query(query): Query<BranchesQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let said = query.saved.map(|_| Said::Done(words::SAVED.into()));
+    list(&app, viewer.0, chat, asked, StatusCode::OK, said).await
+}
+
+/// `GET /c/{id}/drawing`; a size that there is not is the usual one.
+pub async fn drawing(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    Query(query): Query<DrawingQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let seen = app.service().outline(viewer.0, chat, None, "").await?;
+    let zoom = query.zoom.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(USUAL);
+    Ok(asked.answer(&app, StatusCode::OK, DrawingPage { seen, top: query.top, zoom }.draw()))
+}
+
+/// `POST /forms/branch`: the fields that are there are changed; an empty label takes it away.
+pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id: BranchId = fields.text("branch_id").and_then(|id| id.parse().ok()).ok_or_else(Problem::not_found)?;
+    let (branch, _) = app.service().branch(viewer.0, id).await?;
+    let given = |name: &str| fields.has(name).then(|| fields.text(name).unwrap_or_default());
+    let change = BranchChange {
+        name: given("name"),
+        label: given("label").map(Some),
+        pinned: given("pinned").map(|pinned| pinned == "true"),
+        policy: None,
+    };
+    match app.service().change_branch(viewer.0, id, change).await {
+        Ok(_) => {
+            let list = format!("/c/{}/branches?saved=1#{id}", branch.chat_id);
+            let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
+            Ok(see_other(local_path(&next)))
+        }
+        Err(ServiceError::Invalid(Invalid { field, reason })) => {
+            let said = Some(Said::Refused(format!("{}: {field} {reason}", branch.name)));
+            list(&app, viewer.0, branch.chat_id, asked, StatusCode::UNPROCESSABLE_ENTITY, said).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn list(
+    app: &App,
+    viewer: UserId,
+    chat: ChatId,
+    asked: Asked,
+    status: StatusCode,
+    said: Option<Said>,
+) -> Result<Response, Problem> {
+    let service = app.service();
+    let (chat, listed) = service.listed_branches(viewer, chat).await?;
+    let named = listed.into_iter().map(|listed| {
+        let (provider, model) = service.names(&listed.branch.lock);
+        (listed, provider, model)
+    });
+    let page = BranchesPage { chat, branches: named.collect(), said };
+    Ok(asked.answer(app, status, page.draw()))
+}

@@ -1,0 +1,131 @@
+//! The list of a chat's branches: lock, where each left, where it stands, what it took, and forms for its name, label
+//! and pin.
+
+use leptos::prelude::*;
+
+use super::words::tree as words;
+use super::{Page, Said, Section};
+use crate::domain::tree::outline::Sketch;
+use crate::domain::{Branch, Chat, ChatId, Cost, Origin, limits};
+use crate::server::service::outline::ListedBranch;
+use crate::server::service::usage::Sum;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::words as app_words;
+use crate::ui::words::spent;
+
+/// What the page shows: each branch with the names of its provider and model.
+pub struct BranchesPage {
+    pub chat: Chat,
+    pub branches: Vec<(ListedBranch, String, String)>,
+    pub said: Option<Said>,
+}
+
+impl BranchesPage {
+    /// The page, for its frame.
+    pub fn draw(self) -> Page {
+        let chat = self.chat.id;
+        let none = (self.branches.len() < 2).then(|| view! { <p class="hint">{words::NO_BRANCHES}</p> });
+        let cards: Vec<AnyView> = self.branches.into_iter().map(|branch| card(chat, branch)).collect();
+        Page {
+            section: Section::Chat,
+            title: words::title(words::BRANCHES, &self.chat.title),
+            said: self.said,
+            body: view! {
+                <p class="lead">{words::LEAD}</p>
+                <div class="deeds no-print">
+                    <a class="button" href=format!("/c/{chat}")><Icon name="chevron-left"/>{words::BACK_TO_CHAT}</a>
+                    <a class="button bare" href=format!("/c/{chat}/tree")>{words::OUTLINE}</a>
+                    <a class="button bare" href=format!("/c/{chat}/drawing#here")>{words::DRAWING}</a>
+                </div>
+                {none}
+                {cards}
+            },
+        }
+    }
+}
+
+fn card(chat: ChatId, (listed, provider, model): (ListedBranch, String, String)) -> AnyView {
+    let took = took(&listed.usage);
+    let ListedBranch { branch, turns, ends, left, beside, .. } = listed;
+    let title_id = format!("branch-{}", branch.id);
+    let labelled = title_id.clone();
+    let pinned = branch.pinned.then(|| view! { <span class="mark">{words::PINNED}</span> });
+    let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
+    // An edit and another reply stand beside what they are versions of.
+    let from = match branch.origin {
+        Origin::Edit | Origin::Regenerate => beside.or(left),
+        _ => left,
+    };
+    let from = from.map(|from| view! { " " {link(chat, &from)} });
+    let latest = match ends {
+        Some((_, last)) => view! {
+            <p>
+                {words::LATEST}" "{link(chat, &last)}" "
+                <time datetime=last.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string()>
+                    {last.created_at.format("%Y-%m-%d %H:%M UTC").to_string()}
+                </time>
+                ", "{words::messages(turns)}
+            </p>
+        },
+        None => view! { <p>{words::EMPTY}</p> },
+    };
+    view! {
+        <section class="panel branch" id=branch.id.to_string() aria-labelledby=labelled>
+            <h2 id=title_id><Icon name="branch"/><bdi>{branch.name.clone()}</bdi>{pinned}{label}</h2>
+            <p class="hint"><Icon name="lock"/><bdi>{words::lock(&provider, &model)}</bdi></p>
+            <p>{words::origin(branch.origin)}{from}</p>
+            {latest}
+            <p class="hint">{took}</p>
+            <div class="branch-forms no-print">
+                {text_form(&branch, "name", words::RENAME_BRANCH, &branch.name, limits::TITLE_CHARS)}
+                {text_form(&branch, "label", words::LABEL, branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
+                {pin_form(&branch)}
+            </div>
+        </section>
+    }
+}
+
+/// A turn in its first words, as a link to it.
+fn link(chat: ChatId, turn: &Sketch) -> AnyView {
+    let words = if turn.words.is_empty() { words::NO_TEXT.to_owned() } else { turn.words.clone() };
+    view! { <a href=format!("/c/{chat}?at={}", turn.node.id) dir="auto">"“"{words}"”"</a> }
+}
+
+fn took(sum: &Sum) -> String {
+    if sum.generations == 0 {
+        return words::CALLS_NONE.to_owned();
+    }
+    let cost = sum.cost_micros.map(|micros| Cost { micros, is_estimated: sum.estimated_generations > 0 });
+    let cost = cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost);
+    words::took(spent::in_and_out(&sum.usage), &cost, sum.generations)
+}
+
+fn text_form(branch: &Branch, name: &'static str, label: &'static str, value: &str, longest: usize) -> AnyView {
+    let id = format!("{name}-{}", branch.id);
+    view! {
+        <form class="branch-form" method="post" action="/forms/branch">
+            {hidden(branch)}
+            <label for=id.clone()>{label}</label>
+            <input class="field" id=id name=name value=value.to_owned() maxlength=longest.to_string() dir="auto" autocomplete="off"/>
+            <button type="submit" class="button" aria-label=format!("{}: {label}", app_words::SAVE)>{app_words::SAVE}</button>
+        </form>
+    }
+}
+
+fn pin_form(branch: &Branch) -> AnyView {
+    let (value, name) = if branch.pinned { ("false", words::UNPIN) } else { ("true", words::PIN) };
+    view! {
+        <form class="branch-form" method="post" action="/forms/branch">
+            {hidden(branch)}
+            <button type="submit" class="button" name="pinned" value=value><Icon name="pin"/>{name}</button>
+        </form>
+    }
+}
+
+fn hidden(branch: &Branch) -> AnyView {
+    view! {
+        <input type="hidden" name="branch_id" value=branch.id.to_string()/>
+        <input type="hidden" name="next" value=format!("/c/{}/branches", branch.chat_id)/>
+    }
+}

@@ -1,0 +1,93 @@
+//! A chat's tree as a person looks over it: its outline, and its branches with where they left and what they took.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::DateTime;
+
+use super::{Service, ServiceError};
+use crate::domain::tree::outline::{Outline, Sketch, by_branch};
+use crate::domain::{Branch, BranchId, Chat, ChatId, TurnId, UserId, limits};
+use crate::server::store::spending::{Grouping, Sum};
+use crate::server::store::{branches, spending, turns};
+
+/// The tree with what its rows say beside it.
+pub struct ChatOutline {
+    pub chat: Chat,
+    pub outline: Outline,
+    pub branches: HashMap<BranchId, Branch>,
+    /// The turns that say the words that were looked for.
+    pub hits: Option<HashSet<TurnId>>,
+}
+
+/// A branch in the list of them.
+#[derive(Debug, Clone)]
+pub struct ListedBranch {
+    pub branch: Branch,
+    /// Turns of its own that are not deleted.
+    pub turns: usize,
+    /// The first and the last of them.
+    pub ends: Option<(Sketch, Sketch)>,
+    /// The turn that it left.
+    pub left: Option<Sketch>,
+    /// The version beside which it begins: the oldest other turn that hangs where its first one hangs.
+    pub beside: Option<Sketch>,
+    /// What its own turns took, deleted ones included.
+    pub usage: Sum,
+}
+
+impl Service {
+    /// The outline of a chat. `at` is a turn of the path that is read, as in [`Service::path`]; `words` are what turns
+    /// must say to be among the hits, none where nothing is looked for.
+    pub async fn outline(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        at: Option<TurnId>,
+        words: &str,
+    ) -> Result<ChatOutline, ServiceError> {
+        let (chat, leaf) = self.chat_with_leaf(owner, id, at).await?;
+        let sketches = turns::outline::sketches(self.db(), owner, id).await?;
+        let branches = branches::list(self.db(), owner, id).await?;
+        let words: Vec<String> = words.split_whitespace().take(limits::TREE_WORDS).map(str::to_owned).collect();
+        let hits = match words.as_slice() {
+            [] => None,
+            words => Some(turns::outline::saying(self.db(), owner, id, words).await?),
+        };
+        Ok(ChatOutline {
+            chat,
+            outline: Outline::new(sketches, leaf),
+            branches: branches.into_iter().map(|branch| (branch.id, branch)).collect(),
+            hits,
+        })
+    }
+
+    /// The branches of a chat: pinned ones first, then by creation.
+    pub async fn listed_branches(&self, owner: UserId, id: ChatId) -> Result<(Chat, Vec<ListedBranch>), ServiceError> {
+        let ChatOutline { chat, outline, branches, .. } = self.outline(owner, id, None, "").await?;
+        let since_ever = (DateTime::UNIX_EPOCH, self.clock().now() + chrono::TimeDelta::days(1));
+        let sums = spending::sums(self.db(), owner, since_ever, Grouping::Branch(id)).await?;
+        let mut usage: HashMap<_, _> = sums.into_iter().filter_map(|sum| Some((sum.branch_id?, sum))).collect();
+        let mut turns_of = by_branch(outline.sketches());
+        let mut listed: Vec<ListedBranch> = branches
+            .into_values()
+            .map(|branch| {
+                let ends = turns_of.remove(&branch.id);
+                ListedBranch {
+                    turns: ends.map_or(0, |(count, ..)| count),
+                    left: branch.fork_turn_id.and_then(|left| outline.find(left)).cloned(),
+                    beside: ends.and_then(|(_, first, _)| outline.beside(first.node.id)).cloned(),
+                    ends: ends.map(|(_, first, last)| (first.clone(), last.clone())),
+                    usage: usage.remove(&branch.id).unwrap_or_default(),
+                    branch,
+                }
+            })
+            .collect();
+        listed.sort_by_key(|listed| (!listed.branch.pinned, listed.branch.created_at, listed.branch.id));
+        Ok((chat, listed))
+    }
+
+    /// How many ends the tree of a chat has.
+    pub async fn leaves(&self, owner: UserId, chat: ChatId) -> Result<u64, ServiceError> {
+        Ok(turns::outline::count_leaves(self.db(), owner, chat).await?.unsigned_abs())
+    }
+}

@@ -1,0 +1,107 @@
+//! The tree of a chat as a page: what the panel shows, for phones and for readers without script.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use leptos_router::params::ParamsMap;
+
+use crate::api::error::ApiError;
+use crate::api::json::Json;
+use crate::api::tree::load_tree;
+use crate::api::view::tree::{TreeAsk, TreePage};
+use crate::domain::{ChatId, TurnId};
+use crate::ui::erased::view;
+use crate::ui::escape::safe_title;
+use crate::ui::kit::Icon;
+use crate::ui::page::not_found::{Failed, Missing};
+use crate::ui::sidebar::SidebarButton;
+use crate::ui::tree::{TreeMap, TreeState};
+use crate::ui::words;
+use crate::ui::words::tree as said;
+
+/// The page at `/c/{chat}/tree`.
+#[component]
+pub fn TreePageView() -> impl IntoView {
+    let (params, query) = (use_params_map(), use_query_map());
+    let ask = Memo::new(move |_| {
+        let chat = params.with(|params| params.get("chat")?.parse::<ChatId>().ok());
+        chat.map(|chat| query.with(|query| ask(chat, query)))
+    });
+    let resource = Resource::<_, Json>::new_with_options(
+        move || ask.get(),
+        |ask| async move {
+            match ask {
+                Some(ask) => load_tree(ask.clone()).await.map(|page| (ask, page)),
+                None => Err(ApiError::NotFound),
+            }
+        },
+        false,
+    );
+    view! {
+        <Transition fallback=|| view! { <p class="hint">{said::LOADING}</p> }>
+            {move || Suspend::new(async move {
+                match resource.await {
+                    Ok((ask, page)) => view! { <TreeScreen ask page/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any(),
+                    Err(error) => {
+                        let on_retry = Callback::new(move |()| resource.refetch());
+                        view! { <Failed what=error.to_string() on_retry/> }.into_any()
+                    }
+                }
+            })}
+        </Transition>
+    }
+}
+
+/// What the address asks for. What it does not understand it leaves.
+fn ask(chat: ChatId, query: &ParamsMap) -> TreeAsk {
+    let all = |name: &str| -> Vec<TurnId> {
+        query.get_all(name).into_iter().flatten().filter_map(|id| id.parse().ok()).collect()
+    };
+    let one = |name: &str| query.get(name).and_then(|id| id.parse().ok());
+    let mut ask = TreeAsk::new(chat, one("at"));
+    (ask.open, ask.shut) = (all("open"), all("shut"));
+    // Without script: the button of a row that was pressed.
+    if let Some(row) = one("unfold") {
+        ask.shut.retain(|shut| *shut != row);
+        ask.open.push(row);
+    }
+    if let Some(row) = one("fold") {
+        ask.open.retain(|open| *open != row);
+        ask.shut.push(row);
+    }
+    ask.on = one("on");
+    ask.words = query.get("q").unwrap_or_default();
+    ask.from = query.get("from").and_then(|from| from.parse().ok());
+    ask
+}
+
+/// The page as it is drawn from a part of a tree.
+#[component]
+pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
+    let chat = ask.chat_id;
+    let title = safe_title(&said::document_title(&page.title));
+    let heading = if page.title.is_empty() { words::UNTITLED.to_owned() } else { page.title.clone() };
+    let navigate = StoredValue::new(use_navigate());
+    let show = Callback::new(move |turn: TurnId| {
+        navigate.get_value()(&format!("/c/{chat}?at={turn}"), Default::default());
+    });
+    let leaf = page.leaf;
+    let state = TreeState::new(ask, Some(page), show, Callback::new(|_| {}));
+    view! {
+        <Title text=title/>
+        <header class="chat-head">
+            <SidebarButton/>
+            <a class="button bare" href=format!("/c/{chat}") title=said::BACK_TO_CHAT>
+                <Icon name="chevron-left"/>
+                <span class="quiet">{said::BACK_TO_CHAT}</span>
+            </a>
+            <h1 class="chat-title" dir="auto" tabindex="-1">{said::TREE_SHORT}": "{heading}</h1>
+            <a class="button bare" rel="external" href=format!("/c/{chat}/branches")>{said::BRANCHES}</a>
+            <a class="button bare" rel="external" href=format!("/c/{chat}/drawing")>{said::DRAWING}</a>
+        </header>
+        <div class="tree-page">
+            <TreeMap state leaf=Signal::derive(move || leaf) changes=Signal::derive(|| 0)/>
+        </div>
+    }
+}

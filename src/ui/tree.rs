@@ -1,0 +1,160 @@
+//! The tree map of a chat: an outline of rows that come ready from the server, a filter, and the card of the turn that
+//! is looked at. The same parts make the panel beside a chat and the page of its own. Everything is also a link or a
+//! form, so the page works without script.
+
+mod card;
+mod keys;
+pub mod panel;
+mod row;
+mod state;
+
+use leptos::ev::{MouseEvent, SubmitEvent};
+use leptos::prelude::*;
+
+use crate::domain::TurnId;
+use crate::ui::erased::{effect, live, on_change, rows, view};
+use crate::ui::tree::card::Card;
+use crate::ui::tree::row::{draw_row, key_of};
+pub use crate::ui::tree::state::TreeState;
+use crate::ui::words;
+use crate::ui::words::tree as said;
+
+/// The outline with its filter and its card.
+#[component]
+pub fn TreeMap(
+    state: TreeState,
+    /// The end of the path that is read; the rows follow it.
+    #[prop(into)]
+    leaf: Signal<Option<TurnId>>,
+    /// Rises when the chat has other turns than before.
+    #[prop(into)]
+    changes: Signal<u64>,
+) -> impl IntoView {
+    let chat = state.ask.with_untracked(|ask| ask.chat_id);
+    let action = format!("/c/{chat}/tree");
+    effect(move || match state.page.with_untracked(Option::is_some) {
+        true => request_animation_frame(move || state.settle()),
+        false => state.load(),
+    });
+    on_change(
+        move || (leaf.get(), changes.get()),
+        move |_, (leaf, _)| {
+            state.change(|ask| ask.at = leaf.or(ask.at));
+        },
+    );
+    let words = RwSignal::new(state.ask.with_untracked(|ask| ask.words.clone()));
+    let on_submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        state.change(|ask| (ask.words, ask.from) = (words.get_untracked(), None));
+    };
+    let hidden = move |name: &'static str, ids: Vec<TurnId>| {
+        let field = |id: TurnId| view! { <input type="hidden" name=name value=id.to_string()/> };
+        ids.into_iter().map(field).collect_view()
+    };
+    let kept = move || {
+        let ask = state.ask.get();
+        let at = ask.at.into_iter().collect();
+        view! { {hidden("at", at)} {hidden("open", ask.open)} {hidden("shut", ask.shut)} }
+    };
+    let summary = move || {
+        let words = state.page.with(|page| page.as_ref().map(|page| said::summary(page.turns, page.leaves, page.hits)));
+        words.unwrap_or_else(|| said::LOADING.to_owned())
+    };
+    let is_filtered = move || state.page.with(|page| page.as_ref().is_some_and(|page| page.hits.is_some()));
+    let clear = move |event: MouseEvent| {
+        event.prevent_default();
+        words.set(String::new());
+        state.change(|ask| (ask.words, ask.from) = (String::new(), None));
+    };
+    let clear_to = action.clone();
+    let empty = live(move || {
+        let words = state.page.with(|page| match page.as_ref()? {
+            page if page.turns == 0 => Some(said::NO_TURNS),
+            page if page.leaves < 2 && page.hits.is_none() => Some(said::NO_BRANCHES),
+            _ => None,
+        })?;
+        Some(view! { <p class="hint">{words}</p> })
+    });
+    let problem = live(move || {
+        let why = state.problem.get()?;
+        Some(view! {
+            <div class="hint">
+                <p>{said::FAILED}" "{why}</p>
+                <button type="button" class="button" on:click=move |_| state.load()>{words::RETRY}</button>
+            </div>
+        })
+    });
+    let drawn = rows(
+        move || state.page.with(|page| page.as_ref().map(|page| page.rows.clone()).unwrap_or_default()),
+        key_of,
+        move |row| draw_row(state, chat, row),
+    );
+    view! {
+        <div class="tree-map">
+            <form class="tree-form" method="get" action=action on:submit=on_submit>
+                <div class="tree-filter" role="search">
+                    <input
+                        class="field"
+                        type="search"
+                        name="q"
+                        aria-label=said::FILTER
+                        placeholder=said::FILTER
+                        maxlength="200"
+                        value=words.get_untracked()
+                        prop:value=move || words.get()
+                        on:input=move |event| words.set(event_target_value(&event))
+                    />
+                    <button type="submit" class="button">{said::APPLY}</button>
+                </div>
+                {move || kept()}
+                <p class="tree-summary">
+                    {move || summary()}
+                    {move || is_filtered().then(|| view! {
+                        " "
+                        <a href=clear_to.clone() on:click=clear>{said::CLEAR}</a>
+                    })}
+                </p>
+                {problem}
+                {empty}
+                <PageTurner state is_on=false/>
+                <div
+                    id="tree"
+                    class="tree"
+                    role="tree"
+                    aria-label=said::TREE
+                    on:keydown=move |event| state.on_key(event)
+                    on:focusin=move |event| state.on_focus(event)
+                >
+                    {drawn}
+                </div>
+                <PageTurner state is_on=true/>
+            </form>
+            {move || state.card.get().map(|card| view! { <Card state card/> })}
+        </div>
+    }
+}
+
+/// The way to the rows that are not on screen; nothing where there are none.
+#[component]
+fn PageTurner(state: TreeState, is_on: bool) -> impl IntoView {
+    live(move || {
+        let (from, count) = state.page.with(|page| {
+            let page = page.as_ref()?;
+            let half = page.rows.len() / 2;
+            match is_on {
+                true => (page.after > 0).then(|| (page.before + half, page.after)),
+                false => (page.before > 0).then(|| (page.before.saturating_sub(half), page.before)),
+            }
+        })?;
+        let on_click = move |event: MouseEvent| {
+            event.prevent_default();
+            state.turn_over(is_on);
+        };
+        let name = if is_on { said::LATER } else { said::EARLIER };
+        Some(view! {
+            <button type="submit" class="button tree-turner" name="from" value=from.to_string() on:click=on_click>
+                {name}" "{said::more(count)}
+            </button>
+        })
+    })
+}

@@ -1,0 +1,160 @@
+//! The panel beside a chat: it pushes where there is room and lies over the page where there is less; on a phone the tree
+//! is a page of its own.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use super::{TreeMap, TreeState};
+use crate::api::view::tree::TreeAsk;
+use crate::browser::{document, focus, media, scroll};
+use crate::domain::{Branch, ChatId, TurnId};
+use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::kit::Icon;
+use crate::ui::transcript::{article_id, heading_id};
+use crate::ui::words::tree as said;
+
+/// The panel's id, one of the regions that F6 goes through.
+pub const PANEL: &str = "panel";
+/// The button that opens it.
+pub const BUTTON: &str = "tree-button";
+
+/// The chat on screen, as far as the panel needs it.
+#[derive(Clone, Copy)]
+pub struct OnScreen {
+    pub chat: ChatId,
+    pub leaf: Signal<Option<TurnId>>,
+    pub changes: RwSignal<u64>,
+    /// Told of a branch that was changed in the panel.
+    pub on_branch: Callback<Branch>,
+}
+
+/// Whether the panel is open, and for which chat; in context.
+#[derive(Clone, Copy)]
+pub struct TreePanel {
+    is_open: RwSignal<bool>,
+    shown: RwSignal<Option<OnScreen>>,
+}
+
+/// Puts a closed panel into the context.
+pub fn provide_panel() -> TreePanel {
+    let panel = TreePanel { is_open: RwSignal::new(false), shown: RwSignal::new(None) };
+    provide_context(panel);
+    panel
+}
+
+impl TreePanel {
+    /// Says which chat is on screen, until the caller is gone.
+    pub fn stands_beside(self, shown: OnScreen) {
+        effect(move || self.shown.set(Some(shown)));
+        on_cleanup(move || {
+            if self.shown.try_with_untracked(|now| now.is_some_and(|now| now.chat == shown.chat)) == Some(true) {
+                self.shown.set(None);
+            }
+        });
+    }
+
+    /// Whether it is on screen.
+    pub fn is_open(self) -> bool {
+        self.is_open.get() && self.shown.with(Option::is_some)
+    }
+
+    /// Opens or closes it. False where there is no chat beside it, or no room: then the tree is a page.
+    pub fn toggle(self) -> bool {
+        if media::is_phone() || self.shown.with_untracked(Option::is_none) {
+            return false;
+        }
+        if self.is_open.get_untracked() {
+            self.close();
+        } else {
+            self.is_open.set(true);
+        }
+        true
+    }
+
+    /// Closes it and gives the focus back.
+    pub fn close(self) {
+        let had_focus = focus::is_within("#panel");
+        self.is_open.set(false);
+        if had_focus {
+            focus::on(&format!("#{BUTTON}"));
+        }
+    }
+
+    /// Where the tree of the chat on screen is a page.
+    pub fn page(self) -> Option<String> {
+        self.shown.with_untracked(|shown| shown.map(|shown| format!("/c/{}/tree", shown.chat)))
+    }
+}
+
+/// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
+pub fn stand_beside_tree(
+    chat: ChatId,
+    branch: RwSignal<Option<Branch>>,
+    leaf: Signal<Option<TurnId>>,
+    running: Signal<Option<TurnId>>,
+    leaves: RwSignal<u64>,
+) {
+    let Some(panel) = use_context::<TreePanel>() else { return };
+    let changes = RwSignal::new(0);
+    on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
+    let on_branch = Callback::new(move |changed: Branch| {
+        if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
+            branch.set(Some(changed));
+        }
+    });
+    panel.stands_beside(OnScreen { chat, leaf, changes, on_branch });
+}
+
+/// The panel, when it is open.
+#[component]
+pub fn Panel() -> impl IntoView {
+    let panel = expect_context::<TreePanel>();
+    let navigate = use_navigate();
+    let chat = Memo::new(move |_| panel.is_open.get().then(|| panel.shown.with(|shown| shown.map(|on| on.chat)))?);
+    on_change(
+        move || chat.get().is_some(),
+        |_, is_open| document::set_root_attribute("data-panel", if is_open { "open" } else { "closed" }),
+    );
+    live(move || {
+        let shown = chat.get().and_then(|_| panel.shown.get_untracked())?;
+        let navigate = navigate.clone();
+        let show = Callback::new(move |turn: TurnId| {
+            if !media::is_wide() {
+                panel.is_open.set(false);
+            }
+            navigate(&format!("/c/{}?at={turn}", shown.chat), NavigateOptions { scroll: false, ..Default::default() });
+            // It may be on screen already; otherwise it is gone to when its path is.
+            if document::has(&article_id(turn)) {
+                scroll::to_element(&article_id(turn), (!media::is_wide()).then(|| heading_id(turn)).as_deref());
+            }
+        });
+        let ask = TreeAsk::new(shown.chat, shown.leaf.get_untracked());
+        let state = TreeState::new(ask, None, show, shown.on_branch);
+        // Opened by hand: the reader goes on in it.
+        on_change(move || state.is_loaded(), move |_, _| request_animation_frame(move || state.focus()));
+        let on_key = move |event: KeyboardEvent| {
+            if event.key() == "Escape" {
+                event.prevent_default();
+                event.stop_propagation();
+                panel.close();
+            }
+        };
+        Some(view! {
+            <div class="panel-scrim" on:click=move |_| panel.close()></div>
+            <aside id=PANEL class="side-panel no-print" aria-label=said::TREE_SHORT on:keydown=on_key>
+                <header class="panel-head">
+                    <h2>{said::TREE_SHORT}</h2>
+                    <a class="button bare" rel="external" href=format!("/c/{}/branches", shown.chat)>{said::BRANCHES}</a>
+                    <a class="button bare" rel="external" href=format!("/c/{}/drawing", shown.chat)>{said::DRAWING}</a>
+                    <button type="button" class="button bare" on:click=move |_| panel.close()>
+                        <Icon name="close"/>
+                        <span class="quiet">{said::CLOSE_TREE}</span>
+                    </button>
+                </header>
+                <TreeMap state leaf=shown.leaf changes=shown.changes/>
+            </aside>
+        })
+    })
+}

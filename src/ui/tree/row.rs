@@ -1,0 +1,117 @@
+//! One row of the outline.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use leptos::attr::custom::custom_attribute;
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+use super::TreeState;
+use crate::api::view::tree::TreeRow;
+use crate::domain::{ChatId, Role};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::words::tree as said;
+
+/// Steps to the right; deeper rows stand under each other and say their level.
+const STEPS: usize = 10;
+
+/// The id of a row's element.
+pub fn row_id(row: &TreeRow) -> String {
+    format!("{}-{}", if row.folded.is_some() { "fold" } else { "row" }, row.turn)
+}
+
+/// A row that says something else is another row: it is drawn anew.
+pub fn key_of(row: &TreeRow) -> u128 {
+    let mut hasher = DefaultHasher::new();
+    row.hash(&mut hasher);
+    row.turn.as_u128() ^ (u128::from(hasher.finish()) << 64)
+}
+
+pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
+    let turn = row.turn;
+    let (id, all) = (row_id(&row), said::row(&row));
+    let twisty = row.is_open.map(|is_open| {
+        let (name, icon, label) = if is_open {
+            ("fold", "chevron-down", said::SHUT_ROW)
+        } else {
+            ("unfold", "chevron-right", said::OPEN_ROW)
+        };
+        let toggled = row.clone();
+        let toggle = move |event: MouseEvent| {
+            event.prevent_default();
+            state.toggle(&toggled);
+        };
+        view! {
+            <button type="submit" class="tree-twisty" name=name value=turn.to_string() aria-label=label on:click=toggle>
+                <Icon name=icon/>
+            </button>
+        }
+    });
+    let look = move |event: MouseEvent| {
+        event.prevent_default();
+        state.look_at(turn);
+    };
+    let words = match row.folded {
+        Some(count) => view! { <span class="tree-words tree-fold">{said::messages(count)}</span> },
+        None => {
+            let words = if row.words.is_empty() { said::NO_TEXT.to_owned() } else { row.words.clone() };
+            let show = move |event: MouseEvent| {
+                // A new tab is the browser's business.
+                if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                    event.prevent_default();
+                    state.show.run(turn);
+                }
+            };
+            view! { <a class="tree-words" href=format!("/c/{chat}?at={turn}") dir="auto" on:click=show>{words}</a> }
+        }
+    };
+    let mark = said::mark(row.mark).map(|(sign, word)| {
+        view! { " "<span class="tree-mark" data-mark=word>{sign}" "{word}</span> }
+    });
+    let more = row.folded.is_none().then(|| {
+        view! {
+            <button type="submit" class="tree-more" name="on" value=turn.to_string() aria-label=said::MORE on:click=look>
+                <Icon name="more"/>
+            </button>
+        }
+    });
+    let icon = match (row.folded, row.role) {
+        (Some(_), _) => "fold",
+        (None, Role::User) => "user",
+        (None, _) => "chat",
+    };
+    let title = all.clone();
+    let current = if row.is_leaf { Some("location") } else { row.is_on_path.then_some("true") };
+    view! {
+        <div
+            {..custom_attribute("aria-level", row.level.to_string())}
+            id=id
+            class="tree-row"
+            class:is-hit=row.is_hit
+            role="treeitem"
+            aria-label=all
+            aria-posinset=row.place.0.to_string()
+            aria-setsize=row.place.1.to_string()
+            aria-expanded=row.is_open.map(|open| open.to_string())
+            aria-current=current
+            data-level=(row.level > STEPS + 1).then(|| row.level.to_string())
+            data-step=(row.level - 1).min(STEPS).to_string()
+            title=title
+        >
+            {twisty.unwrap_or_else(|| view! { <span class="tree-twisty"></span> })}
+            <Icon name=icon/>
+            {words}
+            {row.version.map(|version| view! { " "<span class="tree-version">{said::version(version)}</span> })}
+            {mark}
+            {row.model.map(|model| view! { " "<bdi class="tree-model">{model}</bdi> })}
+            {row.label.map(|label| view! { " "<bdi class="tree-label">{label}</bdi> })}
+            {(row.hidden > 0 && row.folded.is_none()).then(|| view! {
+                " "
+                <span class="tree-hidden">{said::more(row.hidden)}</span>
+            })}
+            {more}
+        </div>
+    }
+}

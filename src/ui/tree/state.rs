@@ -1,0 +1,263 @@
+//! What the tree map knows and does: asks for rows and cards, keeps the focus, reads keys.
+
+use std::time::Duration;
+
+use leptos::ev::{FocusEvent, KeyboardEvent};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::keys::{Step, step};
+use super::row::row_id;
+use crate::api::tree::{load_tree, load_tree_card};
+use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
+use crate::browser::{focus, tree};
+use crate::domain::{Branch, TurnId};
+use crate::ui::announce::Announcer;
+use crate::ui::words::tree as said;
+
+/// How long letters belong to one word (typeahead).
+const TYPING: Duration = Duration::from_millis(700);
+/// A turn that is only passed on the way needs no card.
+const PASSING: Duration = Duration::from_millis(150);
+
+/// What the tree map knows. Cheap to copy.
+#[derive(Clone, Copy)]
+pub struct TreeState {
+    pub(super) ask: RwSignal<TreeAsk>,
+    pub(super) page: RwSignal<Option<TreePage>>,
+    pub(super) card: RwSignal<Option<TreeCard>>,
+    pub(super) problem: RwSignal<Option<String>>,
+    /// The element of the row that has the focus, or had it last.
+    current: StoredValue<String>,
+    typed: StoredValue<String>,
+    /// Of the newest question: an older answer is late.
+    number: StoredValue<u32>,
+    /// Shows a turn in the chat.
+    pub(super) show: Callback<TurnId>,
+    /// Told of a branch that was changed.
+    pub(super) on_branch: Callback<Branch>,
+    announcer: Option<Announcer>,
+}
+
+impl TreeState {
+    pub fn new(ask: TreeAsk, page: Option<TreePage>, show: Callback<TurnId>, on_branch: Callback<Branch>) -> Self {
+        let current = page.as_ref().and_then(first_current).unwrap_or_default();
+        Self {
+            ask: RwSignal::new(ask),
+            card: RwSignal::new(page.as_ref().and_then(|page| page.card.clone())),
+            page: RwSignal::new(page),
+            problem: RwSignal::new(None),
+            current: StoredValue::new(current),
+            typed: StoredValue::new(String::new()),
+            number: StoredValue::new(0),
+            show,
+            on_branch,
+            announcer: use_context(),
+        }
+    }
+
+    /// Whether there are rows to go to.
+    pub fn is_loaded(self) -> bool {
+        self.page.with(Option::is_some)
+    }
+
+    /// Asks the server for what is to be shown now.
+    pub(super) fn load(self) {
+        let number = self.number.get_value() + 1;
+        self.number.set_value(number);
+        let ask = self.ask.get_untracked();
+        spawn_local(async move {
+            let answer = load_tree(ask).await;
+            if self.number.try_get_value() != Some(number) {
+                return;
+            }
+            match answer {
+                Ok(page) => {
+                    let had_focus = focus::is_within("#tree");
+                    self.problem.set(None);
+                    if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
+                        announcer.say(said::summary(page.turns, page.leaves, page.hits));
+                    }
+                    if page.card.is_some() {
+                        self.card.set(page.card.clone());
+                    }
+                    if !page.rows.iter().any(|row| self.current.with_value(|id| *id == row_id(row))) {
+                        self.current.set_value(first_current(&page).unwrap_or_default());
+                    }
+                    self.page.set(Some(page));
+                    request_animation_frame(move || {
+                        self.settle();
+                        if had_focus {
+                            self.focus();
+                        }
+                    });
+                }
+                Err(error) => {
+                    if let Some(announcer) = self.announcer {
+                        announcer.alert(said::FAILED);
+                    }
+                    self.problem.set(Some(error.to_string()));
+                }
+            }
+        });
+    }
+
+    pub(super) fn change(self, change: impl FnOnce(&mut TreeAsk)) {
+        self.ask.update(change);
+        self.load();
+    }
+
+    /// Makes one row the tab stop.
+    pub(super) fn settle(self) {
+        self.current.try_with_value(|id| tree::settle(id));
+    }
+
+    /// Puts the focus on the row that had it last.
+    pub fn focus(self) {
+        if let Some(id) = self.current.try_get_value().filter(|id| !id.is_empty()) {
+            focus::on(&format!("#{id}"));
+        }
+    }
+
+    /// The row that has the focus, and where it stands.
+    fn at(self) -> Option<usize> {
+        let id = tree::focused()?;
+        self.page.with_untracked(|page| page.as_ref()?.rows.iter().position(|row| row_id(row) == id))
+    }
+
+    pub(super) fn toggle(self, row: &TreeRow) {
+        let (turn, is_open) = (row.turn, row.is_open == Some(true));
+        self.change(|ask| {
+            ask.open.retain(|open| *open != turn);
+            ask.shut.retain(|shut| *shut != turn);
+            if is_open { &mut ask.shut } else { &mut ask.open }.push(turn);
+            ask.on = Some(turn);
+            ask.from = None;
+        });
+    }
+
+    /// Shows the card of a turn.
+    pub(super) fn look_at(self, turn: TurnId) {
+        self.ask.update_untracked(|ask| ask.on = Some(turn));
+        let (chat, at) = self.ask.with_untracked(|ask| (ask.chat_id, ask.at));
+        spawn_local(async move {
+            if let Ok(card) = load_tree_card(chat, at, turn).await
+                && self.ask.try_with_untracked(|ask| ask.on) == Some(Some(turn))
+            {
+                self.card.set(Some(card));
+            }
+        });
+    }
+
+    pub(super) fn on_focus(self, _: FocusEvent) {
+        let Some(id) = tree::focused() else { return };
+        if self.current.with_value(|current| *current == id) && self.card.with_untracked(Option::is_some) {
+            return;
+        }
+        tree::choose(&id);
+        self.current.set_value(id.clone());
+        set_timeout(
+            move || {
+                if self.current.try_get_value() == Some(id)
+                    && let Some(at) = self.at()
+                    && let Some(turn) = self.with_row(at, |row| row.folded.is_none().then_some(row.turn)).flatten()
+                {
+                    self.look_at(turn);
+                }
+            },
+            PASSING,
+        );
+    }
+
+    fn with_row<T>(self, at: usize, read: impl FnOnce(&TreeRow) -> T) -> Option<T> {
+        self.page.with_untracked(|page| page.as_ref()?.rows.get(at).map(read))
+    }
+
+    pub(super) fn on_key(self, event: KeyboardEvent) {
+        // Keys of the links and buttons in a row are their own, and so is anything with a modifier.
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || event.default_prevented() {
+            return;
+        }
+        let Some(at) = self.at() else { return };
+        let key = event.key();
+        let asked = self.page.with_untracked(|page| {
+            self.typed.with_value(|typed| step(page.as_ref().map_or(&[], |page| &page.rows), at, &key, typed))
+        });
+        let Some(asked) = asked else { return };
+        event.prevent_default();
+        let is_letter = key.chars().count() == 1 && key != "*";
+        if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
+            self.remember(&key);
+        }
+        match asked {
+            Step::To(at) => {
+                if let Some(id) = self.with_row(at, row_id) {
+                    focus::on(&format!("#{id}"));
+                }
+            }
+            Step::Toggle => drop(self.with_row(at, Clone::clone).map(|row| self.toggle(&row))),
+            Step::OpenSiblings => self.open_siblings(at),
+            Step::Show => drop(self.with_row(at, |row| row.turn).map(|turn| self.show.run(turn))),
+            Step::Before => self.turn_over(false),
+            Step::After => self.turn_over(true),
+            Step::Stay => {}
+        }
+    }
+
+    fn remember(self, key: &str) {
+        self.typed.update_value(|typed| typed.push_str(key));
+        let now = self.typed.get_value();
+        set_timeout(
+            move || {
+                if self.typed.try_with_value(|typed| *typed == now) == Some(true) {
+                    self.typed.set_value(String::new());
+                }
+            },
+            TYPING,
+        );
+    }
+
+    fn open_siblings(self, at: usize) {
+        let closed = self.page.with_untracked(|page| {
+            let rows = page.as_ref().map_or(&[][..], |page| &page.rows);
+            let level = rows.get(at).map_or(0, |row| row.level);
+            let is_sibling = |row: &&TreeRow| row.level >= level;
+            let before = rows[..at].iter().rev().take_while(is_sibling);
+            let siblings = before.chain(rows[at..].iter().take_while(is_sibling)).filter(|row| row.level == level);
+            siblings.filter(|row| row.is_open == Some(false)).map(|row| row.turn).collect::<Vec<_>>()
+        });
+        if !closed.is_empty() {
+            self.change(|ask| {
+                ask.shut.retain(|shut| !closed.contains(shut));
+                ask.open.extend(closed);
+            });
+        }
+    }
+
+    /// Goes to the rows before or after those on screen, as far as there are any.
+    pub(super) fn turn_over(self, is_on: bool) {
+        let from = self.page.with_untracked(|page| {
+            let page = page.as_ref()?;
+            // The row that one comes from stays in sight.
+            let half = page.rows.len() / 2;
+            match is_on {
+                true => (page.after > 0).then(|| page.before + half),
+                false => (page.before > 0).then(|| page.before.saturating_sub(half)),
+            }
+        });
+        if let Some(from) = from {
+            self.change(|ask| ask.from = Some(from));
+        }
+    }
+}
+
+/// The row that is the tab stop at first: the turn that is looked at, else where the reader is.
+fn first_current(page: &TreePage) -> Option<String> {
+    let on = page.card.as_ref().map(|card| card.turn);
+    let row = |found: &dyn Fn(&TreeRow) -> bool| page.rows.iter().find(|row| found(row));
+    row(&|row| Some(row.turn) == on)
+        .or_else(|| row(&|row| row.is_leaf))
+        .or_else(|| page.rows.iter().rfind(|row| row.is_on_path))
+        .or_else(|| page.rows.first())
+        .map(row_id)
+}

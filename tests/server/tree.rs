@@ -1,0 +1,234 @@
+//! A chat's tree over HTTP: its branches with what they took, their names, labels and pins, the pages without script, and
+//! what the tree map asks for.
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::TurnId;
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::{StartTurn, Started};
+
+use crate::house::{answer, message, text};
+use crate::http_api::Api;
+
+const NOBODY: &str = "01890000-0000-7000-8000-000000000001";
+
+/// A chat of two exchanges in which the first question was edited: "one" and "two" on `main`, "other" beside "one".
+struct Forked {
+    api: Api,
+    chat: String,
+    one: Started,
+    two: Started,
+    other: Started,
+}
+
+async fn forked() -> Forked {
+    let api = Api::new(["first", "second", "third <b>", "fourth", "fifth"].map(|word| answer([text(word)]))).await;
+    let send = async |chat, prev: Option<TurnId>, words: &str, is_root: bool| {
+        let place = Wanted { prev_turn_id: prev, ..Wanted::default() };
+        let started = match is_root {
+            true => api.house.send(words).await,
+            false => {
+                let next = StartTurn { chat_id: chat, place, ..message(words) };
+                api.house.service.start_turn(api.house.owner, next).await.unwrap()
+            }
+        };
+        api.house.ended(started.assistant_turn.id).await;
+        started
+    };
+    let one = send(None, None, "one <script>", true).await;
+    let two = send(Some(one.chat.id), Some(one.assistant_turn.id), "two 100%", false).await;
+    let other = send(Some(one.chat.id), Some(one.assistant_turn.id), "other", false).await;
+    Forked { chat: one.chat.id.to_string(), api, one, two, other }
+}
+
+async fn page(api: &Api, path: &str) -> (StatusCode, String) {
+    let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").header("accept", "text/html");
+    let response = api.send(request.body(Body::empty()).unwrap()).await;
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+async fn form(api: &Api, path: &str, fields: &str) -> (StatusCode, String, String) {
+    let request = Request::builder()
+        .method("POST")
+        .uri(path)
+        .header("host", "127.0.0.1:3000")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Body::from(fields.to_owned()))
+        .unwrap();
+    let response = api.send(request).await;
+    let status = response.status();
+    let to = response.headers().get("location").and_then(|to| to.to_str().ok()).unwrap_or_default().to_owned();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, to, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn branches_are_listed_with_what_they_took_and_pinned_ones_first() {
+    let Forked { api, chat, one, other, .. } = forked().await;
+    let (status, listed) = api.call("GET", &format!("/api/chats/{chat}/branches"), None).await;
+    assert_eq!(status, StatusCode::OK);
+    let names = |listed: &Value| -> Vec<String> {
+        listed.as_array().unwrap().iter().map(|branch| branch["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let (main, edit) = (one.branch.id.to_string(), other.branch.id.to_string());
+    assert_eq!(names(&listed), [main.clone(), edit.clone()]);
+    assert_eq!((&listed[0]["turns"], &listed[1]["turns"]), (&json!(4), &json!(2)));
+    assert_eq!((&listed[0]["usage"]["generations"], &listed[1]["usage"]["generations"]), (&json!(2), &json!(1)));
+
+    let patch = json!({"pinned": true, "label": " keep ", "name": "the other"});
+    let (status, changed) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(patch)).await;
+    assert_eq!(status, StatusCode::OK, "{changed}");
+    assert_eq!(
+        (&changed["pinned"], &changed["label"], &changed["name"]),
+        (&json!(true), &json!("keep"), &json!("the other"))
+    );
+    let (_, listed) = api.call("GET", &format!("/api/chats/{chat}/branches"), None).await;
+    assert_eq!(names(&listed), [edit.clone(), main]);
+
+    // Only `null` takes a label away; what is not said stays.
+    let (_, kept) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(json!({"pinned": false}))).await;
+    assert_eq!((&kept["label"], &kept["pinned"]), (&json!("keep"), &json!(false)));
+    let (_, bare) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(json!({"label": null}))).await;
+    assert_eq!(bare["label"], Value::Null);
+    api.house.check().await;
+}
+
+#[tokio::test]
+async fn a_branch_cannot_be_given_what_it_cannot_have() {
+    let Forked { api, chat, other, .. } = forked().await;
+    let branch = format!("/api/branches/{}", other.branch.id);
+    let table = [
+        (json!({"label": "x".repeat(61)}), StatusCode::UNPROCESSABLE_ENTITY, "label"),
+        (json!({"label": "a\nb"}), StatusCode::UNPROCESSABLE_ENTITY, "label"),
+        (json!({"name": " "}), StatusCode::UNPROCESSABLE_ENTITY, "name"),
+        (json!({"name": "x".repeat(201)}), StatusCode::UNPROCESSABLE_ENTITY, "name"),
+        (json!({"pinned": "yes"}), StatusCode::BAD_REQUEST, "pinned"),
+        (json!({"model": "another"}), StatusCode::BAD_REQUEST, ""),
+    ];
+    for (body, expected, field) in table {
+        let (status, problem) = api.call("PATCH", &branch, Some(body.clone())).await;
+        assert_eq!(status, expected, "{body}: {problem}");
+        if !field.is_empty() {
+            assert_eq!(problem["field"], field, "{body}: {problem}");
+        }
+    }
+    let (_, listed) = api.call("GET", &format!("/api/chats/{chat}/branches"), None).await;
+    assert_eq!((&listed[1]["label"], &listed[1]["pinned"]), (&Value::Null, &json!(false)), "nothing was changed");
+    let (status, _) = api.call("PATCH", &format!("/api/branches/{NOBODY}"), Some(json!({"pinned": true}))).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_list_of_branches_is_a_page_of_links_and_forms() {
+    let Forked { api, chat, one, two, other } = forked().await;
+    let (status, html) = page(&api, &format!("/c/{chat}/branches")).await;
+    assert_eq!(status, StatusCode::OK);
+    for part in [
+        // Where the edit left, and where it stands.
+        format!("href=\"/c/{chat}?at={}\"", one.assistant_turn.id),
+        format!("href=\"/c/{chat}?at={}\"", other.assistant_turn.id),
+        format!("href=\"/c/{chat}?at={}\"", two.assistant_turn.id),
+        "third &lt;b&gt;".into(),
+        "locked".into(),
+        "action=\"/forms/branch\"".into(),
+    ] {
+        assert!(html.contains(&part), "{part}: {html}");
+    }
+    assert!(!html.contains("<script"), "{html}");
+
+    let id = other.branch.id;
+    let (status, to, _) =
+        form(&api, "/forms/branch", &format!("branch_id={id}&label=a+%3Cb%3E&next=//evil.test")).await;
+    assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+    let (status, to, _) = form(&api, "/forms/branch", &format!("branch_id={id}&pinned=true")).await;
+    assert_eq!((status, to), (StatusCode::SEE_OTHER, format!("/c/{chat}/branches?saved=1#{id}")));
+    let (_, html) = page(&api, &format!("/c/{chat}/branches?saved=1")).await;
+    assert!(html.contains("Saved.") && html.contains("a &lt;b&gt;"), "{html}");
+    let (status, _, html) = form(&api, "/forms/branch", &format!("branch_id={id}&name=+")).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html.contains("must not be empty"), "{html}");
+    let (status, ..) = form(&api, "/forms/branch", &format!("branch_id={NOBODY}&name=x")).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    for path in ["branches", "drawing"] {
+        let (status, _) = page(&api, &format!("/c/{NOBODY}/{path}")).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_drawing_has_a_link_for_every_run_and_says_where_one_is() {
+    let Forked { api, chat, one, two, other } = forked().await;
+    let (status, html) = page(&api, &format!("/c/{chat}/drawing")).await;
+    assert_eq!(status, StatusCode::OK);
+    for leaf in [&one, &two, &other] {
+        assert!(html.contains(&format!("href=\"/c/{chat}?at={}\"", leaf.assistant_turn.id)), "{html}");
+    }
+    assert_eq!(html.matches("<rect").count(), 3, "{html}");
+    assert_eq!(html.matches("id=\"here\"").count(), 1);
+    assert!(html.contains("6 messages with 2 ends, in 3 boxes"), "{html}");
+    assert!(!html.contains("<script"), "{html}");
+    // Larger is larger, and a size that there is not is the usual one.
+    let width = |html: &str| -> u32 {
+        let svg = &html[html.find("<svg xmlns").unwrap()..];
+        svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    let (_, large) = page(&api, &format!("/c/{chat}/drawing?zoom=200")).await;
+    assert_eq!(width(&large), 2 * width(&html));
+    let (_, strange) = page(&api, &format!("/c/{chat}/drawing?zoom=7")).await;
+    assert_eq!(width(&strange), width(&html));
+    // From a run on, with the way back.
+    let (_, part) = page(&api, &format!("/c/{chat}/drawing?top={}", other.user_turn.id)).await;
+    assert_eq!(part.matches("<rect").count(), 1, "{part}");
+    assert!(part.contains(&format!("top={}", one.user_turn.id)), "{part}");
+}
+
+#[tokio::test]
+async fn the_tree_map_is_rows_of_links_without_script() {
+    let Forked { api, chat, one, two, .. } = forked().await;
+    let (status, html) = page(&api, &format!("/c/{chat}/tree?at={}", two.assistant_turn.id)).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(html.matches("role=\"treeitem\"").count(), 6, "{html}");
+    assert!(html.contains("one &lt;script&gt;") && !html.contains("one <script>"), "{html}");
+    assert_eq!(html.matches("aria-current=\"location\"").count(), 1, "{html}");
+    let (_, closed) = page(&api, &format!("/c/{chat}/tree?fold={}", one.user_turn.id)).await;
+    assert_eq!(closed.matches("role=\"treeitem\"").count(), 1, "{closed}");
+    assert!(closed.contains("+5") && closed.contains("aria-expanded=\"false\""), "{closed}");
+    let (_, found) = page(&api, &format!("/c/{chat}/tree?q=THIRD")).await;
+    assert!(found.contains("Found 1 of 6 messages"), "{found}");
+    let (_, found) = page(&api, &format!("/c/{chat}/tree?q=0%25")).await;
+    assert!(found.contains("Found 1 of 6 messages"), "a sign of patterns is a letter: {found}");
+    let (_, card) = page(&api, &format!("/c/{chat}/tree?on={}", one.user_turn.id)).await;
+    assert!(card.contains("action=\"/forms/branch\"") && card.contains("5 messages below, with 2 ends."), "{card}");
+    let (status, _) = page(&api, &format!("/c/{NOBODY}/tree")).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    // What nobody can mean is left.
+    let (status, _) = page(&api, &format!("/c/{chat}/tree?open=x&from=-1&at=x&on={NOBODY}")).await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_map_asks_for_rows_and_for_one_turn() {
+    let Forked { api, chat, one, two, other } = forked().await;
+    let ask = json!({"ask": {"chat_id": chat, "at": two.assistant_turn.id, "on": null, "open": [], "shut": [],
+        "words": "", "from": null}});
+    let (status, tree) = api.call("POST", "/api/page/load_tree", Some(ask)).await;
+    assert_eq!(status, StatusCode::OK, "{tree}");
+    assert_eq!((&tree["turns"], &tree["leaves"], &tree["leaf"]), (&json!(6), &json!(2), &json!(two.assistant_turn.id)));
+    let versions: Vec<&Value> =
+        tree["rows"].as_array().unwrap().iter().filter(|row| !row["version"].is_null()).collect();
+    assert_eq!(versions.len(), 2);
+    assert_eq!(versions[1]["turn"], json!(other.user_turn.id));
+    let card = json!({"chat_id": chat, "at": two.assistant_turn.id, "on": other.user_turn.id});
+    let (status, card) = api.call("POST", "/api/page/load_tree_card", Some(card)).await;
+    assert_eq!(status, StatusCode::OK, "{card}");
+    assert_eq!((&card["below"], &card["leaf"]), (&json!(1), &json!(other.assistant_turn.id)));
+    assert_eq!(card["current"], json!(two.assistant_turn.id));
+    for (chat, on) in [(NOBODY, one.user_turn.id.to_string()), (chat.as_str(), NOBODY.to_owned())] {
+        let body = json!({"chat_id": chat, "at": null, "on": on});
+        let (_, refused) = api.call("POST", "/api/page/load_tree_card", Some(body)).await;
+        assert_eq!(refused["code"], "not_found", "{refused}");
+    }
+}
