@@ -670,9 +670,11 @@ async fn blobs_go_when_nothing_names_them() {
             );
         }
         match tree.db {
-            Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(writer).await.unwrap()),
+            Db::Sqlite { writer, .. } => {
+                sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(writer).await.unwrap();
+            }
             Db::Postgres { writer, .. } => {
-                drop(sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(writer).await.unwrap())
+                sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(writer).await.unwrap();
             }
         }
         let left = || async {

@@ -162,11 +162,15 @@ pub async fn mark(tx: &mut Tx, new: &NewDeletion) -> Result<Marked, StoreError> 
     }
     let moved_from = match new.root {
         Root::Chat => {
-            in_tx!(&mut *tx, |conn| drop(sqlx::query(MARK_CHAT).bind(chat).bind(new.at).bind(id).execute(conn).await?));
+            in_tx!(&mut *tx, |conn| {
+                sqlx::query(MARK_CHAT).bind(chat).bind(new.at).bind(id).execute(conn).await?;
+            });
             None
         }
         _ => {
-            in_tx!(&mut *tx, |conn| drop(sqlx::query(SET_HEADS).bind(id).execute(conn).await?));
+            in_tx!(&mut *tx, |conn| {
+                sqlx::query(SET_HEADS).bind(id).execute(conn).await?;
+            });
             move_reader(tx, chat, last_viewed).await?
         }
     };
