@@ -87,5 +87,5 @@ test("a reply that is written is stopped, and what comes after a deletion stands
   await hydrated(page);
   await expect(textOf(latestReply(page))).toHaveText("half");
   await expectStatus(latestReply(page), "cancelled");
-  await expect(page.getByText("1/2")).toBeVisible();
+  await expect(page.getByRole("button", { name: "1/2" })).toBeVisible();
 });

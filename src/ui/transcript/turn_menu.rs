@@ -73,8 +73,14 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
 #[component]
 fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
     let below = Below::new(id);
+    // Not when it closes: the turn may be deleted by then.
+    let on_toggle = move |()| {
+        if dialog::is_any_open() {
+            below.ask();
+        }
+    };
     view! {
-        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare" on_toggle=move |()| below.ask()>
+        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare" on_toggle>
             {children()}
             <DeleteRow below/>
         </Menu>
