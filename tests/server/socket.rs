@@ -14,6 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
+use turnleaf::domain::limits;
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::server::http::serve::serve;
 use turnleaf::server::outbound::provider::ToolOutcome;
@@ -330,11 +331,23 @@ async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() 
     let served = Served::of([]).await;
     let chat = served.api.chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+    // An answer shows that the server has read the path: the clock must not jump in the middle of that.
+    client.0.send(Message::Text("{".into())).await.unwrap();
+    assert_eq!(client.event().await["type"], "error");
     tokio::time::pause();
+    // While something blocks, time moves only where the test says so: not while bytes are on their way.
+    let (free, held) = std::sync::mpsc::channel::<()>();
+    let holding = tokio::task::spawn_blocking(move || held.recv());
+    tokio::time::advance(limits::HEARTBEAT).await;
     let beat = client.event().await;
     assert_eq!(beat["type"], "heartbeat");
     assert!(beat["now"].is_string());
-    assert_eq!(client.event().await["type"], "heartbeat", "reading answers the pings");
+    for _ in 0..3 {
+        tokio::time::advance(limits::HEARTBEAT).await;
+        assert_eq!(client.event().await["type"], "heartbeat", "reading answers the pings");
+    }
+    drop(free);
+    assert!(holding.await.unwrap().is_err());
     tokio::time::resume();
 
     let mut dead = served.connect(&format!("/api/chats/{chat}/ws")).await;

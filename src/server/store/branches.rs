@@ -79,7 +79,7 @@ impl BranchRow {
     }
 }
 
-/// Stores a new branch. Its turns may be inserted later in the same transaction.
+/// Stores a new branch. Its turns may be inserted later in the same transaction, and so may the turn that it leaves.
 ///
 /// # Errors
 /// `Deleted` when the chat or the turn that it leaves was deleted meanwhile.
@@ -94,7 +94,7 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(),
         return Err(StoreError::Deleted("the chat"));
     }
     if let Some(fork) = branch.fork_turn_id
-        && !turns::is_live(tx, fork).await?
+        && turns::is_deleted(tx, fork).await?
     {
         return Err(StoreError::Deleted("the turn that the branch leaves"));
     }

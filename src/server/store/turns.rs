@@ -33,6 +33,7 @@ sql! {
         created_at, started_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
         $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
     LIVE = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NULL";
+    DELETED = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NOT NULL";
     PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6) \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
@@ -60,6 +61,13 @@ pub struct Progress {
 pub(in crate::server::store) async fn is_live(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
     let found: Option<Uuid> =
         in_tx!(tx, |conn| sqlx::query_scalar(LIVE).bind(turn.uuid()).fetch_optional(conn).await?);
+    Ok(found.is_some())
+}
+
+/// Whether the turn was deleted, for a transaction that holds its chat. One that is not there yet was not.
+pub(in crate::server::store) async fn is_deleted(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
+    let found: Option<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(DELETED).bind(turn.uuid()).fetch_optional(conn).await?);
     Ok(found.is_some())
 }
 
