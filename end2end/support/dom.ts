@@ -1,5 +1,5 @@
-// A turn's elements without what may differ between two looks at the same turn: what is open, which moment it is, and the
-// marks that the framework leaves.
+// A turn's elements without what may differ between two looks at the same turn: what is open, which moment it is, the id
+// that a page gives to what its forms ask, and the marks that the framework leaves.
 import type { Locator } from "@playwright/test";
 
 /** One line for each element and each text, indented by depth. */
@@ -23,7 +23,8 @@ export function outline(turn: Locator): Promise<string> {
         add(depth, "<time>");
         return;
       }
-      const attributes = [...node.attributes].filter(({ name }) => !passing.has(name));
+      const isRequestId = node instanceof HTMLInputElement && node.name === "client_request_id";
+      const attributes = [...node.attributes].filter(({ name }) => !passing.has(name) && !(isRequestId && name === "value"));
       const shown = attributes.map(({ name, value }) => ` ${name}="${value.replace(/\s+/g, " ").trim()}"`).sort();
       add(depth, `<${node.localName}${shown.join("")}>`);
       for (const child of node.childNodes) visit(child, depth + 1);
