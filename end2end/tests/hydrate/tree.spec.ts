@@ -69,6 +69,7 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await expect(root).toBeFocused();
 
   // From the tree to the card of the turn, and its branch gets a name.
+  await expect(row(page, /^You: Twig 2/)).toBeVisible();
   await page.keyboard.type("twig 2");
   await expect(card(page)).toContainText("Twig 2");
   const name = card(page).getByRole("textbox", { name: "Name" });
