@@ -145,11 +145,13 @@ fn open_at(state: ChatState, at: Option<TurnId>) {
     }
 }
 
-/// Shows the turn that the address asks for, unless the page keeps a place for it already.
+/// Shows the turn that the address asks for, unless the page keeps a place for it already. Who chose it in the panel
+/// goes on there.
 pub fn reveal(state: ChatState, at: TurnId) {
     request_animation_frame(move || {
         if !scroll::is_holding() && state.is_on_screen(at) && state.leaf_id() != Some(at) {
-            scroll::to_element(&article_id(at), Some(&heading_id(at)));
+            let heading = (!focus::is_within("#panel")).then(|| heading_id(at));
+            scroll::to_element(&article_id(at), heading.as_deref());
         }
     });
 }

@@ -11,18 +11,6 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{inconsistent, place};
 use crate::server::store::turn_events::fixed_chunks;
 
-/// From a leaf ($2) of this owner ($1) to the root, at most $3 turns.
-macro_rules! up_from_leaf {
-    () => {
-        "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
-            SELECT t.id, t.prev_turn_id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
-            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-            UNION ALL \
-            SELECT t.id, t.prev_turn_id, path.step + 1 FROM path JOIN turns t ON t.id = path.prev_turn_id \
-            WHERE path.step < $3) "
-    };
-}
-
 sql! {
     TURNS = concat!(up_from_leaf!(), "SELECT t.id, t.branch_id, t.exchange_id, t.role, t.status \
         FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");

@@ -34,6 +34,19 @@ macro_rules! in_tx {
     };
 }
 
+/// From a leaf ($2) of this owner ($1) towards the root, at most $3 turns: `path` with each turn's `step` from the leaf.
+/// For what is read of every turn of a path; a part of one is `turns::span`'s.
+macro_rules! up_from_leaf {
+    () => {
+        "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
+            SELECT t.id, t.prev_turn_id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
+            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+            UNION ALL \
+            SELECT t.id, t.prev_turn_id, path.step + 1 FROM path JOIN turns t ON t.id = path.prev_turn_id \
+            WHERE path.step < $3) "
+    };
+}
+
 /// The statements of one file: a constant each, and the table from which the tests prepare them. A beginning that a
 /// list of ids or of rows completes stands here when it can be prepared without it.
 macro_rules! sql {

@@ -8,25 +8,13 @@ use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, from_json, inconsistent, place};
 
-/// From a leaf ($2) of this owner ($1) towards the root, at most $3 turns.
-macro_rules! upwards {
-    () => {
-        "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
-            SELECT t.id, t.prev_turn_id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
-            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-            UNION ALL \
-            SELECT t.id, t.prev_turn_id, path.step + 1 FROM path JOIN turns t ON t.id = path.prev_turn_id \
-            WHERE path.step < $3) "
-    };
-}
-
 sql! {
-    LINEAGE = concat!(upwards!(), "SELECT t.id, t.chat_id, t.branch_id, t.role, t.status, t.input_tokens, \
+    LINEAGE = concat!(up_from_leaf!(), "SELECT t.id, t.chat_id, t.branch_id, t.role, t.status, t.input_tokens, \
         t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.reasoning_tokens, t.cost_micros, \
         t.is_cost_estimated, t.created_at, t.completed_at, \
         (SELECT MIN(g.first_token_at) FROM generations g WHERE g.turn_id = t.id) AS first_token_at \
         FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
-    CALLS = concat!(upwards!(), "SELECT b.id, b.content FROM path JOIN turn_blocks b ON b.turn_id = path.id \
+    CALLS = concat!(up_from_leaf!(), "SELECT b.id, b.content FROM path JOIN turn_blocks b ON b.turn_id = path.id \
         WHERE b.block_type = 'tool_use' ORDER BY path.step DESC, b.seq");
 }
 
