@@ -291,11 +291,14 @@ async fn sql(house: &House, text: &'static str) {
 }
 
 /// Ends the process between two moments of a graft: nothing of it goes on, and the database is opened by another one.
+/// A database that closes is something the graft's task can still write down, and a process that dies writes nothing:
+/// the row is that of one which was being driven.
 async fn killed(house: House, provider: Scripted) -> House {
     let House { dir, db, service, .. } = house;
     drop(service);
     db.close().await;
     let house = House::open(dir, provider).await;
+    sql(&house, "UPDATE grafts SET status = 'running', reason = NULL, detail = NULL").await;
     house.service.supervisor().sweep().await.unwrap();
     house
 }
@@ -336,11 +339,10 @@ async fn a_process_that_dies_between_two_steps_asks_nothing_twice() {
     let path = talked(&house, 2).await;
     let begun = begin(&house, &path, again(&path, None)).await.unwrap();
     log.until_requests(3).await;
-    // Its task finds that it is not to go on, and ends; then the rows are those of a process that died in that moment.
+    // Its task finds that it is not to go on, and ends.
     sql(&house, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
     gate.notify_one();
     house.ended(begun.reply.unwrap().id).await;
-    sql(&house, "UPDATE grafts SET status = 'running', reason = NULL").await;
 
     let provider = saying(&["y"]);
     let log = provider.log();
@@ -383,7 +385,6 @@ async fn a_graft_that_was_finished_but_not_marked_is_done_after_a_restart() {
     let path = talked(&house, 1).await;
     let begun = begin(&house, &path, again(&path, None)).await.unwrap();
     house.settled(begun.graft.id).await;
-    sql(&house, "UPDATE grafts SET status = 'running'").await;
     let house = killed(house, saying(&[])).await;
     assert_eq!(house.service.settle_grafts().await.unwrap(), 0);
     let done = house.service.graft(house.owner, begun.graft.id).await.unwrap();

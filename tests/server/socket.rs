@@ -338,12 +338,14 @@ async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() 
     // While something blocks, time moves only where the test says so: not while bytes are on their way.
     let (free, held) = std::sync::mpsc::channel::<()>();
     let holding = tokio::task::spawn_blocking(move || held.recv());
-    tokio::time::advance(limits::HEARTBEAT).await;
+    // Timers are due at whole milliseconds, rounded up.
+    let next = limits::HEARTBEAT + Duration::from_millis(1);
+    tokio::time::advance(next).await;
     let beat = client.event().await;
     assert_eq!(beat["type"], "heartbeat");
     assert!(beat["now"].is_string());
     for _ in 0..3 {
-        tokio::time::advance(limits::HEARTBEAT).await;
+        tokio::time::advance(next).await;
         assert_eq!(client.event().await["type"], "heartbeat", "reading answers the pings");
     }
     drop(free);
