@@ -9,6 +9,7 @@ pub mod app;
 pub mod chats;
 pub mod composer;
 pub mod connection;
+pub mod deleting;
 pub mod escape;
 pub mod kit;
 pub mod markdown;

@@ -163,6 +163,7 @@ fn empty_page() -> ChatPage {
         elsewhere: None,
         copied_from: None,
         hides_below: None,
+        is_turn_gone: false,
         draft: DraftView::default(),
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         notices: Vec::new(),

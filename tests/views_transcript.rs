@@ -42,6 +42,7 @@ fn whole() -> ChatPage {
         elsewhere: None,
         copied_from: None,
         hides_below: None,
+        is_turn_gone: false,
         leaves: 0,
         draft: DraftView::default(),
         models: Vec::new(),

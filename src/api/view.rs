@@ -97,6 +97,9 @@ pub struct ChatPage {
     /// The path was cut off here, to be gone on from: the next message begins a branch. How many turns it hides.
     #[serde(default)]
     pub hides_below: Option<u64>,
+    /// The turn that was asked for is deleted; this is what is left near it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_turn_gone: bool,
     pub draft: DraftView,
     pub models: Vec<Model>,
     pub notices: Vec<Notice>,

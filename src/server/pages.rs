@@ -48,7 +48,26 @@ impl Pages {
             .collect())
     }
 
+    /// A chat as it is read at a turn. Where that turn is deleted, as it is read where something is left.
     pub async fn chat(
+        &self,
+        viewer: UserId,
+        id: Option<ChatId>,
+        at: Option<TurnId>,
+        from: Option<TurnId>,
+        side: Option<Side>,
+    ) -> Result<ChatPage, ApiError> {
+        match (self.chat_at(viewer, id, at, from, side).await, id, from.or(at)) {
+            (Err(ApiError::NotFound), Some(chat), Some(turn)) => {
+                let near = self.0.nearest_left(viewer, chat, turn).await.map_err(api_error)?;
+                let page = self.chat_at(viewer, id, near, None, None).await?;
+                Ok(ChatPage { is_turn_gone: true, ..page })
+            }
+            (page, ..) => page,
+        }
+    }
+
+    async fn chat_at(
         &self,
         viewer: UserId,
         id: Option<ChatId>,
@@ -69,6 +88,7 @@ impl Pages {
             elsewhere: None,
             copied_from: None,
             hides_below: None,
+            is_turn_gone: false,
             draft,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),

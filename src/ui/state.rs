@@ -190,7 +190,7 @@ impl ChatState {
     }
 
     /// The turn, if the page and it are still there; timers may ask late.
-    fn shown(self, id: TurnId) -> Option<TurnState> {
+    pub fn shown(self, id: TurnId) -> Option<TurnState> {
         let shown = self.path.try_with_untracked(|path| path.iter().find(|turn| turn.id() == id).cloned()).flatten();
         shown.or_else(|| self.end().filter(|end| end.id() == id))
     }

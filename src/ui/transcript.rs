@@ -39,7 +39,6 @@ mod versions;
 
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
-pub use delete_row::Deleting;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;

@@ -220,6 +220,13 @@ async fn a_deleted_turn_is_nowhere_until_it_is_restored() {
         let (status, said) = api.call(method, &path, body).await;
         assert_eq!((status, &said["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
     }
+    // A link to it leads to what is left near it, and says so; one to a turn that never was leads nowhere.
+    let page = api.html(&format!("/c/{chat}?at={reply}")).await;
+    assert!(page.contains("The message at this address was deleted."), "{page}");
+    assert!(page.contains(&of(&first, "assistant_turn")) && !page.contains(&reply));
+    let nowhere = api.html(&format!("/c/{chat}?at={chat}")).await;
+    assert!(!nowhere.contains("was deleted") && nowhere.contains("Not found"), "{nowhere}");
+
     let (_, trash) = api.call("GET", "/api/trash", None).await;
     assert_eq!(trash.as_array().unwrap().len(), 1);
     let listed = &trash[0];

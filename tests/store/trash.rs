@@ -560,6 +560,11 @@ async fn strangers_neither_delete_nor_see_nor_bring_back() {
         assert_eq!(deletions::first_of_branch(tree.db, stranger.owner, of_branch).await.unwrap(), None);
 
         let deletion = tree.delete(Root::Turn(first)).await;
+        let near = |owner, chat, turn| deletions::nearest_left(tree.db, owner, chat, turn);
+        assert_eq!(near(tree.owner, tree.chat, first).await.unwrap(), Some(Some(question.into())));
+        assert_eq!(near(tree.owner, tree.chat, question.into()).await.unwrap(), Some(Some(question.into())));
+        assert_eq!(near(stranger.owner, tree.chat, first).await.unwrap(), None);
+        assert_eq!(near(tree.owner, id(), first).await.unwrap(), None);
         let of = |owner, thing| deletions::deletion_of(tree.db, owner, thing);
         assert_eq!(of(tree.owner, Of::Turn(first)).await.unwrap(), Some(deletion));
         assert_eq!(of(stranger.owner, Of::Turn(first)).await.unwrap(), None);

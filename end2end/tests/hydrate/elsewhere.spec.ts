@@ -81,3 +81,20 @@ test("a draft written in one tab comes to the other, and never over what was typ
   await hydrated(page);
   await expect(messageBox(page)).toHaveValue("from the first tab again");
 });
+
+test("a chat that is deleted in one tab says so in the other, and that it is back", async ({ page, context, model, watch }) => {
+  watch.expect(/glance_at_chat|save_draft/);
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  const other = await context.newPage();
+  await open(other, page.url());
+  await messageBox(other).fill("not lost");
+  const id = new URL(page.url()).pathname.split("/").at(-1);
+  expect((await page.request.delete(`/api/chats/${id}`)).ok()).toBe(true);
+  await expect(other.getByText("This chat was deleted.")).toBeVisible();
+  await expect(messageBox(other)).toHaveValue("not lost");
+  await expect(textOf(latestReply(other))).toHaveText("First.");
+  expect((await page.request.post(`/api/chats/${id}/restore`)).ok()).toBe(true);
+  await expect(other.getByText("This chat was deleted.")).toHaveCount(0);
+});

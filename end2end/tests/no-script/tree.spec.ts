@@ -49,3 +49,35 @@ test("the list of branches pins and labels, and the drawing grows and leads to a
   await page.getByRole("link", { name: /^You: Twig 0/ }).click();
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");
 });
+
+test("a branch is compared, deleted and brought back, and all others are deleted", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 3, 2);
+  await page.goto(`/c/${planted.chat}?at=${planted.trunk[2]}`);
+  await page.goto(`/c/${planted.chat}/branches`);
+  const branches = page.locator("section.branch");
+  await expect(branches).toHaveCount(3);
+  await branches.nth(2).getByRole("link", { name: "Compare with current" }).click();
+  await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
+  await page.goBack();
+  await branches.nth(2).getByRole("button", { name: "Delete this branch (2 messages)" }).click();
+  await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
+  await page.goto(`/c/${planted.chat}/branches`);
+  await expect(branches).toHaveCount(2);
+  await page.goBack();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.goto(`/c/${planted.chat}/branches`);
+  await expect(branches).toHaveCount(3);
+  await branches.nth(1).getByRole("button", { name: /^Delete all other branches/ }).click();
+  await expect(page.getByText(/^Deleted \d+ messages\.$/)).toBeVisible();
+  await page.goto(`/c/${planted.chat}/branches`);
+  await expect(branches).toHaveCount(2);
+  await expect(page.getByRole("button", { name: /^Delete all other branches/ })).toHaveCount(0);
+});
+
+test("the card of the tree deletes a turn", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 3, 2);
+  await page.goto(`/c/${planted.chat}/tree?at=${planted.trunk[2]}`);
+  await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "What can be done with this turn" }).click();
+  await page.getByRole("button", { name: "Delete this version and 1 message below" }).click();
+  await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
+});

@@ -102,6 +102,8 @@ pub struct TreeCard {
     /// Turns below it, and how many ends they have.
     pub below: usize,
     pub ends: usize,
+    /// Turns that are neither below it nor on the way to it.
+    pub others: usize,
     /// Where choosing it leads.
     pub leaf: TurnId,
     /// The end of the path that is read, when that is another one.

@@ -163,6 +163,12 @@ impl Outline {
         (rest + run.below, ends)
     }
 
+    /// How many turns are neither this one, nor below it, nor on the way to it.
+    pub fn others(&self, id: TurnId) -> usize {
+        let way = self.tree.up_from(id).count();
+        self.sketches.len() - way - self.below(id).0
+    }
+
     /// Where choosing a turn leads; as [`TurnTree::leaf_below`], along the path that is read where it can.
     pub fn leaf_below(&self, id: TurnId) -> Option<TurnId> {
         self.tree.leaf_below(id, self.leaf.as_slice())

@@ -115,6 +115,7 @@ impl Pages {
             branch,
             below,
             ends,
+            others: seen.outline.others(on),
             leaf,
             current: seen.outline.leaf().filter(|current| *current != leaf),
             is_on_path: seen.outline.is_on_path(on),

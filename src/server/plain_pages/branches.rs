@@ -26,7 +26,8 @@ impl BranchesPage {
     pub fn draw(self) -> Page {
         let chat = self.chat.id;
         let none = (self.branches.len() < 2).then(|| view! { <p class="hint">{words::NO_BRANCHES}</p> });
-        let cards: Vec<AnyView> = self.branches.into_iter().map(|branch| card(chat, branch)).collect();
+        let is_alone = self.branches.len() < 2;
+        let cards: Vec<AnyView> = self.branches.into_iter().map(|branch| card(chat, branch, is_alone)).collect();
         Page {
             section: Section::Chat,
             title: words::title(words::BRANCHES, &self.chat.title),
@@ -45,7 +46,8 @@ impl BranchesPage {
     }
 }
 
-fn card(chat: ChatId, (listed, provider, model): (ListedBranch, String, String)) -> AnyView {
+fn card(chat: ChatId, (listed, provider, model): (ListedBranch, String, String), is_alone: bool) -> AnyView {
+    let deeds = deeds(chat, &listed, is_alone);
     let took = took(&listed.usage);
     let ListedBranch { branch, turns, ends, left, beside, .. } = listed;
     let title_id = format!("branch-{}", branch.id);
@@ -82,8 +84,36 @@ fn card(chat: ChatId, (listed, provider, model): (ListedBranch, String, String))
                 {text_form(&branch, "label", words::LABEL, branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
                 {pin_form(&branch)}
             </div>
+            {deeds}
         </section>
     }
+}
+
+/// What can be done with the whole branch. Deleting is undone where it leads to.
+fn deeds(chat: ChatId, listed: &ListedBranch, is_alone: bool) -> AnyView {
+    let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
+    let compare = listed.current.zip(last).map(|(current, last)| {
+        let address = format!("/c/{chat}/compare?left={current}&right={last}");
+        view! { <a class="button" href=address>{words::COMPARE}</a> }
+    });
+    let delete = (!is_alone).then(|| {
+        view! {
+            <form method="post" action="/forms/delete-branch">
+                <input type="hidden" name="branch_id" value=listed.branch.id.to_string()/>
+                <button type="submit" class="button danger">{words::delete_branch(listed.going)}</button>
+            </form>
+        }
+    });
+    let prune = last.filter(|_| listed.others > 0).map(|last| {
+        view! {
+            <form method="post" action="/forms/prune">
+                <input type="hidden" name="chat_id" value=chat.to_string()/>
+                <input type="hidden" name="keep" value=last.to_string()/>
+                <button type="submit" class="button danger">{words::delete_others(listed.others as u64)}</button>
+            </form>
+        }
+    });
+    view! { <div class="deeds no-print">{compare}{delete}{prune}</div> }
 }
 
 /// A turn in its first words, as a link to it.

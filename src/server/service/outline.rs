@@ -31,6 +31,12 @@ pub struct ListedBranch {
     pub left: Option<Sketch>,
     /// The version beside which it begins: the oldest other turn that hangs where its first one hangs.
     pub beside: Option<Sketch>,
+    /// How many turns go when it is deleted: its own and what hangs on them.
+    pub going: usize,
+    /// Turns that are neither on the way to its last one nor below that.
+    pub others: usize,
+    /// The end of the path that the chat opens with, where that is another one than the branch leads to.
+    pub current: Option<TurnId>,
     /// What its own turns took, deleted ones included.
     pub usage: Sum,
 }
@@ -72,11 +78,16 @@ impl Service {
             .into_values()
             .map(|branch| {
                 let ends = turns_of.remove(&branch.id);
+                let last = ends.map(|(_, _, last)| last.node.id);
+                let leaf = last.and_then(|last| outline.leaf_below(last));
                 ListedBranch {
                     turns: ends.map_or(0, |(count, ..)| count),
                     left: branch.fork_turn_id.and_then(|left| outline.find(left)).cloned(),
                     beside: ends.and_then(|(_, first, _)| outline.beside(first.node.id)).cloned(),
                     ends: ends.map(|(_, first, last)| (first.clone(), last.clone())),
+                    going: ends.map_or(0, |(_, first, _)| outline.below(first.node.id).0 + 1),
+                    others: last.map_or(0, |last| outline.others(last)),
+                    current: outline.leaf().filter(|current| leaf.is_some_and(|leaf| leaf != *current)),
                     usage: usage.remove(&branch.id).unwrap_or_default(),
                     branch,
                 }

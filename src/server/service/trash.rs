@@ -55,6 +55,19 @@ impl Service {
         }
     }
 
+    /// Where to read on from a turn that may be deleted: `Some(None)` where nothing is left on the way to it.
+    ///
+    /// # Errors
+    /// `NotFound` when this chat never had the turn.
+    pub async fn nearest_left(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        turn: TurnId,
+    ) -> Result<Option<TurnId>, ServiceError> {
+        deletions::nearest_left(self.db(), owner, chat, turn).await?.ok_or(ServiceError::NotFound)
+    }
+
     /// Brings back what a deletion took, exactly.
     ///
     /// # Errors

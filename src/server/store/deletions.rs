@@ -57,6 +57,14 @@ sql! {
             WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
             UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id WHERE t.deleted_at IS NULL) \
         SELECT COUNT(*) FROM below";
+    /// From a turn up to the first that is not deleted.
+    NEAREST_LEFT = "WITH RECURSIVE up (id, prev_turn_id, is_left, step) AS ( \
+            SELECT t.id, t.prev_turn_id, t.deleted_at IS NULL, CAST(1 AS BIGINT) \
+            FROM turns t JOIN chats c ON c.id = t.chat_id \
+            WHERE c.owner_id = $1 AND c.id = $2 AND t.id = $3 AND c.deleted_at IS NULL \
+            UNION ALL SELECT t.id, t.prev_turn_id, t.deleted_at IS NULL, up.step + 1 \
+            FROM up JOIN turns t ON t.id = up.prev_turn_id WHERE NOT up.is_left) \
+        SELECT id, is_left FROM up ORDER BY step DESC LIMIT 1";
     FIRST_OF_BRANCH = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.branch_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY t.depth LIMIT 1";
@@ -178,6 +186,21 @@ pub async fn count_below(db: &Db, owner: UserId, turn: TurnId) -> Result<u64, St
     let count: i64 =
         on!(db, |pool| { sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await? });
     Ok(place(count))
+}
+
+/// The nearest turn on the way up from one that may be deleted, itself included, that is not: `Some(None)` when all of
+/// them are. `None` when this chat of the owner has no such turn, deleted or not.
+pub async fn nearest_left(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    turn: TurnId,
+) -> Result<Option<Option<TurnId>>, StoreError> {
+    let nearest: Option<(Uuid, bool)> = on!(db, |pool| {
+        let query = sqlx::query_as(NEAREST_LEFT).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
+        query.fetch_optional(pool).await?
+    });
+    Ok(nearest.map(|(id, is_left)| is_left.then(|| TurnId::from(id))))
 }
 
 /// The first turn of a branch of this owner; `None` for a branch without turns.

@@ -121,7 +121,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     });
     let state = ChatState::new(page.turns.clone(), reload).at_edges_of(&page);
     slot.set_value(Some(state));
-    provide_deleting(state, chat_id);
+    let changes = RwSignal::new(0);
+    let deleting = provide_deleting(state, chat_id, changes);
     let branch = RwSignal::new(page.branch.clone());
     let beside = Beside::new(&page);
     let leaves = RwSignal::new(page.leaves);
@@ -140,7 +141,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
-    stand_beside_tree(chat_id, branch, leaf, running, leaves);
+    stand_beside_tree(chat_id, changes, deleting, branch, leaf, running, leaves);
     let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let navigate = use_navigate();

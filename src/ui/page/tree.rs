@@ -10,6 +10,7 @@ use crate::api::json::Json;
 use crate::api::tree::load_tree;
 use crate::api::view::tree::{TreeAsk, TreePage};
 use crate::domain::{ChatId, TurnId};
+use crate::ui::deleting::{Deed, Deleting};
 use crate::ui::erased::view;
 use crate::ui::escape::safe_title;
 use crate::ui::kit::Icon;
@@ -86,8 +87,26 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
     let show = Callback::new(move |turn: TurnId| {
         navigate.get_value()(&format!("/c/{chat}?at={turn}"), Default::default());
     });
-    let leaf = page.leaf;
-    let state = TreeState::new(ask, Some(page), show, Callback::new(|_| {}));
+    let leaf = RwSignal::new(page.leaf);
+    let changes = RwSignal::new(0);
+    let slot = StoredValue::new(None::<TreeState>);
+    let gone = Callback::new(move |(deed, near): (Deed, Option<TurnId>)| {
+        let is_on_path = slot.get_value().is_some_and(TreeState::looks_at_path);
+        let has_left = is_on_path == matches!(deed, Deed::Turn(_));
+        if has_left {
+            leaf.set(near);
+        }
+        changes.update(|count| *count += 1);
+        has_left
+    });
+    let back = Callback::new(move |near: Option<TurnId>| {
+        if near.is_some() {
+            leaf.set(near);
+        }
+        changes.update(|count| *count += 1);
+    });
+    let state = TreeState::new(ask, Some(page), show, Deleting::new(gone, back), Callback::new(|_| {}));
+    slot.set_value(Some(state));
     view! {
         <Title text=title/>
         <header class="chat-head">
@@ -101,7 +120,7 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
             <a class="button bare" rel="external" href=format!("/c/{chat}/drawing")>{said::DRAWING}</a>
         </header>
         <div class="tree-page">
-            <TreeMap state leaf=Signal::derive(move || leaf) changes=Signal::derive(|| 0)/>
+            <TreeMap state leaf changes/>
         </div>
     }
 }

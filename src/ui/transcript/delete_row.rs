@@ -8,13 +8,10 @@ use leptos::task::spawn_local;
 use crate::api::trash::count_below;
 use crate::browser::dialog;
 use crate::domain::TurnId;
+use crate::ui::deleting::{Deed, Deleting};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words::trash as words;
-
-/// What deletes a turn of the chat on screen. In the context of a chat's page.
-#[derive(Clone, Copy)]
-pub struct Deleting(pub Callback<TurnId>);
 
 /// How many turns would go, once the server has said so: it is asked when the menu opens.
 #[derive(Clone, Copy)]
@@ -44,7 +41,7 @@ pub fn DeleteRow(below: Below) -> impl IntoView {
         if let Some(Deleting(run)) = deleting {
             event.prevent_default();
             dialog::close_popovers();
-            run.run(below.turn);
+            run.run(Deed::Turn(below.turn));
         }
     };
     let label = move || below.count.get().map_or_else(|| words::DELETE_VERSION.to_owned(), words::delete_version);

@@ -10,9 +10,11 @@ use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
 use crate::domain::tree::outline::Mark;
 use crate::domain::{Branch, Role, limits};
+use crate::ui::deleting::Deed;
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Toasts};
 use crate::ui::transcript::TurnTime;
+use crate::ui::words;
 use crate::ui::words::tree as said;
 
 /// What of a branch is changed.
@@ -43,6 +45,30 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
             </form>
         }
     });
+    let compare = card.current.map(|current| {
+        let address = format!("/c/{chat}/compare?left={current}&right={}", card.leaf);
+        view! { <a class="button" rel="external" href=address>{said::COMPARE}</a> }
+    });
+    let delete = view! {
+        <DeedForm
+            state
+            deed=Deed::Turn(turn)
+            action="/forms/delete-turn"
+            fields=vec![("turn_id", turn.to_string())]
+            name=words::trash::delete_version(card.below as u64 + 1)
+        />
+    };
+    let prune = (card.others > 0).then(|| {
+        view! {
+            <DeedForm
+                state
+                deed=Deed::Others(chat, turn)
+                action="/forms/prune"
+                fields=vec![("chat_id", chat.to_string()), ("keep", turn.to_string())]
+                name=words::trash::delete_others(card.others as u64)
+            />
+        }
+    });
     let text = if card.text.is_empty() { said::NO_TEXT.to_owned() } else { card.text.clone() };
     view! {
         <section class="tree-card" aria-label=said::SELECTED data-turn=turn.to_string()>
@@ -55,6 +81,7 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
             <p class="hint"><bdi>{said::branch(&card)}</bdi>". "{said::below(&card)}</p>
             <div class="deeds">
                 <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::SHOW}</a>
+                {compare}
                 {copy}
             </div>
             <div class="tree-branch">
@@ -62,7 +89,33 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
                 <BranchForm state branch=branch.clone() field=Field::Label/>
                 <BranchForm state branch field=Field::Pinned/>
             </div>
+            <div class="deeds">
+                {delete}
+                {prune}
+            </div>
         </section>
+    }
+}
+
+/// One way to delete.
+#[component]
+fn DeedForm(
+    state: TreeState,
+    deed: Deed,
+    action: &'static str,
+    fields: Vec<(&'static str, String)>,
+    name: String,
+) -> impl IntoView {
+    let on_submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        state.delete(deed);
+    };
+    let hidden = |(name, value): (&'static str, String)| view! { <input type="hidden" name=name value=value/> };
+    view! {
+        <form class="inline-form" method="post" action=action on:submit=on_submit>
+            {fields.into_iter().map(hidden).collect_view()}
+            <button type="submit" class="button danger">{name}</button>
+        </form>
     }
 }
 

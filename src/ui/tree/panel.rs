@@ -10,6 +10,7 @@ use super::{TreeMap, TreeState};
 use crate::api::view::tree::TreeAsk;
 use crate::browser::{document, focus, media, scroll};
 use crate::domain::{Branch, ChatId, TurnId};
+use crate::ui::deleting::Deleting;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
 use crate::ui::transcript::{article_id, heading_id};
@@ -26,6 +27,7 @@ pub struct OnScreen {
     pub chat: ChatId,
     pub leaf: Signal<Option<TurnId>>,
     pub changes: RwSignal<u64>,
+    pub deleting: Deleting,
     /// Told of a branch that was changed in the panel.
     pub on_branch: Callback<Branch>,
 }
@@ -91,20 +93,21 @@ impl TreePanel {
 /// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
 pub fn stand_beside_tree(
     chat: ChatId,
+    changes: RwSignal<u64>,
+    deleting: Deleting,
     branch: RwSignal<Option<Branch>>,
     leaf: Signal<Option<TurnId>>,
     running: Signal<Option<TurnId>>,
     leaves: RwSignal<u64>,
 ) {
     let Some(panel) = use_context::<TreePanel>() else { return };
-    let changes = RwSignal::new(0);
     on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
     let on_branch = Callback::new(move |changed: Branch| {
         if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
             branch.set(Some(changed));
         }
     });
-    panel.stands_beside(OnScreen { chat, leaf, changes, on_branch });
+    panel.stands_beside(OnScreen { chat, leaf, changes, deleting, on_branch });
 }
 
 /// The panel, when it is open.
@@ -131,7 +134,7 @@ pub fn Panel() -> impl IntoView {
             }
         });
         let ask = TreeAsk::new(shown.chat, shown.leaf.get_untracked());
-        let state = TreeState::new(ask, None, show, shown.on_branch);
+        let state = TreeState::new(ask, None, show, shown.deleting, shown.on_branch);
         // Opened by hand: the reader goes on in it.
         on_change(move || state.is_loaded(), move |_, _| request_animation_frame(move || state.focus()));
         let on_key = move |event: KeyboardEvent| {

@@ -13,6 +13,7 @@ use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
 use crate::browser::{focus, tree};
 use crate::domain::{Branch, TurnId};
 use crate::ui::announce::Announcer;
+use crate::ui::deleting::{Deed, Deleting};
 use crate::ui::words::tree as said;
 
 /// How long letters belong to one word (typeahead).
@@ -34,13 +35,20 @@ pub struct TreeState {
     number: StoredValue<u32>,
     /// Shows a turn in the chat.
     pub(super) show: Callback<TurnId>,
+    deleting: Deleting,
     /// Told of a branch that was changed.
     pub(super) on_branch: Callback<Branch>,
     announcer: Option<Announcer>,
 }
 
 impl TreeState {
-    pub fn new(ask: TreeAsk, page: Option<TreePage>, show: Callback<TurnId>, on_branch: Callback<Branch>) -> Self {
+    pub fn new(
+        ask: TreeAsk,
+        page: Option<TreePage>,
+        show: Callback<TurnId>,
+        deleting: Deleting,
+        on_branch: Callback<Branch>,
+    ) -> Self {
         let current = page.as_ref().and_then(first_current).unwrap_or_default();
         Self {
             ask: RwSignal::new(ask),
@@ -51,6 +59,7 @@ impl TreeState {
             typed: StoredValue::new(String::new()),
             number: StoredValue::new(0),
             show,
+            deleting,
             on_branch,
             announcer: use_context(),
         }
@@ -66,6 +75,7 @@ impl TreeState {
         let number = self.number.get_value() + 1;
         self.number.set_value(number);
         let ask = self.ask.get_untracked();
+        let on = ask.on;
         spawn_local(async move {
             let answer = load_tree(ask).await;
             if self.number.try_get_value() != Some(number) {
@@ -73,12 +83,16 @@ impl TreeState {
             }
             match answer {
                 Ok(page) => {
+                    // Somebody may look at another turn by now.
+                    let is_card_for_now = on.is_some() && self.ask.with_untracked(|ask| ask.on == on);
+                    let was_in_card = focus::is_within(".tree-card");
                     let had_focus = focus::is_within("#tree");
                     self.problem.set(None);
                     if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
                         announcer.say(said::summary(page.turns, page.leaves, page.hits));
                     }
-                    if page.card.is_some() {
+                    // None: the turn is gone.
+                    if is_card_for_now {
                         self.card.set(page.card.clone());
                     }
                     if !page.rows.iter().any(|row| self.current.with_value(|id| *id == row_id(row))) {
@@ -87,7 +101,8 @@ impl TreeState {
                     self.page.set(Some(page));
                     request_animation_frame(move || {
                         self.settle();
-                        if had_focus {
+                        // The button that was pressed may be gone with what it deleted.
+                        if had_focus || (was_in_card && focus::is_free()) {
                             self.focus();
                         }
                     });
@@ -105,6 +120,16 @@ impl TreeState {
     pub(super) fn change(self, change: impl FnOnce(&mut TreeAsk)) {
         self.ask.update(change);
         self.load();
+    }
+
+    /// Whether the turn that is looked at is on the path that is read.
+    pub fn looks_at_path(self) -> bool {
+        self.card.with_untracked(|card| card.as_ref().is_some_and(|card| card.is_on_path))
+    }
+
+    /// Deletes, from the card.
+    pub(super) fn delete(self, deed: Deed) {
+        self.deleting.0.run(deed);
     }
 
     /// Makes one row the tab stop.

@@ -18,6 +18,11 @@ pub fn delete_version(all: u64) -> String {
     }
 }
 
+/// Everything but the way to a turn and what is below it.
+pub fn delete_others(others: u64) -> String {
+    format!("Delete all other branches ({})", messages(others))
+}
+
 /// The note with Undo.
 pub fn deleted(count: u64) -> String {
     format!("Deleted {}.", messages(count))

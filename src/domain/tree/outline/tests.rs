@@ -298,7 +298,10 @@ proptest! {
         for sketch in outline.sketches() {
             let id = sketch.node.id;
             let below = outline.sketches().iter().filter(|other| other.node.id != id && outline.tree.is_on_path(id, other.node.id));
-            prop_assert_eq!(outline.below(id).0, below.count());
+            let below = below.count();
+            prop_assert_eq!(outline.below(id).0, below);
+            let way = outline.sketches().iter().filter(|other| outline.tree.is_on_path(other.node.id, id)).count();
+            prop_assert_eq!(outline.others(id), outline.sketches().len() - way - below);
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::domain::tree::outline::drawing::Drawn;
 pub use crate::ui::words::tree::{
-    BACK_TO_CHAT, BRANCHES, DRAWING, LABEL, NO_BRANCHES, NO_TEXT, NO_TURNS, PIN, RENAME_BRANCH, TREE_SHORT, UNPIN,
-    mark, messages, role, version,
+    BACK_TO_CHAT, BRANCHES, COMPARE, DRAWING, LABEL, NO_BRANCHES, NO_TEXT, NO_TURNS, PIN, RENAME_BRANCH, TREE_SHORT,
+    UNPIN, mark, messages, role, version,
 };
+
+pub use crate::ui::words::trash::delete_others;
 
 pub const LEAD: &str = "Every branch keeps its provider and model. Pinned ones come first.";
 pub const OUTLINE: &str = "Outline";
@@ -40,6 +42,10 @@ pub fn origin(origin: crate::domain::Origin) -> &'static str {
         Origin::Concurrent => "Went on at the same time after",
         Origin::Fork => "Went on in another way after",
     }
+}
+
+pub fn delete_branch(turns: usize) -> String {
+    if turns == 0 { "Delete this branch".into() } else { format!("Delete this branch ({})", messages(turns)) }
 }
 
 /// What its calls took.

@@ -16,23 +16,42 @@ use crate::ui::words::transcript as said;
 pub struct Beside {
     newer: RwSignal<Option<ElsewhereView>>,
     hidden: RwSignal<Option<u64>>,
+    /// What the address asks for is in Trash.
+    gone: RwSignal<Option<&'static str>>,
+}
+
+fn gone(page: &ChatPage) -> Option<&'static str> {
+    page.is_turn_gone.then_some(said::TURN_GONE)
 }
 
 impl Beside {
     pub fn new(page: &ChatPage) -> Self {
-        Self { newer: RwSignal::new(page.elsewhere), hidden: RwSignal::new(page.hides_below) }
+        Self {
+            newer: RwSignal::new(page.elsewhere),
+            hidden: RwSignal::new(page.hides_below),
+            gone: RwSignal::new(gone(page)),
+        }
     }
 
     /// Takes what another page of the chat says.
     pub fn show(self, page: &ChatPage) {
         self.newer.set(page.elsewhere);
         self.hidden.set(page.hides_below);
+        self.gone.set(gone(page));
     }
 
     /// The newest turn of the chat is on screen.
     pub fn clear(self) {
         self.newer.set(None);
         self.hidden.set(None);
+        self.gone.set(None);
+    }
+
+    /// Says that the chat was deleted meanwhile, or is there again.
+    pub fn chat_is_gone(self, is_gone: bool) {
+        if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::CHAT_GONE)) {
+            let _ = self.gone.try_set(is_gone.then_some(said::CHAT_GONE));
+        }
     }
 
     /// Whether the path ends where it is to be gone on from; what other tabs do must not lengthen it.
@@ -74,7 +93,18 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
             </div>
         })
     };
+    let gone = move || {
+        let what = beside.gone.get()?;
+        Some(view! {
+            <div class="beside-bar">
+                <Icon name="trash"/>
+                <p>{what}</p>
+                <a class="button" rel="external" href="/trash">{words::TRASH}</a>
+            </div>
+        })
+    };
     view! {
+        {live(gone)}
         {live(cut)}
         {live(newer)}
     }

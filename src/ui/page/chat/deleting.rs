@@ -1,64 +1,52 @@
-//! Deleting a turn with what is below it, undoing that while the note is up, and saying what a form has deleted.
+//! What a chat's page does when a part of the chat is deleted or comes back, and what a form has deleted.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::api::trash::{delete_turn, restore_deletion};
 use crate::browser::focus;
 use crate::domain::{ChatId, DeletionId, TurnId};
-use crate::ui::announce::Announcer;
 use crate::ui::chats::chat_path;
+use crate::ui::deleting::{Deed, Deleting};
 use crate::ui::erased::{live, view};
-use crate::ui::kit::Toasts;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{Deleting, focus_on_turn};
+use crate::ui::transcript::focus_on_turn;
 use crate::ui::words;
 
-/// Puts into the context what deletes a turn of this chat.
-pub fn provide_deleting(state: ChatState, chat: ChatId) {
-    let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
+/// Puts into the context what deletes a part of this chat, and gives it. `changes` rises when the tree is another one.
+pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) -> Deleting {
     let navigate = use_navigate();
     let go = Callback::new(move |leaf: Option<TurnId>| {
         let address = leaf.map_or_else(|| chat_path(chat), |leaf| format!("{}?at={leaf}", chat_path(chat)));
         navigate(&address, NavigateOptions { replace: true, scroll: false, ..Default::default() });
     });
-    let fail = move |error: crate::api::error::ApiError| {
-        announcer.alert(&error.to_string());
-        toasts.say(error.to_string());
-    };
-    let restore = move |id: DeletionId| {
-        spawn_local(async move {
-            match restore_deletion(id).await {
-                Ok(restored) => {
-                    announcer.say(words::trash::RESTORED);
-                    // The note outlives the page: from another one it only restores.
-                    let _ = go.try_run(restored.leaf);
-                }
-                Err(error) => fail(error),
-            }
-        });
-    };
-    let delete = Callback::new(move |turn: TurnId| {
-        spawn_local(async move {
-            match delete_turn(turn).await {
-                Ok(deleted) => {
-                    announcer.say(words::DELETED);
-                    let undo = Callback::new(move |()| restore(deleted.deletion_id));
-                    toasts.offer(words::trash::deleted(deleted.turns), words::UNDO, undo);
-                    let last = state.cut(turn);
-                    let _ = go.try_run(deleted.leaf);
-                    request_animation_frame(move || match last {
-                        Some(last) => focus_on_turn(last),
-                        None => drop(focus::on("#message")),
-                    });
-                }
-                Err(error) => fail(error),
-            }
-        });
+    let gone = Callback::new(move |(deed, leaf): (Deed, Option<TurnId>)| {
+        changes.update(|count| *count += 1);
+        let has_left = match deed {
+            Deed::Turn(turn) => state.shown(turn).is_some(),
+            Deed::Others(_, keep) => state.shown(keep).is_none(),
+        };
+        if has_left {
+            let last = if let Deed::Turn(turn) = deed { state.cut(turn) } else { None };
+            go.run(leaf);
+            request_animation_frame(move || match last {
+                // Who reads in the tree stays there.
+                _ if focus::is_within("#panel") => {}
+                Some(last) => focus_on_turn(last),
+                None => drop(focus::on("#message")),
+            });
+        }
+        has_left
     });
-    provide_context(Deleting(delete));
+    let back = Callback::new(move |leaf: Option<TurnId>| {
+        changes.update(|count| *count += 1);
+        if leaf.is_some() {
+            go.run(leaf);
+        }
+    });
+    let deleting = Deleting::new(gone, back);
+    provide_context(deleting);
+    deleting
 }
 
 /// What a form has deleted, with the way back: for pages without script.

@@ -9,6 +9,7 @@ use leptos::task::spawn_local;
 
 use super::beside::Beside;
 use crate::api::chats::{glance_at_chat, load_chat};
+use crate::api::error::ApiError;
 use crate::api::view::{ChatGlance, ChatPage, DraftView};
 use crate::browser::{document, network};
 use crate::domain::{ChatId, TurnId};
@@ -81,6 +82,10 @@ pub fn watch(
             let glance = glance_at_chat(chat_id, leaf, draft_rev).await;
             if known.is_looking.try_set_value(false).is_some() {
                 return;
+            }
+            let is_gone = glance == Err(ApiError::NotFound);
+            if is_gone || glance.is_ok() {
+                beside.chat_is_gone(is_gone);
             }
             let Ok(glance) = glance else { return known.failed() };
             known.failures.set_value(0);

@@ -40,6 +40,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         elsewhere: None,
         copied_from: None,
         hides_below: None,
+        is_turn_gone: false,
         leaves: 0,
         draft: Default::default(),
         models: Vec::new(),
