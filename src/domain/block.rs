@@ -41,10 +41,16 @@ pub enum ToolStatus {
     Done,
     Failed,
     Cancelled,
+    /// A person said no; the tool was never asked.
+    Denied,
+    /// The server went away while the tool ran: it may or may not have done its work, and is not asked again.
+    Interrupted,
+    /// The client that declared the tool runs it, and sends the result in a turn of its own.
+    HandedOver,
 }
 
 impl ToolStatus {
-    /// Whether the call still waits for something. A terminal turn has none of these (domain.md I7).
+    /// Whether the call still waits for something here. A terminal turn has none of these (domain.md I7).
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::AwaitingApproval | Self::Running)
     }

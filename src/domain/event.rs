@@ -41,6 +41,9 @@ pub enum Event {
         status: ToolStatus,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
+        /// Goes into the block's metadata key by key; null takes a key away.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        metadata: Map<String, Value>,
     },
     /// A block is finished. `content` is there where it says more than the deltas did: parsed arguments, a signature,
     /// a duration.
@@ -85,6 +88,11 @@ impl Event {
         "error",
         "turn_end",
     ];
+
+    /// A tool call moved on, and nothing else is said of it.
+    pub fn tool_moved(block_id: BlockId, status: ToolStatus, duration_ms: Option<u64>) -> Self {
+        Self::BlockUpdate { block_id, status, duration_ms, metadata: Map::new() }
+    }
 
     /// The event's name on the wire (SSE `event:`).
     pub fn name(&self) -> &str {
@@ -135,6 +143,7 @@ fn known(event: &Members<'_>) -> Result<Event, Error> {
             block_id: event.get("block_id")?,
             status: event.get("status")?,
             duration_ms: event.get_or_default("duration_ms")?,
+            metadata: event.get_or_default("metadata")?,
         },
         "block_end" => Event::BlockEnd {
             block_id: event.get("block_id")?,

@@ -1,6 +1,8 @@
 //! The one reducer: events into blocks. The server materialises with it, the browser follows with it, tests replay with
 //! it. Total: no event can make it panic, and one that cannot be is reported instead of applied.
 
+use serde_json::{Map, Value};
+
 use crate::block::{Block, BlockState, Content};
 use crate::event::Event;
 use crate::id::GenerationId;
@@ -99,7 +101,7 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             }
             block.content.growing_mut().ok_or("the block does not grow")?.push_str(text);
         }
-        Event::BlockUpdate { block_id, status, duration_ms } => {
+        Event::BlockUpdate { block_id, status, duration_ms, metadata } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
             let Content::ToolUse { status: old, duration_ms: took, .. } = &mut block.content else {
                 return Err("only tool calls are updated");
@@ -108,6 +110,7 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             if duration_ms.is_some() {
                 *took = *duration_ms;
             }
+            merge(&mut block.block_metadata, metadata);
         }
         Event::BlockEnd { block_id, state, content } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
@@ -141,6 +144,25 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         Event::Unknown(_) => {}
     }
     Ok(())
+}
+
+/// What is said of a block beside its content changes key by key.
+fn merge(into: &mut Value, changes: &Map<String, Value>) {
+    if changes.is_empty() {
+        return;
+    }
+    let mut all = match into.take() {
+        Value::Object(all) => all,
+        _ => Map::new(),
+    };
+    for (key, value) in changes {
+        if value.is_null() {
+            all.remove(key);
+        } else {
+            all.insert(key.clone(), value.clone());
+        }
+    }
+    *into = if all.is_empty() { Value::Null } else { Value::Object(all) };
 }
 
 fn start(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {

@@ -3,6 +3,7 @@
 //! Compiled into the server and into the browser, so that both fold the same events into the same blocks and draw
 //! the same reasoning blocks. It knows no clock, no randomness, no disk and no network; callers bring ids and times.
 
+pub mod approval;
 pub mod block;
 pub mod branch;
 pub mod capabilities;
@@ -27,6 +28,7 @@ pub mod merge;
 pub mod message;
 pub mod needle;
 pub mod notice;
+pub mod plain;
 pub mod provider;
 pub mod reader;
 pub mod repair;
@@ -37,6 +39,7 @@ pub mod tool;
 pub mod tree;
 pub mod turn;
 pub mod usage;
+pub mod waiting;
 pub mod withhold;
 
 pub use block::{Author, Block, BlockState, Content};

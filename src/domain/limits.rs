@@ -109,8 +109,58 @@ pub const LATE_USAGE: Duration = Duration::from_secs(1);
 pub const IDLE_PROGRESS: Duration = Duration::from_secs(300);
 /// A reply in all.
 pub const TURN_TIME: Duration = Duration::from_secs(30 * 60);
-/// One tool call.
+/// One tool call in all, and between two signs of life of the server that runs it.
 pub const TOOL_TIME: Duration = Duration::from_secs(10 * 60);
+pub const TOOL_IDLE: Duration = Duration::from_secs(60);
+/// How long a tool that was stopped may take to let go, and a server of tools to be there.
+pub const TOOL_STOP: Duration = Duration::from_secs(2);
+pub const TOOL_START: Duration = Duration::from_secs(30);
+/// How often the progress of a call is written down.
+pub const TOOL_PROGRESS_EVERY: Duration = Duration::from_secs(1);
+/// Calls of one turn that run at once, and of one server; calls of one step: those beyond are refused, each with a
+/// result.
+pub const TOOLS_AT_ONCE: usize = 8;
+pub const SERVER_CALLS_AT_ONCE: usize = 4;
+pub const TOOL_CALLS_A_STEP: usize = 64;
+/// The same call so often in a row, then a person is asked.
+pub const TOOL_REPEATS: u32 = 3;
+/// A result: in its row, as a blob, what of it the model is told, what of it a page shows.
+pub const TOOL_RESULT_BYTES: usize = 1 << 20;
+pub const TOOL_BLOB_BYTES: usize = 32 << 20;
+pub const TOOL_TOLD_BYTES: usize = 64 << 10;
+pub const TOOL_SHOWN_BYTES: usize = 64 << 10;
+/// Images of one result, and one of them.
+pub const TOOL_IMAGES: usize = 16;
+pub const TOOL_IMAGE_BYTES: usize = 8 << 20;
+/// One message of a server, and the end of what it says beside them that is kept.
+pub const TOOL_LINE_BYTES: usize = 16 << 20;
+pub const TOOL_LOG_BYTES: usize = 16 << 10;
+/// How often a server that dies is begun anew within a time, and the pauses between.
+pub const TOOL_RESTARTS: u32 = 3;
+pub const TOOL_RESTART_WINDOW: Duration = Duration::from_secs(300);
+pub const TOOL_BACKOFF_FIRST: Duration = Duration::from_secs(1);
+pub const TOOL_BACKOFF_MAX: Duration = Duration::from_secs(60);
+/// Servers of one person, tools of one server, tools that are offered to a model.
+pub const TOOL_SERVERS: usize = 32;
+pub const TOOLS_PER_SERVER: usize = 256;
+pub const TOOLS_OFFERED: usize = 128;
+/// A tool's name as providers take it, its description, its schema.
+pub const TOOL_NAME_CHARS: usize = 64;
+pub const TOOL_DESCRIPTION_BYTES: usize = 4 << 10;
+pub const TOOL_SCHEMA_BYTES: usize = 64 << 10;
+/// Why a person declined.
+pub const DENY_REASON_CHARS: usize = 2_000;
+/// The calculator: its expression, and how long it may take.
+pub const CALCULATOR_CHARS: usize = 1_000;
+pub const CALCULATOR_TIME: Duration = Duration::from_millis(500);
+/// A page that is fetched: bytes, time, redirects, elements.
+pub const FETCH_BYTES: usize = 5 << 20;
+pub const FETCH_TIME: Duration = Duration::from_secs(20);
+pub const FETCH_HOPS: u32 = 3;
+pub const FETCH_ELEMENTS: usize = 50_000;
+/// What a search in one's own chats gives a model, and the sources that are listed under a reply.
+pub const SEARCH_HITS: u32 = 20;
+pub const SOURCES: usize = 200;
 
 /// How long growth may wait until its commit begins: with the commit itself, text is safe within 100 ms.
 pub const COMMIT_EVERY: Duration = Duration::from_millis(60);

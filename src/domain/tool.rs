@@ -1,7 +1,12 @@
-//! Tool calls as data: what a tool is, and how raw arguments become arguments.
+//! Tool calls as data: what a tool is, who runs it, which of them a chat offers, and how raw arguments become arguments.
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::failure::Invalid;
+use crate::limits;
 
 /// A tool as it is offered to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -10,6 +15,126 @@ pub struct ToolSpec {
     pub description: String,
     /// A JSON Schema of the arguments.
     pub parameters: Value,
+}
+
+/// Who runs a tool, and what it is called there. Kept with the branch beside the tool's description: a call is led by
+/// this and never by taking its name apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case", tag = "run_by")]
+pub enum ToolOrigin {
+    /// Turnleaf itself.
+    BuiltIn { tool: String },
+    /// An MCP server, by its id.
+    Server { server: String, tool: String },
+    /// The client that declared it: it sends the result in a turn of its own.
+    Client,
+}
+
+impl ToolOrigin {
+    /// The name for people, which is also the name in settings: `tool` or `server/tool`; nothing for a client's tool.
+    pub fn full_name(&self) -> Option<String> {
+        match self {
+            Self::BuiltIn { tool } => Some(tool.clone()),
+            Self::Server { server, tool } => Some(format!("{server}/{tool}")),
+            Self::Client => None,
+        }
+    }
+
+    /// The server's id; empty for what is no server's.
+    pub fn server(&self) -> &str {
+        match self {
+            Self::Server { server, .. } => server,
+            Self::BuiltIn { .. } | Self::Client => "",
+        }
+    }
+}
+
+/// A tool as a branch offers it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct OfferedTool {
+    #[serde(flatten)]
+    pub spec: ToolSpec,
+    /// `None`: the provider brings it and runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<ToolOrigin>,
+}
+
+/// Which tools a chat offers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolChoice {
+    /// `tool` for a built-in one, `server/tool` for one of a server, `server/*` for all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<String>,
+    /// Tools that the client runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client: Vec<ToolSpec>,
+}
+
+impl ToolChoice {
+    pub fn is_empty(&self) -> bool {
+        self.on.is_empty() && self.client.is_empty()
+    }
+
+    /// Whether it has the tool, by its full name ([`ToolOrigin::full_name`]).
+    pub fn has(&self, name: &str) -> bool {
+        let all = name.split_once('/').map(|(server, _)| format!("{server}/*"));
+        self.on.iter().any(|on| on == name || Some(on) == all.as_ref())
+    }
+
+    /// # Errors
+    /// A name that cannot be one, a name that is there twice, or more of them than are offered to a model.
+    pub fn check(&self) -> Result<(), Invalid> {
+        if self.on.len() + self.client.len() > limits::TOOLS_OFFERED {
+            return Err(Invalid::new("tools", format!("are more than {}", limits::TOOLS_OFFERED)));
+        }
+        let mut seen = HashSet::new();
+        for name in &self.on {
+            if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
+                return Err(Invalid::new("tools.on", "is no name of a tool"));
+            }
+            if !seen.insert(name) {
+                return Err(Invalid::new("tools.on", format!("names `{name}` twice")));
+            }
+        }
+        for spec in &self.client {
+            if !is_wire_name(&spec.name) || spec.name.contains("__") {
+                let why = format!("has a name that is not of 1 to {} of a-z, A-Z, 0-9, _ and -", limits::TOOL_NAME_CHARS);
+                return Err(Invalid::new("tools.client", why));
+            }
+            if !seen.insert(&spec.name) {
+                return Err(Invalid::new("tools.client", format!("names `{}` twice", spec.name)));
+            }
+            if !spec.parameters.is_object() {
+                return Err(Invalid::new("tools.client", format!("`{}`: parameters must be an object", spec.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether every API takes this as the name of a tool.
+pub fn is_wire_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    !name.is_empty() && name.len() <= limits::TOOL_NAME_CHARS && name.chars().all(fits)
+}
+
+/// Arguments in one form, whatever order the model wrote them in: what is hashed, and what is compared to see that a
+/// call repeats itself.
+pub fn canonical(arguments: &Value) -> String {
+    sorted(arguments).to_string()
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut names: Vec<&String> = members.keys().collect();
+            names.sort();
+            Value::Object(names.into_iter().map(|name| (name.clone(), sorted(&members[name]))).collect::<Map<_, _>>())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
 }
 
 /// The arguments a model wrote, parsed. Nothing at all means `{}` (providers.md 2.3); what is not JSON is `None`.
@@ -43,6 +168,62 @@ mod tests {
         }
         let kept = parse_arguments(r#"{"z":1,"a":2}"#).unwrap();
         assert_eq!(kept.to_string(), r#"{"z":1,"a":2}"#);
+    }
+
+    #[test]
+    fn arguments_in_another_order_are_the_same_call() {
+        let one = json!({"b": [{"y": 1, "x": 2}], "a": "é"});
+        let other = json!({"a": "é", "b": [{"x": 2, "y": 1}]});
+        assert_eq!(canonical(&one), canonical(&other));
+        assert_eq!(canonical(&one), r#"{"a":"é","b":[{"x":2,"y":1}]}"#);
+        assert_ne!(canonical(&json!([1, 2])), canonical(&json!([2, 1])), "a list has an order");
+    }
+
+    #[test]
+    fn a_choice_names_tools_and_whole_servers() {
+        let choice = ToolChoice { on: vec!["calculator".into(), "files/*".into(), "web/fetch".into()], client: vec![] };
+        let table = [
+            ("calculator", true),
+            ("files/read", true),
+            ("files", false),
+            ("web/fetch", true),
+            ("web/post", false),
+            ("calculator/x", false),
+            ("", false),
+        ];
+        for (name, is_on) in table {
+            assert_eq!(choice.has(name), is_on, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_choice_that_no_model_could_be_offered_is_refused_by_name() {
+        let client = |name: &str| ToolSpec {
+            name: name.into(),
+            description: String::new(),
+            parameters: json!({ "type": "object" }),
+        };
+        let choice = |on: &[&str], client: Vec<ToolSpec>| ToolChoice {
+            on: on.iter().map(|name| (*name).to_owned()).collect(),
+            client,
+        };
+        for good in [choice(&[], vec![]), choice(&["a", "b/*"], vec![client("look_up"), client("look-down")])] {
+            assert_eq!(good.check(), Ok(()), "{good:?}");
+        }
+        let many: Vec<String> = (0..=limits::TOOLS_OFFERED).map(|n| n.to_string()).collect();
+        for (bad, field) in [
+            (choice(&[""], vec![]), "tools.on"),
+            (choice(&["a", "a"], vec![]), "tools.on"),
+            (choice(&["a\nb"], vec![]), "tools.on"),
+            (choice(&many.iter().map(String::as_str).collect::<Vec<_>>(), vec![]), "tools"),
+            (choice(&[], vec![client("a b")]), "tools.client"),
+            (choice(&[], vec![client("server__tool")]), "tools.client"),
+            (choice(&[], vec![client("../x")]), "tools.client"),
+            (choice(&[], vec![client("x"), client("x")]), "tools.client"),
+            (choice(&[], vec![ToolSpec { parameters: json!("x"), ..client("x") }]), "tools.client"),
+        ] {
+            assert_eq!(bad.check().unwrap_err().field, field, "{bad:?}");
+        }
     }
 
     #[test]

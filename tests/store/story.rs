@@ -282,7 +282,7 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
     let text = of(block(&live, 3, Author::Assistant, BlockState::Open, Content::text("")));
     let delta = |block: &Block, text: &str| Event::BlockDelta { block_id: block.id, text: text.into() };
     let end = |block: &Block| Event::BlockEnd { block_id: block.id, state: BlockState::Done, content: None };
-    let update = |status| Event::BlockUpdate { block_id: call.id, status, duration_ms: Some(5) };
+    let update = |status| Event::tool_moved(call.id, status, Some(5));
     let commits = [
         vec![
             Event::TurnStatus { status: TurnStatus::Streaming, at: None },

@@ -28,7 +28,7 @@ impl utoipa::PartialSchema for Content {
             }
             (base, _) => base,
         };
-        let status = json!({ "type": "string", "enum": ["pending", "awaiting_approval", "running", "done", "failed", "cancelled"] });
+        let status = json!({ "type": "string", "enum": ["pending", "awaiting_approval", "running", "done", "failed", "cancelled", "denied", "interrupted", "handed_over"] });
         let reference = json!({ "ref_id": text, "ref_type": text, "version_timestamp": time });
         let known = [
             kind("text", json!({ "text": text, "is_error": flag }), &["text"]),

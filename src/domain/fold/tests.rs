@@ -111,7 +111,7 @@ fn end(id: u64, state: BlockState, content: Option<Content>) -> Event {
 fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
     use BlockState::{Done, Open};
     let status = |status| Event::TurnStatus { status, at: None };
-    let update = |id, status| Event::BlockUpdate { block_id: sample::block_id(id), status, duration_ms: None };
+    let update = |id, status| Event::tool_moved(sample::block_id(id), status, None);
     let finish = |status| Event::TurnEnd { status, usage: Usage::default(), cost: None, at: None };
     let text = || start(0, 0, Open, Content::text(""));
     let table: Vec<(Vec<Event>, Event, &str)> = vec![
@@ -144,6 +144,32 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), Applied::Impossible(why), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
     }
+}
+
+#[test]
+fn what_is_said_beside_a_call_changes_key_by_key() {
+    let call = sample::tool_use("c", "look", json!({}), ToolStatus::Pending);
+    let say = |said: Value| Event::BlockUpdate {
+        block_id: sample::block_id(0),
+        status: ToolStatus::Running,
+        duration_ms: None,
+        metadata: said.as_object().cloned().unwrap(),
+    };
+    let mut events = vec![start(0, 0, BlockState::Done, call)];
+    for (said, is) in [
+        (json!({}), Value::Null),
+        (json!({"progress": "1 of 3", "run_by": "client"}), json!({"progress": "1 of 3", "run_by": "client"})),
+        (json!({"progress": "2 of 3"}), json!({"progress": "2 of 3", "run_by": "client"})),
+        (json!({"progress": null}), json!({"run_by": "client"})),
+        (json!({"run_by": null, "other": null}), Value::Null),
+    ] {
+        events.push(say(said));
+        assert_eq!(folded(&events).blocks[0].block_metadata, is);
+    }
+    let told = serde_json::to_value(events.last().unwrap()).unwrap();
+    assert_eq!(serde_json::from_value::<Event>(told).unwrap(), *events.last().unwrap());
+    let silent = serde_json::to_value(Event::tool_moved(sample::block_id(0), ToolStatus::Done, None)).unwrap();
+    assert!(silent.get("metadata").is_none(), "journals of before stay as they are: {silent}");
 }
 
 #[test]
@@ -216,9 +242,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         8 => (id.clone(), "[a🌦 ]{0,3}").prop_map(|(id, text)| delta(id, &text)),
         5 => (id.clone(), state(), content()).prop_map(|(id, state, content)| start(id, id as u32, state, content)),
         3 => (id.clone(), state(), prop::option::of(content())).prop_map(|(id, state, content)| end(id, state, content)),
-        1 => id.prop_map(|id| Event::BlockUpdate {
-            block_id: sample::block_id(id), status: ToolStatus::Running, duration_ms: Some(id)
-        }),
+        1 => id.prop_map(|id| Event::tool_moved(sample::block_id(id), ToolStatus::Running, Some(id))),
         2 => status().prop_map(|status| Event::TurnStatus { status, at: None }),
         1 => Just(Event::ModelReturned { model: "m".into() }),
         1 => Just(Event::Attempt(crate::turn::Attempt {
@@ -251,11 +275,7 @@ fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
                     sample::block(2, seq, sample::tool_result(&format!("call_{id}"), "search", json!({"n": 0.3})));
                 (result.id, result.author) = (sample::block_id(u64::from(seq)), Author::Tool);
                 result.parent_block_id = Some(BlockId::from_uuid(sample::block_id(id).uuid()));
-                events.push(Event::BlockUpdate {
-                    block_id: sample::block_id(id),
-                    status: ToolStatus::Done,
-                    duration_ms: Some(5),
-                });
+                events.push(Event::tool_moved(sample::block_id(id), ToolStatus::Done, Some(5)));
                 events.push(Event::BlockStart { block: result });
                 seq += 1;
             }

@@ -42,7 +42,7 @@ pub fn closing(
         } else if let Content::ToolUse { status, .. } = &block.content
             && status.is_open()
         {
-            events.push(Event::BlockUpdate { block_id: block.id, status: ToolStatus::Cancelled, duration_ms: None });
+            events.push(Event::tool_moved(block.id, ToolStatus::Cancelled, None));
         }
         if let Content::ToolUse { tool_use_id, tool_name, .. } = &block.content
             && !turn.blocks.iter().any(|other| answers(other, block.id))

@@ -148,7 +148,8 @@ fn looks(call: &Call) -> Looks {
         Some(ToolStatus::Pending) => ("tool", "pending"),
         Some(ToolStatus::AwaitingApproval) => ("alert", "awaiting_approval"),
         Some(ToolStatus::Running) => ("tool", "running"),
-        Some(ToolStatus::Cancelled) => ("stop", "cancelled"),
+        Some(ToolStatus::Cancelled | ToolStatus::Denied | ToolStatus::Interrupted) => ("stop", "cancelled"),
+        Some(ToolStatus::HandedOver) => ("tool", "handed_over"),
         _ if failed => ("alert", "failed"),
         _ => ("check", "done"),
     };

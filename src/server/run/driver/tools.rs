@@ -16,11 +16,7 @@ impl Run<'_> {
     /// Runs the calls and records their results; the model is asked again afterwards.
     pub(super) async fn run_tools(&mut self, calls: Vec<PendingCall>) -> Result<(), Halt> {
         for call in &calls {
-            self.recorder.push(Event::BlockUpdate {
-                block_id: call.block_id,
-                status: ToolStatus::Running,
-                duration_ms: None,
-            });
+            self.recorder.push(Event::tool_moved(call.block_id, ToolStatus::Running, None));
         }
         self.recorder.flush(Batch::default()).await?;
         let outcomes = join_all(calls.iter().map(|call| self.call(call)));
@@ -32,7 +28,7 @@ impl Run<'_> {
         let first = self.recorder.turn().blocks.len() as u32;
         for (seq, (call, (outcome, took_ms))) in (first..).zip(calls.into_iter().zip(outcomes)) {
             let status = if outcome.is_error { ToolStatus::Failed } else { ToolStatus::Done };
-            self.recorder.push(Event::BlockUpdate { block_id: call.block_id, status, duration_ms: Some(took_ms) });
+            self.recorder.push(Event::tool_moved(call.block_id, status, Some(took_ms)));
             let generation_id = self
                 .recorder
                 .turn()

@@ -13,6 +13,8 @@ const GIST_CHARS: usize = 60;
 pub fn tool_state(call: &Block, failed: bool, was_restarted: bool) -> &'static str {
     let Content::ToolUse { status, .. } = &call.content else { return "" };
     match (status, call.state) {
+        (ToolStatus::Interrupted, _) => "server restarted; may or may not have run",
+        (ToolStatus::Denied, _) => "you declined",
         _ if was_restarted && !matches!(status, ToolStatus::Done) => "server restarted; may or may not have run",
         (_, BlockState::Open) => "writing request…",
         (ToolStatus::Cancelled, _) => "stopped",
@@ -20,6 +22,7 @@ pub fn tool_state(call: &Block, failed: bool, was_restarted: bool) -> &'static s
         (ToolStatus::Pending, _) => "waiting",
         (ToolStatus::AwaitingApproval, _) => "wants to run",
         (ToolStatus::Running, _) => "running",
+        (ToolStatus::HandedOver, _) => "with your client",
         (ToolStatus::Failed, _) => "failed",
         (ToolStatus::Done, _) if failed => "failed",
         (ToolStatus::Done, _) => "done",

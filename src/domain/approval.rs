@@ -1,0 +1,105 @@
+//! Asking a person whether a tool may run (domain.md 4.5, security.md on tools). What is asked is part of the call's
+//! block, so it survives whatever happens to the process; an answer holds for exactly what was asked.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::block::{Block, Content, ToolStatus};
+
+/// Where a block's metadata keeps what is asked.
+pub const KEY: &str = "approval";
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Ask {
+    /// The server's id; empty for what Turnleaf runs itself.
+    pub server: String,
+    pub tool: String,
+    /// The tool's name for people.
+    pub title: String,
+    /// Of the tool's schema, so that a lasting answer does not hold for another one.
+    pub schema_hash: String,
+    /// Of server, tool, schema and arguments: what an answer names.
+    pub hash: String,
+    /// Characters in the arguments that nobody sees.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden_characters: u32,
+    /// Why it is asked again, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Ask {
+    /// What a call asks, while it waits for the answer.
+    pub fn of(block: &Block) -> Option<Self> {
+        let waits = matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
+        if waits { serde_json::from_value(block.block_metadata.get(KEY)?.clone()).ok() } else { None }
+    }
+
+    /// The change of the block's metadata that asks.
+    pub fn as_metadata(&self) -> Map<String, Value> {
+        let asked = serde_json::to_value(self).unwrap_or_default();
+        std::iter::once((KEY.to_owned(), asked)).collect()
+    }
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// This call.
+    Allow,
+    /// This tool, as long as its schema stays, in this chat.
+    AllowInChat,
+    /// The same in every chat.
+    Always,
+    Deny,
+}
+
+impl Decision {
+    pub fn allows(self) -> bool {
+        self != Self::Deny
+    }
+}
+
+/// What was said about a tool once and for all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    #[default]
+    Ask,
+    Allow,
+    Never,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_call_asks_only_while_it_waits_for_the_answer() {
+        let ask = Ask {
+            server: "files".into(),
+            tool: "write".into(),
+            title: "Write".into(),
+            schema_hash: "s".into(),
+            hash: "h".into(),
+            hidden_characters: 3,
+            note: None,
+        };
+        let call = sample::tool_use("c", "files__write", json!({}), ToolStatus::AwaitingApproval);
+        let mut block = sample::block(2, 0, call);
+        assert_eq!(Ask::of(&block), None, "nothing is written down");
+        block.block_metadata = Value::Object(ask.as_metadata());
+        assert_eq!(Ask::of(&block), Some(ask));
+        block.content = sample::tool_use("c", "files__write", json!({}), ToolStatus::Running);
+        assert_eq!(Ask::of(&block), None, "it was answered");
+    }
+}
