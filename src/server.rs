@@ -12,3 +12,4 @@ pub mod platform;
 pub mod run;
 pub mod service;
 pub mod store;
+pub mod tools;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BranchId, ChatId, TurnId};
-use crate::tool::ToolSpec;
+use crate::tool::OfferedTool;
 
 /// Why a branch exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -54,7 +54,7 @@ pub struct Frozen {
     /// Empty means none.
     pub system_prompt: String,
     /// `None` on branches older than this rule: the provider's own tools.
-    pub tools: Option<Vec<ToolSpec>>,
+    pub tools: Option<Vec<OfferedTool>>,
 }
 
 /// A lineage of turns. Its lock never changes after it is made.

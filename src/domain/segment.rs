@@ -223,7 +223,8 @@ impl ReasoningBlock {
                     self.failed_tool_calls += usize::from(tool_failed(block, result));
                     self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
                     self.is_open = block.state == BlockState::Open || status.is_open();
-                    self.was_cut_off = was_cut_off(block) || matches!(status, ToolStatus::Cancelled | ToolStatus::Interrupted);
+                    self.was_cut_off =
+                        was_cut_off(block) || matches!(status, ToolStatus::Cancelled | ToolStatus::Interrupted);
                 }
                 Segment::Text { .. } => {}
             }

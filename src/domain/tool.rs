@@ -59,6 +59,13 @@ pub struct OfferedTool {
     pub origin: Option<ToolOrigin>,
 }
 
+impl OfferedTool {
+    /// A tool that the provider itself brings and runs.
+    pub fn of_provider(spec: ToolSpec) -> Self {
+        Self { spec, origin: None }
+    }
+}
+
 /// Which tools a chat offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -99,7 +106,8 @@ impl ToolChoice {
         }
         for spec in &self.client {
             if !is_wire_name(&spec.name) || spec.name.contains("__") {
-                let why = format!("has a name that is not of 1 to {} of a-z, A-Z, 0-9, _ and -", limits::TOOL_NAME_CHARS);
+                let why =
+                    format!("has a name that is not of 1 to {} of a-z, A-Z, 0-9, _ and -", limits::TOOL_NAME_CHARS);
                 return Err(Invalid::new("tools.client", why));
             }
             if !seen.insert(&spec.name) {

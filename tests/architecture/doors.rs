@@ -16,19 +16,32 @@ pub const DOORS: &[(&str, &[&str])] = &[
     ("platform", &["domain"]),
     ("store", &["domain", "platform"]),
     ("outbound", &["domain", "platform"]),
-    ("run", &["domain", "outbound", "platform", "store"]),
-    ("service", &["domain", "outbound", "platform", "run", "store"]),
+    ("tools", &["domain", "outbound", "platform"]),
+    ("run", &["domain", "outbound", "platform", "store", "tools"]),
+    ("service", &["domain", "outbound", "platform", "run", "store", "tools"]),
     ("markup", &["domain", "markdown"]),
     ("pages", &["domain", "markup", "platform", "service", "view"]),
     ("plain_pages", &["domain", "erased", "service", "ui"]),
     ("access", &["domain", "pages", "view"]),
     ("http", &["access", "domain", "markup", "pages", "plain_pages", "platform", "service", "ui", "view"]),
-    ("root", &["browser", "domain", "http", "outbound", "platform", "run", "service", "store", "ui"]),
+    ("root", &["browser", "domain", "http", "outbound", "platform", "run", "service", "store", "tools", "ui"]),
 ];
 
 /// The rooms of the server, which may use the crates that every server needs, and all rooms.
-const SERVER: &[&str] =
-    &["platform", "store", "outbound", "run", "service", "markup", "pages", "plain_pages", "access", "http", "root"];
+const SERVER: &[&str] = &[
+    "platform",
+    "store",
+    "outbound",
+    "tools",
+    "run",
+    "service",
+    "markup",
+    "pages",
+    "plain_pages",
+    "access",
+    "http",
+    "root",
+];
 const BOTH: &[&str] = &[
     "domain",
     "browser",
@@ -40,6 +53,7 @@ const BOTH: &[&str] = &[
     "platform",
     "store",
     "outbound",
+    "tools",
     "run",
     "service",
     "markup",

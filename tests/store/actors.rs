@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use turnleaf::domain::branch::{Frozen, Lock};
 use turnleaf::domain::chat::ChatSettings;
-use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::tool::{OfferedTool, ToolSpec};
 use turnleaf::domain::*;
 use uuid::Uuid;
 
@@ -65,7 +65,7 @@ pub fn frozen() -> Frozen {
         description: "Looks. 看".into(),
         parameters: serde_json::json!({"type": "object", "z": 1, "a": 0.1}),
     };
-    Frozen { system_prompt: "Be \"brief\".".into(), tools: Some(vec![tool]) }
+    Frozen { system_prompt: "Be \"brief\".".into(), tools: Some(vec![OfferedTool::of_provider(tool)]) }
 }
 
 pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Exchange {

@@ -10,7 +10,7 @@ use super::json::{Json, given};
 use super::path_id::PathId;
 use super::problem::Problem;
 use crate::domain::branch::ContextPolicy;
-use crate::domain::tool::ToolSpec;
+use crate::domain::tool::OfferedTool;
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -59,7 +59,7 @@ pub struct BranchBody {
     branch: Branch,
     system_prompt: String,
     /// Null where the provider's own are sent.
-    tools: Option<Vec<ToolSpec>>,
+    tools: Option<Vec<OfferedTool>>,
 }
 
 /// `GET /api/chats/{id}/branches`: pinned ones first, then the oldest.

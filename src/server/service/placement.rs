@@ -9,6 +9,7 @@ use super::providers::draft::check_model;
 use super::{Service, ServiceError};
 use crate::domain::branch::{Frozen, resolve_lock};
 use crate::domain::chat::first_words;
+use crate::domain::tool::OfferedTool;
 use crate::domain::turn::content_text;
 use crate::domain::{
     Branch, BranchId, Chat, ChatId, Content, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits,
@@ -219,7 +220,8 @@ impl Service {
 
     /// What a branch with this lock says in every request: the chat's prompt and the provider's tools as they are now.
     pub(super) fn frozen(&self, chat: &Chat, lock: &Lock) -> Frozen {
-        let tools = self.supervisor().registry().find(&lock.provider).map(|provider| provider.tools());
+        let provider = self.supervisor().registry().find(&lock.provider);
+        let tools = provider.map(|provider| provider.tools().into_iter().map(OfferedTool::of_provider).collect());
         Frozen { system_prompt: chat.system_prompt.clone(), tools }
     }
 

@@ -78,7 +78,10 @@ impl Run<'_> {
             thinking: self.job.settled.thinking,
             is_thinking_mode: self.job.settled.is_thinking_mode,
             capabilities: self.job.capabilities.clone(),
-            tools: context.frozen.tools.unwrap_or_else(|| self.provider.tools()),
+            tools: match context.frozen.tools {
+                Some(tools) => tools.into_iter().map(|offered| offered.spec).collect(),
+                None => self.provider.tools(),
+            },
             echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
             policy: context.policy,
             previous_response,

@@ -54,6 +54,7 @@ sql! {
     DELETE_BLOBS = "DELETE FROM blobs WHERE sha256 IN ( \
         SELECT b.sha256 FROM blobs b WHERE b.created_at < $1 AND b.path IS NULL AND NOT EXISTS ( \
             SELECT 1 FROM turn_blocks k WHERE k.block_type = 'image' AND k.content LIKE '%' || b.sha256 || '%') \
+            AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = b.sha256) \
         LIMIT $2)";
 }
 
