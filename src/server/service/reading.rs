@@ -80,17 +80,19 @@ impl Service {
         // Only the last turn of a path can be running, and memory is ahead of its rows.
         let running = self.supervisor().live(end.id).map(|live| withhold::turn(live.turn()));
         let last = end.depth - i64::from(running.is_some());
-        let spans = turns::spans(self.db(), owner, end.id, 0, last).await?;
-        let stored = turn_blocks::count_on_path(self.db(), owner, &spans).await?.unsigned_abs();
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, end.id, 0, last).await?;
+        let stored = turn_blocks::count_on_path(&mut seen, owner, &spans).await?.unsigned_abs();
         let (skip, limit) = (u64::from(skip), limit as usize);
         let mut items = Vec::new();
         if skip < stored {
-            let rows = turn_blocks::slice_on_path(self.db(), owner, &spans, skip.cast_signed(), limit as i64).await?;
+            let rows = turn_blocks::slice_on_path(&mut seen, owner, &spans, skip.cast_signed(), limit as i64).await?;
             items.extend(rows.into_iter().map(|(turn, block)| {
                 let block = withhold::block(block);
                 ContentBlock::new(chat, turn, &block)
             }));
         }
+        seen.commit().await?;
         let growing = running.iter().flat_map(|turn| turn.blocks.iter().map(|b| ContentBlock::new(chat, turn.id, b)));
         let rest = limit.saturating_sub(items.len());
         items.extend(growing.skip(skip.saturating_sub(stored) as usize).take(rest));

@@ -134,7 +134,9 @@ impl Service {
 
     /// Whether the path to `leaf` goes through a turn.
     async fn is_on_path(&self, owner: UserId, turn: &Spot, leaf: &Spot) -> Result<bool, ServiceError> {
-        let spans = turns::spans(self.db(), owner, leaf.id, turn.depth, turn.depth).await?;
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, leaf.id, turn.depth, turn.depth).await?;
+        seen.commit().await?;
         Ok(spans.iter().any(|span| span.holds(turn)))
     }
 

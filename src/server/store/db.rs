@@ -103,6 +103,16 @@ impl Db {
         })
     }
 
+    /// Begins reading: all statements in it see the same moment.
+    pub async fn snapshot(&self) -> Result<Tx, StoreError> {
+        Ok(match self {
+            Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
+            Self::Postgres { readers, .. } => {
+                Tx::Postgres(readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?)
+            }
+        })
+    }
+
     /// The database's file, where it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
