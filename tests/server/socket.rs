@@ -35,7 +35,10 @@ struct Served {
 
 impl Served {
     async fn new(api: Api) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::over(api, TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    fn over(api: Api, listener: TcpListener) -> Self {
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve(vec![listener], api.router.clone(), CancellationToken::new()));
         Self { api, address }
@@ -70,7 +73,7 @@ impl Served {
 
     async fn delete(&self, path: &str) {
         let (status, deleted) = self.api.call("DELETE", path, None).await;
-        assert_eq!(status, StatusCode::OK, "{deleted}");
+        assert!(status.is_success(), "{status} {deleted}");
     }
 }
 
@@ -474,8 +477,12 @@ async fn what_was_deleted_is_told_and_the_connection_goes_on_with_what_is_left()
 #[tokio::test]
 async fn a_client_that_reads_slowly_is_not_left() {
     const SAID: usize = 10_000;
-    let blocks = (0..400).flat_map(|_| [thinking(&"x".repeat(SAID)), text(&"y".repeat(SAID))]);
-    let served = Served::of([answer(blocks)]).await;
+    let blocks = (0..200).flat_map(|_| [thinking(&"x".repeat(SAID)), text(&"y".repeat(SAID))]);
+    // Little waits in the system's own buffers; a connection has those of the listener.
+    let listener = TcpSocket::new_v4().unwrap();
+    listener.set_send_buffer_size(64 << 10).unwrap();
+    listener.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let served = Served::over(Api::new([answer(blocks)]).await, listener.listen(16).unwrap());
     let chat = served.api.chat().await;
     let wire = TcpSocket::new_v4().unwrap();
     wire.set_recv_buffer_size(64 << 10).unwrap();
@@ -486,7 +493,7 @@ async fn a_client_that_reads_slowly_is_not_left() {
     // All of the reply waits for this client.
     served.connect(&format!("/api/chats/{chat}/ws?after=0")).await.until("end").await;
     let MaybeTlsStream::Plain(wire) = slow.get_mut() else { panic!("plain") };
-    let mut bytes = vec![0; 256 << 10];
+    let mut bytes = vec![0; 128 << 10];
     tokio::time::pause();
     let (free, held) = std::sync::mpsc::channel::<()>();
     let holding = tokio::task::spawn_blocking(move || held.recv());
@@ -498,7 +505,7 @@ async fn a_client_that_reads_slowly_is_not_left() {
     drop(free);
     assert!(holding.await.unwrap().is_err());
     tokio::time::resume();
-    while got < 800 * SAID {
+    while got < 400 * SAID {
         match wire.read(&mut bytes).await.unwrap() {
             0 => panic!("the server left after {got} bytes"),
             some => got += some,

@@ -51,6 +51,11 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
                     part.iter().flat_map(|turn| turn.blocks.iter().map(|block| (turn.id, block.clone()))).collect();
                 let counted = turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap();
                 assert_eq!(counted as usize, blocks.len());
+                let bytes = turn_blocks::bytes_on_path(&mut seen, bush.owner, &spans).await.unwrap();
+                let held = |turn: &Turn| {
+                    turn.blocks.iter().map(|block| serde_json::to_string(&block.content).unwrap().len() as u64).sum()
+                };
+                assert!(part.iter().all(|turn| bytes.get(&turn.depth).copied().unwrap_or(0) == held(turn)));
                 let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, 1, 3).await.unwrap();
                 assert!(slice.iter().eq(blocks.iter().skip(1).take(3)));
                 assert!(turns::spans(&mut seen, stranger, leaf.id, first, last).await.unwrap().is_empty());
