@@ -80,10 +80,10 @@ impl Service {
         Ok(several().map(|(turn, versions)| (*turn, of(versions))).collect())
     }
 
-    /// The names under which the forms of these replies ask for another version: a new one after every new version, and
+    /// The names under which the forms of these turns ask for another reply: a new one after every new version, and
     /// never one that was used before, whatever was deleted since.
-    pub async fn retry_ids(&self, owner: UserId, replies: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
-        let newest = turns::newest_versions(self.db(), owner, replies).await?;
+    pub async fn retry_ids(&self, owner: UserId, tried: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
+        let newest = turns::newest_versions(self.db(), owner, tried).await?;
         Ok(newest.into_iter().map(|(turn, ord)| (turn, format!("retry-{turn}-{ord}"))).collect())
     }
 
