@@ -37,6 +37,8 @@ pub const TOOL_ROUNDS: u32 = 25;
 /// Turns of a chat, which also bounds its depth; versions of a turn.
 pub const TURNS_PER_CHAT: i64 = 50_000;
 pub const SIBLINGS: i64 = 200;
+/// Branches of a chat that are not deleted, with and without turns: lists of them are not paged.
+pub const BRANCHES_PER_CHAT: i64 = 10_000;
 /// Rows of the tree map that are shown at once, words of its filter.
 pub const TREE_ROWS: usize = 400;
 pub const TREE_WORDS: usize = 8;

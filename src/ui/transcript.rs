@@ -163,7 +163,7 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
     let switched_to = turn.with_untracked(|view| view.switched_to.clone());
     let article = match turn.role() {
         Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
-        Role::User | Role::System => view! { <UserTurn state turn/> }.into_any(),
+        Role::User | Role::System => view! { <UserTurn state turn is_leaf on_retry/> }.into_any(),
     };
     view! {
         <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use turnleaf::domain::TurnId;
 use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::Db;
@@ -93,6 +94,23 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
         house.check().await;
         fresh.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_copy_that_was_made_is_found_by_its_request_when_its_source_is_deleted() {
+    let house = House::new(replies(&["one"])).await;
+    let first = begin(&house, "a").await;
+    let (chat, reply) = (first.chat.id, first.assistant_turn.id);
+    let copy = || house.service.copy_chat(house.owner, chat, reply, Some("c"));
+    let made = copy().await.unwrap();
+    house.service.delete_turn(house.owner, reply).await.unwrap();
+    let again = copy().await.unwrap();
+    assert_eq!((again.is_new, again.it.chat.id, again.it.leaf), (false, made.it.chat.id, made.it.leaf));
+    house.service.delete_chat(house.owner, chat).await.unwrap();
+    assert_eq!(copy().await.unwrap().it.chat.id, made.it.chat.id);
+    let other = house.service.copy_chat(house.owner, chat, first.user_turn.id, Some("c")).await;
+    assert!(matches!(other, Err(ServiceError::Conflict { code: "idempotency_mismatch", .. })), "{other:?}");
+    house.check().await;
 }
 
 #[tokio::test]

@@ -82,7 +82,6 @@ impl Service {
             "policy": new.policy,
         });
         let mut tx = self.db().begin().await?;
-        let chat = chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         let id: BranchId = ids::mint();
         if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
             tx.rollback().await?;
@@ -90,6 +89,7 @@ impl Service {
             let branch = branches::find(self.db(), owner, made).await?.ok_or(ServiceError::NotFound)?;
             return Ok(Made::before(branch));
         }
+        let chat = self.hold_chat(&mut tx, owner, chat).await?;
         let from = match new.from_turn_id {
             Some(id) => {
                 let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat.id);
@@ -100,7 +100,7 @@ impl Service {
                 None => None,
             },
         };
-        // What is left behind is a reply; a message without one is answered again by its own verb.
+        // What is left behind is a reply; a message without one is answered by trying it again.
         let from = match from {
             Some(turn) if turn.role == Role::User => match turn.prev_turn_id {
                 Some(reply) => turns::find(self.db(), owner, reply).await?,
@@ -122,8 +122,7 @@ impl Service {
             Origin::ModelSwitch => display_name(&lock.model),
             _ => "branch".to_owned(),
         });
-        let mut branch =
-            self.fork(&mut tx, owner, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
+        let mut branch = self.fork(&mut tx, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
         if let Some(policy) = new.policy {
             branches::set_policy(&mut tx, branch.id, policy).await?;
             branch.policy = policy;

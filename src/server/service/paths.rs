@@ -102,10 +102,12 @@ impl Service {
 
     /// What the turns of a path have beside them.
     pub async fn hangs_beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
-        let replies: Vec<TurnId> =
-            path.turns.iter().filter(|turn| turn.role == Role::Assistant).map(|turn| turn.id).collect();
+        // A message is tried again where the path ends with it.
+        let end = path.turns.last().map(|turn| turn.id);
+        let is_tried = |turn: &&Turn| turn.role == Role::Assistant || Some(turn.id) == end;
+        let tried: Vec<TurnId> = path.turns.iter().filter(is_tried).map(|turn| turn.id).collect();
         let versions = self.versions(owner, path.chat.id, &path.siblings).await?;
-        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &replies).await? })
+        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &tried).await? })
     }
 
     /// What a window shows, with what a page draws beside the turns.
