@@ -159,6 +159,7 @@ fn empty_page() -> ChatPage {
         turns: Vec::new(),
         has_more_before: false,
         leaves: 0,
+        running: 0,
         end: None,
         elsewhere: None,
         copied_from: None,

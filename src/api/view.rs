@@ -87,6 +87,9 @@ pub struct ChatPage {
     pub has_more_before: bool,
     /// Ends of the chat's tree.
     pub leaves: u64,
+    /// Replies that are being written and are not the end of this path.
+    #[serde(default)]
+    pub running: usize,
     /// The path's last turn, where `turns` does not reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TurnView>,
@@ -152,6 +155,8 @@ pub struct FoundTurns {
 pub struct ChatGlance {
     /// Rises with every new turn.
     pub rev: i64,
+    /// Replies that are being written and are not the end of the page's path.
+    pub running: usize,
     pub title: String,
     /// The end of the path that goes through the page's own end; of another path when that turn is gone.
     pub leaf: Option<TurnId>,

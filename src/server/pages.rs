@@ -84,6 +84,7 @@ impl Pages {
             turns: Vec::new(),
             has_more_before: false,
             leaves: 0,
+            running: 0,
             end: None,
             elsewhere: None,
             copied_from: None,
@@ -116,6 +117,7 @@ impl Pages {
             }
         };
         let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
+        page.running = self.running_elsewhere(id, leaf.map(|leaf| leaf.id));
         self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
             && registry.find(&branch.lock.provider).is_none()
@@ -147,8 +149,14 @@ impl Pages {
     ) -> Result<ChatGlance, ApiError> {
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
         let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
+        let running = self.running_elsewhere(id, leaf);
         let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
-        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
+        Ok(ChatGlance { rev: chat.rev, running, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
+    }
+
+    /// A reply on the page's own path is followed; of the others the page is to know when they begin and end.
+    fn running_elsewhere(&self, id: ChatId, leaf: Option<TurnId>) -> usize {
+        self.0.supervisor().running_in(id).into_iter().filter(|turn| Some(*turn) != leaf).count()
     }
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {

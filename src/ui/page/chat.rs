@@ -136,6 +136,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
         state.follow_path(page.clone());
         take(page);
+        changes.update(|count| *count += 1);
     });
     let finding = RwSignal::new(false);
 
