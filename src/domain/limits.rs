@@ -68,6 +68,8 @@ pub const GRAFT_MESSAGES: usize = 200;
 /// Grafts and branches that a page offers, the newest.
 pub const GRAFTS_LISTED: u32 = 50;
 pub const BRANCHES_OFFERED: usize = 200;
+/// Branches on one page of their list, each with its forms.
+pub const BRANCHES_PAGE: usize = 30;
 /// A page of blocks, also when none is named.
 pub const BLOCKS_PAGE: u32 = 500;
 /// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).
