@@ -81,6 +81,9 @@ pub struct ChatPage {
     pub chat: Option<Chat>,
     /// The branch of the path's leaf.
     pub branch: Option<Branch>,
+    /// The name of the branch that it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_from: Option<String>,
     /// Turns of the path, root first: its newest, or those around the turn that was asked for.
     pub turns: Vec<TurnView>,
     /// Whether the path has turns before the first of `turns`.
@@ -155,7 +158,7 @@ pub struct FoundTurns {
 pub struct ChatGlance {
     /// Rises with every new turn.
     pub rev: i64,
-    /// Replies that are being written and are not the end of the page's path.
+    /// Replies that are being written and are not the end of the page's path; without a path, all of them.
     pub running: usize,
     pub title: String,
     /// The end of the path that goes through the page's own end; of another path when that turn is gone.
@@ -220,6 +223,8 @@ pub struct ChatItem {
 pub struct Started {
     pub chat_id: ChatId,
     pub branch: Branch,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_from: Option<String>,
     pub user_turn: TurnView,
     pub assistant_turn: TurnView,
 }

@@ -32,8 +32,11 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await expect(tree(page)).toBeVisible();
   await expect(row(page, /you are here/)).toHaveCount(1);
   await expect(row(page, /^You: Twig 1/)).toHaveAttribute("aria-current", "true");
+  // Where the branch comes from; there and back without a new page.
+  await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main ▸ Twig 1 · /);
   await page.goBack();
   await expect(latest(page)).toHaveText("Answer 3");
+  await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main · /);
 
   // What is made elsewhere appears in it.
   const answering = model.next().then((reply) => reply.answer("New"));
@@ -368,6 +371,47 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\?at=/);
 });
+
+test("on the page of the tree: what happens elsewhere appears, and a reply that ends is not marked", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 2, 1);
+  await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[1]}`);
+  const looked = page.waitForResponse(/glance_at_chat/);
+  await looked;
+  const retry = await page.request.post(`/api/turns/${planted.twigs[0]}/retry`, { data: {} });
+  expect(retry.ok(), await retry.text()).toBe(true);
+  const reply = await model.next();
+  await expect(row(page, /being written/)).toHaveCount(1);
+  reply.answer("Written elsewhere");
+  await expect(row(page, /^Reply: Written elsewhere/)).toBeVisible();
+  await expect(row(page, /being written/)).toHaveCount(0);
+});
+
+for (const [width, where] of [[390, "tree"], [820, "tree"], [820, "panel"], [1440, "panel"]] as const) {
+  test(`the card hides no row that has the focus: ${where}, ${width}`, async ({ page, turnleaf, model }) => {
+    await page.setViewportSize({ width, height: 800 });
+    const planted = await plant(turnleaf, model, 10, 9);
+    if (where === "tree") {
+      await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[9]}`);
+      await row(page, /you are here/).focus();
+    } else {
+      await open(page, `/c/${planted.chat}?at=${planted.trunk[9]}`);
+      await page.keyboard.press("Control+.");
+    }
+    await expect(row(page, /you are here/)).toBeFocused();
+    await expect(card(page)).toBeVisible();
+    const isHidden = () =>
+      page.evaluate(() => {
+        const { left, top, bottom, width } = document.activeElement!.getBoundingClientRect();
+        const seen = (y: number) => document.activeElement!.contains(document.elementFromPoint(left + width / 2, y));
+        return !seen(top + 3) || !seen(bottom - 3);
+      });
+    expect(await isHidden(), "where the reader is").toBe(false);
+    for (const key of ["Home", "ArrowDown", "End", ...Array<string>(12).fill("ArrowUp"), ...Array<string>(12).fill("ArrowDown")]) {
+      await page.keyboard.press(key);
+      expect.soft(await isHidden(), `after ${key}`).toBe(false);
+    }
+  });
+}
 
 test("on a phone the tree is a page, and a turn opens from it", async ({ page, turnleaf, model }) => {
   const planted = await plant(turnleaf, model, 4, 2);

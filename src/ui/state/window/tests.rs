@@ -34,6 +34,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
+        branch_from: None,
         has_more_before: *ords.start() > 1,
         end: (*ords.end() < leaf).then(|| view(leaf)),
         turns: views(ords),
