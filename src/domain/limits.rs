@@ -70,6 +70,8 @@ pub const GRAFT_MESSAGES: usize = 200;
 /// Grafts and branches that a page offers, the newest.
 pub const GRAFTS_LISTED: u32 = 50;
 pub const BRANCHES_OFFERED: usize = 200;
+/// Branches on one page of their list, each with its forms.
+pub const BRANCHES_PAGE: usize = 30;
 /// A page of blocks or of groups, also when none is named; the bytes of blocks after which a page of groups ends sooner.
 pub const BLOCKS_PAGE: u32 = 500;
 pub const GROUPS_PAGE: u32 = 500;

@@ -149,8 +149,9 @@ pub fn stay_with(model: &str) -> String {
 }
 
 /// The chip that says what a branch is locked to.
-pub fn branch_chip(branch: &Branch, provider_name: &str, model_name: &str) -> String {
-    format!("{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
+pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
+    let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
+    format!("{from}{mark}{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
 }
 
 /// Why a form that was sent without script did not do its deed, from the code in the address.

@@ -50,6 +50,12 @@ impl Service {
         Ok((branch, frozen))
     }
 
+    /// The name of the branch that this one left, where it is still there.
+    pub async fn parent_name(&self, owner: UserId, branch: &Branch) -> Result<Option<String>, ServiceError> {
+        let Some(parent) = branch.parent_branch_id else { return Ok(None) };
+        Ok(branches::find(self.db(), owner, parent).await?.map(|parent| parent.name))
+    }
+
     /// A model's name for people and what it takes, as far as they are known.
     pub fn model(&self, lock: &Lock) -> (String, Capabilities) {
         (display_name(&lock.model), self.supervisor().registry().capabilities(lock))

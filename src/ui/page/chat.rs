@@ -124,11 +124,13 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let changes = RwSignal::new(0);
     let deleting = provide_deleting(state, chat_id, changes);
     let branch = RwSignal::new(page.branch.clone());
+    let branch_from = RwSignal::new(page.branch_from.clone());
     let beside = Beside::new(&page);
     let leaves = RwSignal::new(page.leaves);
     let take = move |page: ChatPage| {
         beside.show(&page);
         branch.set(page.branch);
+        branch_from.set(page.branch_from);
         leaves.set(page.leaves);
     };
     follow_address(state, beside, take, chat_id);
@@ -136,6 +138,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
         state.follow_path(page.clone());
         take(page);
+        changes.update(|count| *count += 1);
     });
     let finding = RwSignal::new(false);
 
@@ -149,6 +152,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         began_here();
         beside.clear();
         branch.set(Some(started.branch.clone()));
+        branch_from.set(started.branch_from.clone());
         let leaf = started.assistant_turn.turn.id;
         show_started(state, started);
         if is_new_path {
@@ -184,7 +188,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         <a class="skip" href=move || latest(state, chat_id)>{words::SKIP_TO_LATEST}</a>
-        <ChatHeader chat title branch models=models.clone() leaves finding/>
+        <ChatHeader chat title branch branch_from models=models.clone() leaves finding/>
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>

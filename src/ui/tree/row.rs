@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use super::TreeState;
 use crate::api::view::tree::TreeRow;
+use crate::browser::focus;
 use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -51,6 +52,8 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     });
     let look = move |event: MouseEvent| {
         event.prevent_default();
+        // The card must not hide the row it is about.
+        focus::on(&format!("#row-{turn}"));
         state.look_at(turn);
     };
     let words = match row.folded {

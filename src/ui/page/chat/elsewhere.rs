@@ -26,8 +26,9 @@ const FAILURES: u32 = 4;
 /// What is known of a chat, to see what is new in a glance at it.
 #[derive(Clone, Copy)]
 struct Known {
-    /// None after something began here: the next glance tells the revision that it led to.
-    rev: StoredValue<Option<i64>>,
+    /// The revision, and how many replies are being written elsewhere: an end is no new revision. None after something
+    /// began here: the next glance tells what it led to.
+    rev: StoredValue<Option<(i64, usize)>>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
     /// How many looks in a row failed, and how many are left out for it.
@@ -56,7 +57,7 @@ pub fn watch(
     on_page: impl Fn(ChatPage) + Copy + 'static,
 ) -> impl Fn() + Copy + Send + Sync + 'static {
     let known = Known {
-        rev: StoredValue::new(page.chat.as_ref().map(|chat| chat.rev)),
+        rev: StoredValue::new(page.chat.as_ref().map(|chat| (chat.rev, page.running))),
         title: StoredValue::new(page.chat.as_ref().map(|chat| chat.title.clone()).unwrap_or_default()),
         is_looking: StoredValue::new(false),
         failures: StoredValue::new(0),
@@ -124,7 +125,8 @@ pub fn watch(
 /// Takes over what a glance says; true when the turns on screen are not the chat's any more.
 fn take(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance, leaf: Option<TurnId>) -> bool {
     let before = known.rev.get_value();
-    known.rev.set_value(Some(glance.rev));
+    let now = (glance.rev, glance.running);
+    known.rev.set_value(Some(now));
     if known.title.with_value(|title| *title != glance.title) {
         known.title.set_value(glance.title.clone());
         if let Some(chats) = chats {
@@ -132,5 +134,5 @@ fn take(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance
             chats.refresh();
         }
     }
-    glance.leaf != leaf || before.is_some_and(|before| before != glance.rev)
+    glance.leaf != leaf || before.is_some_and(|before| before != now)
 }

@@ -34,6 +34,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
+        branch_from: None,
         has_more_before: *ords.start() > 1,
         end: (*ords.end() < leaf).then(|| view(leaf)),
         turns: views(ords),
@@ -42,6 +43,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         hides_below: None,
         is_turn_gone: false,
         leaves: 0,
+        running: 0,
         draft: Default::default(),
         models: Vec::new(),
         notices: Vec::new(),
