@@ -43,6 +43,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         is_turn_gone: false,
         leaves: 0,
         draft: Default::default(),
+        deleted: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),
