@@ -118,7 +118,7 @@ test("the link to a turn is copied, and the reader stays where they read", async
   await page.keyboard.press("r");
   (await model.next()).answer("line\n\n".repeat(80));
   await expectStatus(latestReply(page), "complete");
-  const link = page.getByRole("link", { name: "Link to this turn" });
+  const link = page.getByRole("link", { name: "Link to this message" });
   await latestReply(page).getByRole("button", { name: "More", exact: true }).scrollIntoViewIfNeeded();
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   const before = await page.evaluate(() => scrollY);
