@@ -167,6 +167,7 @@ fn empty_page() -> ChatPage {
         hides_below: None,
         is_turn_gone: false,
         draft: DraftView::default(),
+        deleted: None,
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         notices: Vec::new(),
         form_request_id: "11111111-1111-4111-8111-111111111111".into(),

@@ -45,6 +45,7 @@ fn whole() -> ChatPage {
         is_turn_gone: false,
         leaves: 0,
         draft: DraftView::default(),
+        deleted: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),

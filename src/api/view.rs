@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::provider::Model;
 use crate::domain::reader::{Members, apart, unknown};
-use crate::domain::{BlockId, Branch, Chat, ChatId, Lock, Thinking, Turn, TurnId, TurnStatus};
+use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, Thinking, Turn, TurnId, TurnStatus};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,6 +107,9 @@ pub struct ChatPage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_turn_gone: bool,
     pub draft: DraftView,
+    /// What a form has deleted and can still come back, and how many turns that were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<(DeletionId, u64)>,
     pub models: Vec<Model>,
     pub notices: Vec<Notice>,
     /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.

@@ -96,6 +96,7 @@ impl Pages {
             hides_below: None,
             is_turn_gone: false,
             draft,
+            deleted: None,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
             models,

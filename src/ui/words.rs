@@ -124,6 +124,7 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["r"], "On a reply: try again"),
     (&["b"], "On a reply: branch from it"),
     (&["c"], "On a message: copy it"),
+    (&["o"], "On a reply: open or close its reasoning"),
     (&["Ctrl", "Z"], "Undo a deletion while its note is shown"),
 ];
 

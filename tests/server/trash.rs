@@ -404,10 +404,16 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     sent(&api, &chat, "first <words>").await;
     let second = sent(&api, &chat, "b").await;
     let question = second["user_turn"]["id"].as_str().unwrap();
+    // A form that could not say how much goes has it asked, and nothing is gone by asking.
+    let (status, page) = api.form("/forms/delete-turn", &[("turn_id", question), ("ask", "1")]).await;
+    assert_eq!((status, page.contains("Delete 2 messages?")), (StatusCode::OK, true), "{page}");
+    assert!(page.contains("“b” goes with 1 message below it") && page.contains(question), "{page}");
+    assert!(api.page("/trash").await.contains("Nothing is here."));
     let (status, to) = api.form("/forms/delete-turn", &[("turn_id", question)]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
-    assert!(to.starts_with(&format!("/c/{chat}?at=")) && to.ends_with("&turns=2"), "{to}");
-    let deletion = to.split("deleted=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    assert!(to.starts_with(&format!("/c/{chat}?at=")), "{to}");
+    let deletion = deletion_in(&to);
+    let after = to.clone();
     let page = api.html(&to).await;
     assert!(page.contains("Deleted 2 messages.") && page.contains("action=\"/forms/restore\""), "{page}");
     assert!(page.contains(&format!("name=\"deletion_id\" value=\"{deletion}\"")));
@@ -420,6 +426,8 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     let (status, to) = api.form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!((status, to.starts_with(&format!("/c/{chat}?at="))), (StatusCode::SEE_OTHER, true));
     assert!(api.page("/trash").await.contains("Nothing is here."));
+    // Back, or a reload: what came back is not offered again.
+    assert!(!api.html(&after).await.contains("action=\"/forms/restore\""));
 
     let first = api.call("GET", &format!("/api/chats/{chat}"), None).await.1;
     let branch = first["branches"][0]["id"].as_str().unwrap();
@@ -430,8 +438,13 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     let reply = retried["assistant_turn"]["id"].as_str().unwrap();
     api.events(reply, &[]).await;
     let (status, to) = api.form("/forms/prune", &[("chat_id", &chat), ("keep", reply)]).await;
-    assert_eq!((status, to.ends_with("&turns=1")), (StatusCode::SEE_OTHER, true), "{to}");
-    let deletion = to.split("deleted=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let deletion = deletion_in(&to);
+    assert!(api.html(&to).await.contains("Deleted 1 message."));
+    // Of another chat it is nothing.
+    let other = api.chat().await;
+    sent(&api, &other, "c").await;
+    assert!(!api.html(&format!("/c/{other}?deleted={deletion}")).await.contains("Deleted 1 message."));
 
     // Asked first, and nothing is gone by asking.
     let (status, page) = api.form("/forms/purge", &[("deletion_id", &deletion)]).await;
@@ -464,4 +477,8 @@ async fn the_trash_page_says_why_something_cannot_come_back_yet() {
     assert!(page.contains("Not restored. It hangs on something that was deleted later (“a”); bring that back first."));
     api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
     assert!(api.page("/trash").await.contains("Its chat was deleted later: restore that first."));
+}
+
+fn deletion_in(address: &str) -> String {
+    address.split("deleted=").nth(1).unwrap().split(['&', '#']).next().unwrap().to_owned()
 }

@@ -193,7 +193,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>
         <SendingTurn text=sending/>
-        <DeletedNotice/>
+        {page.deleted.map(|(id, turns)| view! { <DeletedNotice id turns/> })}
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
             chat_id=Some(chat_id)

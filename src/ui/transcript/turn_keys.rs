@@ -25,6 +25,7 @@ fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Optio
         ("r", false, false, false) => Some(Ask::Press("[data-verb=retry]")),
         ("b", false, false, false) => Some(Ask::Press("[data-verb=branch]")),
         ("c", false, false, false) => Some(Ask::Press(".actions > [data-verb=copy]")),
+        ("o", false, false, false) => Some(Ask::Press("details.reasoning > summary")),
         _ => None,
     }
 }

@@ -45,6 +45,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         leaves: 0,
         running: 0,
         draft: Default::default(),
+        deleted: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),
