@@ -62,6 +62,9 @@ pub fn Transcript(
     /// The turn that the address asks to see.
     #[prop(optional_no_strip)]
     at: Option<TurnId>,
+    /// Whether the address was opened now; a reload and Back come to what was left.
+    #[prop(optional)]
+    is_new_visit: bool,
 ) -> impl IntoView {
     let place = RwSignal::new(scroll::Place { is_following: true, ..scroll::Place::default() });
     follow_replies(state);
@@ -71,7 +74,7 @@ pub fn Transcript(
             let _ = place.try_set(now);
         });
         on_cleanup(move || scroll::stop(watch));
-        open_at(state, at);
+        open_at(state, at, is_new_visit);
     });
     let on_keydown = move |event: KeyboardEvent| {
         // The page's own end is the end of what is loaded.
@@ -132,26 +135,44 @@ pub fn focus_on_turn(turn: TurnId) {
 }
 
 /// Opens the page where the address says, or where the reader left it, or at its end.
-fn open_at(state: ChatState, at: Option<TurnId>) {
+fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
-    match at.filter(|at| *at != leaf && state.is_on_screen(*at)) {
-        Some(at) => scroll::to_element(&article_id(at), Some(&heading_id(at))),
-        // Where the reader was may be far from what the page came with.
-        None => scroll::open(LIST_ID, &format!("place:{chat}"), move |id, opening| match turn_of(&id) {
-            Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
-            None => scroll::resume(opening),
-        }),
+    let at = at.filter(|at| state.is_on_screen(*at));
+    let start = scroll::Start {
+        is_as_left: at.is_none() || !is_new_visit,
+        otherwise: at.filter(|at| *at != leaf).map(article_id),
+    };
+    // Where the reader was may be far from what the page came with.
+    scroll::open(LIST_ID, &format!("place:{chat}"), start, move |id, opening| match turn_of(&id) {
+        Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
+        None => scroll::resume(opening),
+    });
+    if let Some(at) = at.filter(|_| is_new_visit) {
+        request_animation_frame(move || focus_on_turn(at));
     }
 }
 
-/// Shows the turn that the address asks for, unless the page keeps a place for it already. Who chose it in the panel
-/// goes on there.
+/// Shows the turn that the address asks for, unless the page keeps a place for it already: under the header, and the
+/// newest as its end. Who chose it in the panel goes on there.
 pub fn reveal(state: ChatState, at: TurnId) {
     request_animation_frame(move || {
-        if !scroll::is_holding() && state.is_on_screen(at) && state.leaf_id() != Some(at) {
-            let heading = (!focus::is_within("#panel")).then(|| heading_id(at));
-            scroll::to_element(&article_id(at), heading.as_deref());
+        if scroll::is_holding() {
+            return;
         }
+        let is_leaf = state.leaf_id() == Some(at);
+        more::bring(state, at, move |is_there| {
+            let heading = (!focus::is_within("#panel")).then(|| heading_id(at));
+            match (is_there, is_leaf) {
+                (false, _) => {}
+                (true, false) => scroll::to_element(&article_id(at), heading.as_deref()),
+                (true, true) => {
+                    scroll::to_latest();
+                    if heading.is_some() {
+                        focus_on_turn(at);
+                    }
+                }
+            }
+        });
     });
 }
 

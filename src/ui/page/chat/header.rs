@@ -20,7 +20,7 @@ pub fn ChatHeader(
     chat: Chat,
     title: Signal<String>,
     #[prop(into)] branch: Signal<Option<Branch>>,
-    models: Vec<Model>,
+    #[prop(into)] models: Signal<Vec<Model>>,
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
@@ -52,12 +52,10 @@ pub fn ChatHeader(
             leave(id);
         }
     };
-    let models = StoredValue::new(models);
     let chip = move || {
         branch.get().map(|branch| {
-            models.with_value(
-                |models| view! { <BranchChip chat=id text=chip_text(&branch, models) id=branch.id.to_string()/> },
-            )
+            models
+                .with(|models| view! { <BranchChip chat=id text=chip_text(&branch, models) id=branch.id.to_string()/> })
         })
     };
     view! {
