@@ -26,19 +26,10 @@ pub struct Place {
     pub is_near_end: bool,
 }
 
-/// Where a page of turns opens.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Start {
-    /// Where the reader was when they left it scrolled up.
-    pub is_as_left: bool,
-    /// Else with the element of this id under the header, else at the bottom.
-    pub otherwise: Option<String>,
-}
-
 #[cfg(feature = "hydrate")]
 mod real {
     use super::hold as holding;
-    use super::{Place, Start, page, place, room, window};
+    use super::{Place, page, place, room, window};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before. Gives the number of this watch.
@@ -86,10 +77,11 @@ mod real {
         holding::hold(old, new, Some(focus));
     }
 
-    /// Opens a page of turns (S11, S12). Where that is not in the page, `on_missing` gets the element's id and brings it,
-    /// then calls [`resume`] with the number.
-    pub fn open(list_id: &str, key: &str, start: Start, on_missing: impl FnOnce(String, u32) + 'static) {
-        place::open(list_id, key, start, on_missing);
+    /// Opens a page of turns: with `as_left` where the reader was when they left it scrolled up, else at the bottom
+    /// (S11). Where they were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`]
+    /// with the number.
+    pub fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
+        place::open(list_id, key, as_left, on_missing);
     }
 
     /// Opens again, after what was missing was brought or could not be.
@@ -126,7 +118,7 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    use super::{Place, Start};
+    use super::Place;
 
     pub fn start(_list_id: &str, _on_place: impl Fn(Place) + 'static) -> u32 {
         0
@@ -150,7 +142,7 @@ mod real {
 
     pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
 
-    pub fn open(_list_id: &str, _key: &str, _start: Start, _on_missing: impl FnOnce(String, u32) + 'static) {}
+    pub fn open(_list_id: &str, _key: &str, _as_left: bool, _on_missing: impl FnOnce(String, u32) + 'static) {}
 
     pub fn resume(_number: u32) {}
 

@@ -42,6 +42,7 @@ pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
+pub use turn_actions::opens_here;
 pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
 use user_turn::UserTurn;
 pub use verbs::Verbs;
@@ -138,17 +139,18 @@ pub fn focus_on_turn(turn: TurnId) {
 fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
     let at = at.filter(|at| state.is_on_screen(*at));
-    let start = scroll::Start {
-        is_as_left: at.is_none() || !is_new_visit,
-        otherwise: at.filter(|at| *at != leaf).map(article_id),
-    };
+    if let Some(at) = at.filter(|at| *at != leaf) {
+        return scroll::to_element(&article_id(at), Some(&heading_id(at)));
+    }
+    // A link to the newest turn leads there; later its address is only that of the path.
+    let as_left = at.is_none() || !is_new_visit;
     // Where the reader was may be far from what the page came with.
-    scroll::open(LIST_ID, &format!("place:{chat}"), start, move |id, opening| match turn_of(&id) {
+    scroll::open(LIST_ID, &format!("place:{chat}"), as_left, move |id, opening| match turn_of(&id) {
         Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
         None => scroll::resume(opening),
     });
-    if let Some(at) = at.filter(|_| is_new_visit) {
-        request_animation_frame(move || focus_on_turn(at));
+    if !as_left {
+        request_animation_frame(move || focus_on_turn(leaf));
     }
 }
 

@@ -1,8 +1,9 @@
 // What an address shows: Back and forth between branches, links to the newest message, and what could not be shown.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, open, replies, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, open, replies, TEST_MODEL, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
 import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn } from "../../support/reader.ts";
 import { plant } from "../../support/tree.ts";
 
@@ -169,4 +170,49 @@ test("the link to the newest message stays where it is, closes its menu and is c
   await settled(page);
   await expect(last).toBeInViewport();
   await expect(replies(page).last().getByRole("heading", { level: 3 }).first()).toBeFocused();
+});
+
+test("words are looked for again on another path", async ({ page, model }) => {
+  await begin(page, "q1");
+  (await model.next()).answer("a needle");
+  await expectStatus(latestReply(page), "complete");
+  await version(page, "Try again").click();
+  (await model.next()).answer("hay");
+  await expect(textOf(latestReply(page))).toHaveText("hay");
+  await expectStatus(latestReply(page), "complete");
+  await page.keyboard.press("Control+Shift+F");
+  const bar = page.getByRole("search", { name: "Find in chat" });
+  const box = page.getByRole("searchbox", { name: "Words to find" });
+  await box.fill("needle");
+  await page.keyboard.press("Enter");
+  await expect(bar).toContainText("Not found");
+  await version(page, "Previous version").click();
+  await expect(textOf(latestReply(page))).toHaveText("a needle");
+  await box.press("Enter");
+  await expect(bar).toContainText("1 of 1");
+});
+
+test("a branch whose model is gone says so when it is switched to", async ({ page, turnleaf, model }) => {
+  const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await begin(page, "q1", `box/${MODEL}`);
+  (await model.next()).answer("first");
+  await expectStatus(latestReply(page), "complete");
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("link", { name: "Try again with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await dialog.getByRole("combobox", { name: "Model" }).selectOption(TEST_MODEL);
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("second");
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expectStatus(latestReply(page), "complete");
+  expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).status()).toBe(204);
+  const gone = page.getByText(`${MODEL} is not available any more.`);
+  await expect(gone).toBeHidden();
+  await version(page, "Previous version").click();
+  await expect(textOf(latestReply(page))).toHaveText("first");
+  await expect(gone).toBeVisible();
+  await version(page, "Next version").click();
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expect(gone).toBeHidden();
 });

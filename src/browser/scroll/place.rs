@@ -6,7 +6,6 @@ use std::time::Duration;
 use leptos::prelude::{request_animation_frame, set_timeout};
 use web_sys::Storage;
 
-use super::Start;
 use super::page::{document, element, follow, go, header, is_following, report};
 
 /// How long after a move the place is kept.
@@ -17,7 +16,7 @@ struct Open {
     number: u32,
     list_id: String,
     key: String,
-    /// The turn at which the page opens, and where on screen it is to be.
+    /// The turn at which the reader left the page, and where it was on screen.
     kept: Option<(String, f64)>,
     /// The reader is where they should begin; before that there is no place to keep.
     is_begun: bool,
@@ -33,13 +32,12 @@ fn storage() -> Option<Storage> {
     web_sys::window()?.session_storage().ok().flatten()
 }
 
-pub(super) fn open(list_id: &str, key: &str, start: Start, on_missing: impl FnOnce(String, u32) + 'static) {
-    let kept = storage().filter(|_| start.is_as_left).and_then(|storage| storage.get_item(key).ok().flatten());
+pub(super) fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
+    let kept = storage().filter(|_| as_left).and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
         Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
     });
-    let kept = kept.or_else(|| Some((start.otherwise?, header())));
     let missing = kept.as_ref().map(|(id, _)| id.clone());
     let (list_id, key) = (list_id.to_owned(), key.to_owned());
     let number = OPEN.with(|open| {
@@ -76,6 +74,15 @@ pub(super) fn resume(number: u32) {
         }
     }
     report();
+}
+
+/// The page that was open is left: what is seen from now on is another one's.
+pub(super) fn close() {
+    OPEN.with(|open| {
+        if let Some(open) = open.borrow_mut().as_mut() {
+            open.is_begun = false;
+        }
+    });
 }
 
 /// Keeps the place a moment after the last move.

@@ -74,8 +74,9 @@ fn load(state: ChatState, side: Side) {
     let Some((chat, from, leaf)) = state.edge(side).filter(|_| state.start_loading(side)) else { return };
     spawn_local(async move {
         let page = load_turns(chat, from, leaf, Some(side)).await;
-        if !state.is_there() {
-            return;
+        // Meanwhile the reader may have gone to another path, or away.
+        if !state.is_there() || state.edge(side) != Some((chat, from, leaf)) {
+            return state.loaded(Loading::Idle);
         }
         let Ok(page) = page else {
             state.loaded(Loading::Failed(side));
