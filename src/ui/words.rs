@@ -38,6 +38,7 @@ pub const FIND_WORDS: &str = "Words to find";
 pub const FIND_NEXT: &str = "Next";
 pub const FIND_BEFORE: &str = "Previous";
 pub const FOUND_NOTHING: &str = "Not found";
+pub const NOT_BROUGHT: &str = "This message could not be loaded. Look again.";
 pub const RENAME: &str = "Rename";
 pub const DELETE: &str = "Delete";
 pub const TITLE: &str = "Title";

@@ -26,8 +26,8 @@ thread_local! {
     static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) };
 }
 
-pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
-    let kept = of_tab().and_then(|storage| storage.get_item(key).ok().flatten());
+pub(super) fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
+    let kept = of_tab().filter(|_| as_left).and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
         Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
@@ -68,6 +68,15 @@ pub(super) fn resume(number: u32) {
         }
     }
     report();
+}
+
+/// The page that was open is left: what is seen from now on is another one's.
+pub(super) fn close() {
+    OPEN.with(|open| {
+        if let Some(open) = open.borrow_mut().as_mut() {
+            open.is_begun = false;
+        }
+    });
 }
 
 /// Keeps the place a moment after the last move.

@@ -13,6 +13,7 @@ use crate::browser::focus;
 use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::transcript::opens_here;
 use crate::ui::words::tree as said;
 
 /// Steps to the right; deeper rows stand under each other and say their level.
@@ -61,8 +62,7 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
         None => {
             let words = if row.words.is_empty() { said::NO_TEXT.to_owned() } else { row.words.clone() };
             let show = move |event: MouseEvent| {
-                // A new tab is the browser's business.
-                if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                if opens_here(&event) {
                     event.prevent_default();
                     state.show.run(turn);
                 }

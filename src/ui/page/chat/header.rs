@@ -23,7 +23,7 @@ pub fn ChatHeader(
     /// The name of the branch that it left.
     #[prop(into)]
     branch_from: Signal<Option<String>>,
-    models: Vec<Model>,
+    #[prop(into)] models: Signal<Vec<Model>>,
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
@@ -55,10 +55,9 @@ pub fn ChatHeader(
             leave(id);
         }
     };
-    let models = StoredValue::new(models);
     let chip = move || {
         branch.get().map(|branch| {
-            models.with_value(
+            models.with(
                 |models| view! { <BranchChip chat=id text=chip_text(&branch, branch_from.get(), models) id=branch.id.to_string()/> },
             )
         })
