@@ -6,7 +6,6 @@ mod page;
 pub mod words;
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 use serde::Serialize;
 
