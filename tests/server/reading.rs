@@ -76,6 +76,17 @@ async fn a_window_has_a_quarter_before_its_anchor_and_the_rest_after_it() {
             assert_eq!(page["chat_rev"], 300);
             assert_eq!(page["siblings"].as_object().unwrap().len(), range.len());
         }
+        // Of no turns, the cursor is where they would hang.
+        for (query, before, after) in [
+            (format!("from={}&direction=before", at(0)), Value::Null, json!(at(0))),
+            (format!("from={}&direction=after", at(299)), json!(at(299)), Value::Null),
+        ] {
+            let page = get(&api, format!("{turns}?{query}")).await;
+            assert_eq!(page["turns"], json!([]));
+            assert_eq!((&page["before_cursor"], &page["after_cursor"]), (&before, &after), "{query}");
+            let more = (&page["has_more_before"], &page["has_more_after"]);
+            assert_eq!(more, (&json!(!before.is_null()), &json!(!after.is_null())), "{query}");
+        }
         let page = get(&api, format!("{turns}?from={}", at(100))).await;
         assert_eq!(page["anchor_id"], json!(at(100)));
         assert_eq!(page["turns"][0]["blocks"][0]["text"], "88.0", "turns come with their blocks");

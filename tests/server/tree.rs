@@ -5,10 +5,12 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{TurnId, limits};
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
 
-use crate::house::{answer, message, text};
+use crate::house::{House, answer, message, text};
 use crate::http_api::Api;
 
 const NOBODY: &str = "01890000-0000-7000-8000-000000000001";
@@ -268,5 +270,20 @@ async fn the_map_asks_for_rows_and_for_one_turn() {
         let body = json!({"chat_id": chat, "at": null, "on": on});
         let (_, refused) = api.call("POST", "/api/page/load_tree_card", Some(body)).await;
         assert_eq!(refused["code"], "not_found", "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn words_for_the_tree_have_a_bound() {
+    for house in House::everywhere(|| Scripted::new("scripted", [answer([text("a")])])).await {
+        let started = house.send(&"x".repeat(300)).await;
+        house.ended(started.assistant_turn.id).await;
+        let outline = async |words: &str| house.service.outline(house.owner, started.chat.id, None, words).await;
+        assert_eq!(outline(&"x".repeat(256)).await.unwrap().hits.unwrap().len(), 1);
+        for long in [257, 60_000] {
+            let refused = outline(&"x".repeat(long)).await.err();
+            assert!(matches!(&refused, Some(ServiceError::Invalid(why)) if why.field == "words"), "{refused:?}");
+        }
+        house.close().await;
     }
 }

@@ -53,7 +53,10 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
                 assert_eq!(counted as usize, blocks.len());
                 let bytes = turn_blocks::bytes_on_path(&mut seen, bush.owner, &spans).await.unwrap();
                 let held = |turn: &Turn| {
-                    turn.blocks.iter().map(|block| serde_json::to_string(&block.content).unwrap().len() as u64).sum()
+                    turn.blocks
+                        .iter()
+                        .map(|block| serde_json::to_string(&block.content).unwrap().len() as u64)
+                        .sum::<u64>()
                 };
                 assert!(part.iter().all(|turn| bytes.get(&turn.depth).copied().unwrap_or(0) == held(turn)));
                 let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, 1, 3).await.unwrap();

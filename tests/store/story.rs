@@ -652,6 +652,7 @@ async fn a_path_is_copied(db: &Db, story: &Story) {
                     1 + i64::from(block.turn_id == story.reply.id),
                     u32::try_from(block.seq).unwrap(),
                 ),
+                attaches_to: block.attaches_to.map(|old| (old, blocks[&old])),
             })
             .collect(),
     };

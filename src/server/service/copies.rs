@@ -203,6 +203,7 @@ fn copies(path: &Skeleton, turns: &HashMap<TurnId, TurnId>, branch_of: &[BranchI
             parent_block_id: block.parent_block_id.and_then(|parent| blocks.get(&parent).copied()),
             generation_id: block.generation_id.and_then(|generation| generations.get(&generation).copied()),
             chat_seq: chat_seq(*ords.get(&block.turn_id)?, seq),
+            attaches_to: block.attaches_to.and_then(|old| Some((old, *blocks.get(&old)?))),
         })
     }));
     copies

@@ -6,7 +6,7 @@ use chrono::DateTime;
 
 use super::{Service, ServiceError};
 use crate::domain::tree::outline::{Outline, Sketch, by_branch};
-use crate::domain::{Branch, BranchId, Chat, ChatId, TurnId, UserId, limits};
+use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, TurnId, UserId, limits};
 use crate::server::store::spending::{Grouping, Sum};
 use crate::server::store::{branches, spending, turns};
 
@@ -44,6 +44,9 @@ pub struct ListedBranch {
 impl Service {
     /// The outline of a chat. `at` is a turn of the path that is read, as in [`Service::path`]; `words` are what turns
     /// must say to be among the hits, none where nothing is looked for.
+    ///
+    /// # Errors
+    /// `NotFound` for a chat that is not there; `Invalid` for more words than [`limits::FIND_CHARS`] hold.
     pub async fn outline(
         &self,
         owner: UserId,
@@ -51,6 +54,9 @@ impl Service {
         at: Option<TurnId>,
         words: &str,
     ) -> Result<ChatOutline, ServiceError> {
+        if words.chars().count() > limits::FIND_CHARS {
+            return Err(Invalid::new("words", format!("must be at most {} characters", limits::FIND_CHARS)).into());
+        }
         let (chat, leaf) = self.chat_with_leaf(owner, id, at).await?;
         let sketches = turns::outline::sketches(self.db(), owner, id).await?;
         let branches = branches::list(self.db(), owner, id).await?;

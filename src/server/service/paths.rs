@@ -146,21 +146,19 @@ impl Service {
         Ok((chat, leaf))
     }
 
-    /// Where a path ends: below `at` where given, else below what was viewed last, else at the default branch's head.
+    /// Where a path ends: below `at` where given, else where the chat opens.
     pub(super) async fn leaf_to_show(
         &self,
         owner: UserId,
         chat: &Chat,
         at: Option<TurnId>,
     ) -> Result<Option<TurnId>, ServiceError> {
-        let leaf = match at.or(chat.last_viewed_turn_id) {
-            Some(turn) => turns::leaf_below(self.db(), owner, turn).await?,
-            None => None,
-        };
-        match leaf {
-            Some(leaf) => Ok(Some(leaf)),
-            None if at.is_some() => Err(ServiceError::NotFound),
-            None => Ok(self.default_branch(owner, chat).await?.and_then(|branch| branch.head_turn_id)),
+        match at {
+            Some(at) => {
+                let leaf = turns::leaf_below(self.db(), owner, at).await?;
+                leaf.map(Some).ok_or(ServiceError::NotFound)
+            }
+            None => Ok(turns::leaf_of_chat(self.db(), owner, chat.id).await?),
         }
     }
 
