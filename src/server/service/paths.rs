@@ -43,7 +43,7 @@ pub struct Drawn {
 pub struct Beside {
     /// What the list of versions says, for the turns that have more than one.
     pub versions: HashMap<TurnId, Vec<Version>>,
-    /// The names of the next retry, of replies.
+    /// The names of the next try, of turns that can be tried again.
     pub retry_ids: HashMap<TurnId, String>,
 }
 
