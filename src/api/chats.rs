@@ -26,7 +26,7 @@ pub async fn load_chat(
 ) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     let page = pages.chat(viewer, chat_id, at, from, side).await?;
-    Ok(match crate::server::access::deletion_in_address() {
+    Ok(match crate::server::access::just_deleted() {
         Some(deletion) => pages.with_deletion(viewer, page, deletion).await?,
         None => page,
     })

@@ -1,10 +1,7 @@
 //! Who is calling, and the handles that a server function body may use. The one place where server functions find the
 //! server.
 
-use axum::extract::Query;
-use http::request::Parts;
 use leptos::prelude::use_context;
-use serde::Deserialize;
 
 use crate::api::error::ApiError;
 use crate::domain::{DeletionId, UserId};
@@ -21,13 +18,11 @@ pub fn pages() -> Result<(Pages, UserId), ApiError> {
     Ok((pages, viewer))
 }
 
-/// The deletion that the address of the page names, after a form has done it. A server function that the browser calls
-/// has no such address.
-pub fn deletion_in_address() -> Option<DeletionId> {
-    #[derive(Deserialize)]
-    struct Address {
-        deleted: String,
-    }
-    let parts = use_context::<Parts>()?;
-    Query::<Address>::try_from_uri(&parts.uri).ok()?.deleted.parse().ok()
+/// The deletion that the address of the page names, after a form has done it; put into the context by `http`. A server
+/// function that the browser calls has no such address.
+#[derive(Debug, Clone, Copy)]
+pub struct JustDeleted(pub Option<DeletionId>);
+
+pub fn just_deleted() -> Option<DeletionId> {
+    use_context::<JustDeleted>()?.0
 }

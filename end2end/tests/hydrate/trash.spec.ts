@@ -40,8 +40,8 @@ test("Trash gives back, and forgets for ever, with keys alone", async ({ page, m
   await page.keyboard.press("Enter");
   await expect(page.getByText("Deleted for ever.")).toBeVisible();
   await expect(page.getByText("Nothing is here.")).toBeVisible();
-  await open(page, "/");
-  await page.getByRole("link", { name: "q1", exact: true }).click();
+  await open(page);
+  await page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: "q1", exact: true }).click();
   await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
 });
 

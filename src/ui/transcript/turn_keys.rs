@@ -55,6 +55,7 @@ mod tests {
         assert_eq!(ask("e", false, false, false, true), None);
         assert_eq!(ask("e", false, false, false, false), Some(Ask::Press("[data-verb=edit]")));
         assert_eq!(ask("c", true, false, false, false), None, "copying is the browser's");
+        assert_eq!(ask("o", true, false, false, false), None, "opening is the browser's");
     }
 
     #[test]
