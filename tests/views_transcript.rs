@@ -36,6 +36,8 @@ fn whole() -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
+        branch_from: None,
+        running: 0,
         turns: Vec::new(),
         has_more_before: false,
         end: None,
