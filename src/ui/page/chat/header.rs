@@ -20,7 +20,7 @@ pub fn ChatHeader(
     chat: Chat,
     title: Signal<String>,
     #[prop(into)] branch: Signal<Option<Branch>>,
-    #[prop(into)] models: Signal<Vec<Model>>,
+    models: RwSignal<Vec<Model>>,
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
