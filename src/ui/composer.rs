@@ -12,7 +12,7 @@ pub mod state;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::api::view::{DraftView, Notice};
+use crate::api::view::DraftView;
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
@@ -43,7 +43,7 @@ pub fn Composer(
     draft: DraftView,
     /// Set when another tab stored a newer draft.
     draft_elsewhere: RwSignal<DraftView>,
-    #[prop(into)] models: Signal<Vec<Model>>,
+    models: RwSignal<Vec<Model>>,
     /// The name of the request that the form sends if it is sent without script.
     form_request_id: String,
     /// The branch's lock; none before the first message.
@@ -61,9 +61,9 @@ pub fn Composer(
     /// How many tokens of context the newest reply on this path filled.
     #[prop(optional, into)]
     context_used: Signal<Option<u64>>,
-    /// Of these, those that the composer says.
+    /// The branch's model, where it cannot be used any more.
     #[prop(optional, into)]
-    notices: Signal<Vec<Notice>>,
+    gone: Signal<Option<Lock>>,
     /// Stands over the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
@@ -116,10 +116,7 @@ pub fn Composer(
     view! {
         <div class="composer-place no-print">
             {above}
-            {live(move || notices.get().into_iter().filter_map(|notice| match notice {
-                Notice::ModelUnavailable { lock } => Some(view! { <ModelGone gone=lock/> }),
-                Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
-            }).collect_view())}
+            {live(move || gone.get().map(|gone| view! { <ModelGone gone/> }))}
             <form
                 id=COMPOSER
                 class="composer"

@@ -54,7 +54,7 @@ pub struct ComposerState {
     /// What is chosen in the menu: the model of a new chat, or another than the branch's, for a new branch.
     pub choice: RwSignal<Option<Lock>>,
     pub thinking: RwSignal<Thinking>,
-    pub models: Signal<Vec<Model>>,
+    pub models: RwSignal<Vec<Model>>,
     /// The turn that the next message follows.
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on this path.

@@ -17,9 +17,9 @@ use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
-use crate::api::view::{ChatPage, Side, Started, TurnView};
+use crate::api::view::{ChatPage, Notice, Side, Started, TurnView};
 use crate::browser::{focus, media};
-use crate::domain::{Chat, ChatId, TurnId};
+use crate::domain::{Chat, ChatId, Lock, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
@@ -104,14 +104,17 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let branch_from = RwSignal::new(page.branch_from.clone());
     let beside = Beside::new(&page);
     let leaves = RwSignal::new(page.leaves);
-    let (models, notices) = (RwSignal::new(page.models.clone()), RwSignal::new(page.notices.clone()));
+    let (models, gone) = (RwSignal::new(page.models.clone()), RwSignal::new(model_gone(&page)));
     let take = move |page: ChatPage| {
         beside.show(&page);
+        gone.set(model_gone(&page));
         branch.set(page.branch);
         branch_from.set(page.branch_from);
         leaves.set(page.leaves);
-        change(models, page.models);
-        change(notices, page.notices);
+        // A menu that is open is not drawn again for nothing.
+        if models.with_untracked(|before| *before != page.models) {
+            models.set(page.models);
+        }
     };
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
     let put_address = follow_address(state, beside, take, chat_id);
@@ -184,7 +187,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             stop_asked
             listeners
             context_used=Memo::new(move |_| state.context_used())
-            notices
+            gone
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>
@@ -192,11 +195,12 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     .into_any()
 }
 
-/// A menu that is open is not drawn again for nothing.
-fn change<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, now: T) {
-    if signal.with_untracked(|before| *before != now) {
-        signal.set(now);
-    }
+/// The branch's model, where it cannot be used any more.
+fn model_gone(page: &ChatPage) -> Option<Lock> {
+    page.notices.iter().find_map(|notice| match notice {
+        Notice::ModelUnavailable { lock } => Some(lock.clone()),
+        Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
+    })
 }
 
 /// Where the newest turn is: on this page, or on another.

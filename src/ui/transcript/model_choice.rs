@@ -15,7 +15,7 @@ use crate::ui::words::transcript as said;
 
 /// Shown while `Verbs::choosing` names a reply.
 #[component]
-pub fn ModelChoice(verbs: Verbs, #[prop(into)] models: Signal<Vec<Model>>) -> impl IntoView {
+pub fn ModelChoice(verbs: Verbs, models: RwSignal<Vec<Model>>) -> impl IntoView {
     let open = RwSignal::new(false);
     effect(move || open.set(verbs.choosing.get().is_some()));
     on_change(

@@ -104,7 +104,6 @@ pub fn follow_address(
             return arrive();
         }
         let at = now.at.or_else(|| left_here(chat));
-        let is_here = is_here.clone();
         spawn_local(async move {
             let page = load_chat(Some(chat), at, now.from, None).await;
             // Somebody may have moved on meanwhile.

@@ -23,7 +23,7 @@ pub fn ChatHeader(
     /// The name of the branch that it left.
     #[prop(into)]
     branch_from: Signal<Option<String>>,
-    #[prop(into)] models: Signal<Vec<Model>>,
+    models: RwSignal<Vec<Model>>,
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
