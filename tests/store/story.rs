@@ -566,7 +566,10 @@ async fn the_tree_grows(db: &Db, story: &Story) {
     assert_eq!(turns::leaf_below(db, owner, story.question.id).await.unwrap(), Some(r3.id), "the newest");
     assert_eq!(turns::leaf_below(db, owner, q2.id).await.unwrap(), Some(r2.id));
     assert_eq!(turns::leaf_below(db, owner, r4.id).await.unwrap(), Some(r4.id));
-    assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), Some(r4.id));
+    let main = chats::find(db, owner, story.chat.id).await.unwrap().unwrap().default_branch_id.unwrap();
+    let head = branches::find(db, owner, main).await.unwrap().unwrap().head_turn_id;
+    assert!(head.is_some());
+    assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), head, "nothing was viewed");
     let mut tx = db.begin().await.unwrap();
     assert!(chats::set_last_viewed(&mut tx, owner, story.chat.id, q2.id).await.unwrap());
     assert!(!chats::set_last_viewed(&mut tx, owner, story.chat.id, id()).await.unwrap());

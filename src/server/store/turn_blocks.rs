@@ -28,9 +28,8 @@ sql! {
     ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
         b.generation_id, b.metadata, b.created_at FROM turns t JOIN chats c ON c.id = t.chat_id \
         JOIN turn_blocks b ON b.turn_id = t.id ";
-    /// Followed by the condition of a path's spans, and then by their turns. How long a text is, SQLite knows without
-    /// reading it.
-    BYTES_ON_PATH = "SELECT t.depth, CAST(SUM(OCTET_LENGTH(b.content)) AS BIGINT) FROM turns t \
+    /// Followed by the condition of a path's spans. How long a text is, SQLite knows without reading it.
+    BYTES_ON_PATH = "SELECT t.depth, CAST(OCTET_LENGTH(b.content) AS BIGINT) FROM turns t \
         JOIN chats c ON c.id = t.chat_id JOIN turn_blocks b ON b.turn_id = t.id ";
     COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t JOIN chats c ON c.id = t.chat_id \
         JOIN turn_blocks b ON b.turn_id = t.id ";
@@ -143,10 +142,11 @@ pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result
         let rows: Vec<(i64, i64)> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(BYTES_ON_PATH);
             span::push_where(&mut query, owner, portion);
-            query.push(" GROUP BY t.depth");
             query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
         });
-        bytes.extend(rows.into_iter().map(|(depth, held)| (depth, held.unsigned_abs())));
+        for (depth, held) in rows {
+            *bytes.entry(depth).or_default() += held.unsigned_abs();
+        }
     }
     Ok(bytes)
 }
