@@ -600,7 +600,8 @@ async fn versions_are_listed(db: &Db, story: &Story, [first, second, newest]: [&
     assert!(turns::versions(db, id(), &ids).await.unwrap().is_empty());
     assert!(turns::versions(db, owner, &[]).await.unwrap().is_empty());
     let newest_of = turns::newest_versions(db, owner, &ids).await.unwrap();
-    assert_eq!(newest_of, [(first.id, second.ord), (second.id, second.ord)].into());
+    // Of a message it is the reply to it.
+    assert_eq!(newest_of, [(first.id, first.ord + 1), (second.id, second.ord + 1)].into());
     assert!(turns::newest_versions(db, id(), &ids).await.unwrap().is_empty());
     assert!(turns::newest_versions(db, owner, &[]).await.unwrap().is_empty());
     let chat = story.chat.id;
