@@ -22,13 +22,6 @@ mod real {
         button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
     }
 
-    /// The whole address of the link that was clicked.
-    pub fn address_of(click: &MouseEvent) -> Option<String> {
-        let link = click.current_target()?.dyn_into::<web_sys::Element>().ok()?;
-        let base = web_sys::window()?.location().origin().ok()?;
-        Some(base + &link.get_attribute("href")?)
-    }
-
     /// The text of what matches as it is read on screen, its parts a blank line apart; nothing where nothing matches.
     pub fn shown_text(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
@@ -81,13 +74,9 @@ mod real {
         None
     }
 
-    pub fn address_of(_click: &MouseEvent) -> Option<String> {
-        None
-    }
-
     pub fn shown_text(_selector: &str) -> Option<String> {
         None
     }
 }
 
-pub use real::{address_of, code_asked_for, copy, shown_text};
+pub use real::{code_asked_for, copy, shown_text};

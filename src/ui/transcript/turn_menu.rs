@@ -6,11 +6,10 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::delete_row::{Below, DeleteRow};
-use super::turn_actions::{EditLink, opens_here};
+use super::turn_actions::EditLink;
 use super::verbs::Verbs;
-use crate::browser::{clipboard, dialog};
+use crate::browser::dialog;
 use crate::domain::{ChatId, Content, Turn, TurnId};
-use crate::ui::announce::Announcer;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::TurnState;
@@ -37,7 +36,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     });
     let of_plain = turn.clone();
     let plain = Callback::new(move |()| {
-        let shown = clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
+        let shown = crate::browser::clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
         shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
     });
     let (can_edit, chat) = turn.with_untracked(|view| (view.turn.prev_turn_id.is_some(), view.turn.chat_id));
@@ -123,30 +122,13 @@ fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
     }
 }
 
-/// The address of the turn, for coming back to it, and copied for sharing.
+/// The address of the turn, for sharing and for coming back to it.
 #[component]
 fn LinkRow(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let chat = turn.with_untracked(|view| view.turn.chat_id);
-    let announcer = use_context::<Announcer>();
-    let on_click = move |event: MouseEvent| {
-        if !opens_here(&event) {
-            return;
-        }
-        dialog::close_popovers();
-        if let Some((address, announcer)) = clipboard::address_of(&event).zip(announcer) {
-            clipboard::copy(address, move |copied| {
-                if copied {
-                    announcer.say(words::LINK_COPIED);
-                }
-            });
-        }
-    };
     view! {
-        <a class="menu-row" href=format!("/c/{chat}?at={id}") data-noscroll="" on:click=on_click>
-            <Icon name="external"/>
-            {words::LINK_TO_TURN}
-        </a>
+        <a class="menu-row" href=format!("/c/{chat}?at={id}")><Icon name="external"/>{words::LINK_TO_TURN}</a>
     }
 }
 
