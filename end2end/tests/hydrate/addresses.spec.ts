@@ -171,7 +171,7 @@ test("the link to the newest message stays where it is, closes its menu and is c
   const row = last.getByRole("link", { name: "Link to this message" });
   await row.click();
   await expect(row).toBeHidden();
-  await expect(page.locator("#say")).toContainText("Link copied.");
+  await expect(page.locator("#say")).toContainText("Copied.");
   const address = `${turnleaf.url}/c/${long.chat}?at=${long.turns.at(-1)}`;
   await expect(page).toHaveURL(address);
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);

@@ -125,7 +125,7 @@ test("the link to a turn is copied, and the reader stays where they read", async
   expect(before).toBeGreaterThan(0);
   await link.click();
   await expect(link).toBeHidden();
-  await expect(page.locator("#say")).toHaveText("Link copied.");
+  await expect(page.locator("#say")).toHaveText("Copied.");
   const id = await latestReply(page).getAttribute("data-turn-id");
   await expect(page).toHaveURL(new RegExp(`\\?at=${id}$`));
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());

@@ -13,7 +13,7 @@ use crate::domain::{ChatId, Content, Turn, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::TurnState;
-use crate::ui::words::transcript as words;
+use crate::ui::words::{COPIED, transcript as words};
 
 /// The menu of a person's turn.
 #[component]
@@ -136,7 +136,7 @@ fn LinkRow(turn: TurnState) -> impl IntoView {
         dialog::close_popovers();
         clipboard::copy_address(&of_copy, move |copied| {
             if let Some(verbs) = verbs {
-                verbs.say(if copied { words::LINK_COPIED } else { words::COPY_FAILED });
+                verbs.say(if copied { COPIED } else { words::COPY_FAILED });
             }
         });
     };

@@ -26,7 +26,6 @@ pub const COPY_PLAIN: &str = "Copy as plain text";
 pub const COPY_WITH_REASONING: &str = "Copy with reasoning";
 pub const MORE: &str = "More";
 pub const LINK_TO_TURN: &str = "Link to this message";
-pub const LINK_COPIED: &str = "Link copied.";
 pub const COPY_REASONING: &str = "Copy reasoning";
 pub const COPY_FAILED: &str = "Could not copy. Select the text and copy it with the keyboard.";
 pub const VERSIONS: &str = "Versions";
