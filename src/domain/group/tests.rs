@@ -55,7 +55,7 @@ fn replies_with_no_message_between_them_are_one_group_and_their_reasoning_one_pi
     let ids = [first.id, second.id, third.id];
     let blocks = [first.blocks[0].id, second.blocks[0].id];
     let path = [sample::user_turn(1, "Go"), first, second, third, sample::user_turn(5, "More")];
-    let groups = shown(&groups(path.into(), |_| true));
+    let groups = shown(&groups(path.clone().into(), |_| true));
     assert_eq!(groups.len(), 3);
     let reply = &groups[1];
     assert_eq!(reply["turn_ids"], json!(ids));
