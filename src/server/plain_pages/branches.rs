@@ -121,7 +121,7 @@ fn deeds(chat: ChatId, listed: &ListedBranch, is_alone: bool) -> AnyView {
         let address = format!("/c/{chat}/compare?left={current}&right={last}");
         view! { <a class="button" href=address>{words::COMPARE}</a> }
     });
-    let delete = (!is_alone).then(|| {
+    let delete = (!is_alone && !listed.is_all).then(|| {
         view! {
             <form method="post" action="/forms/delete-branch">
                 <input type="hidden" name="branch_id" value=listed.branch.id.to_string()/>
