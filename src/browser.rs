@@ -10,6 +10,7 @@ pub mod event_source;
 pub mod focus;
 pub mod form;
 pub mod highlight;
+pub mod history;
 pub mod local_store;
 pub mod media;
 pub mod network;

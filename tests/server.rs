@@ -6,6 +6,8 @@
 #[path = "store/actors.rs"]
 #[expect(dead_code, reason = "calls and their answers are for the tests of the store")]
 mod actors;
+#[path = "server/at_once.rs"]
+mod at_once;
 #[path = "server/bad_bytes.rs"]
 mod bad_bytes;
 #[path = "server/branches.rs"]

@@ -156,15 +156,18 @@ fn empty_page() -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
+        branch_from: None,
         turns: Vec::new(),
         has_more_before: false,
         leaves: 0,
+        running: 0,
         end: None,
         elsewhere: None,
         copied_from: None,
         hides_below: None,
         is_turn_gone: false,
         draft: DraftView::default(),
+        deleted: None,
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         notices: Vec::new(),
         form_request_id: "11111111-1111-4111-8111-111111111111".into(),
@@ -366,6 +369,11 @@ async fn a_chat_names_branch_provider_and_model_and_says_that_they_are_locked() 
     assert!(header.starts_with("\"00000000-0000-0000-0000-000000000002\""));
     assert!(header.contains("main · Example AI · vendor/large by name · locked"), "{header}");
     assert!(!html.contains(r#"<select name="model""#), "a locked branch has nothing to choose");
+    let left = Some("the first".to_owned());
+    let page = ChatPage { branch_from: left, ..chat_page(TurnStatus::Complete, "Cats") };
+    let html = drawn(move || view! { <ChatScreen page=page.clone()/> }).await;
+    let header = html.split("data-branch-id=").nth(1).unwrap();
+    assert!(header.contains("the first ▸ main · Example AI"), "{header}");
     assert!(html.contains(r#"name="chat_id" value="00000000-0000-0000-0000-000000000001""#));
     assert!(html.contains(r#"name="prev_turn_id" value="00000000-0000-0000-0000-00000000000c""#));
 }

@@ -36,6 +36,8 @@ fn whole() -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
+        branch_from: None,
+        running: 0,
         turns: Vec::new(),
         has_more_before: false,
         end: None,
@@ -45,6 +47,7 @@ fn whole() -> ChatPage {
         is_turn_gone: false,
         leaves: 0,
         draft: DraftView::default(),
+        deleted: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),

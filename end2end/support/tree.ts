@@ -41,7 +41,7 @@ export async function plant(turnleaf: Turnleaf, model: ModelServer, trunk: numbe
     while (next.at < twigs) {
       const n = next.at;
       next.at += 1;
-      planted.twigs.push(await grow(turnleaf, chat, `Twig ${n}`, forks[n % forks.length]));
+      planted.twigs[n] = await grow(turnleaf, chat, `Twig ${n}`, forks[n % forks.length]);
     }
   };
   await Promise.all(Array.from({ length: Math.min(8, twigs) }, worker));

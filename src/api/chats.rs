@@ -25,7 +25,11 @@ pub async fn load_chat(
     side: Option<Side>,
 ) -> Result<ChatPage, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chat(viewer, chat_id, at, from, side).await
+    let page = pages.chat(viewer, chat_id, at, from, side).await?;
+    Ok(match crate::server::access::just_deleted() {
+        Some(deletion) => pages.with_deletion(viewer, page, deletion).await?,
+        None => page,
+    })
 }
 
 /// Looks for words on the path to `leaf`, letter for letter, in any case.

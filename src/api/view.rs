@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::provider::Model;
 use crate::domain::reader::{Members, apart, unknown};
-use crate::domain::{BlockId, Branch, Chat, ChatId, Lock, Thinking, Turn, TurnId, TurnStatus};
+use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, Thinking, Turn, TurnId, TurnStatus};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,12 +81,18 @@ pub struct ChatPage {
     pub chat: Option<Chat>,
     /// The branch of the path's leaf.
     pub branch: Option<Branch>,
+    /// The name of the branch that it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_from: Option<String>,
     /// Turns of the path, root first: its newest, or those around the turn that was asked for.
     pub turns: Vec<TurnView>,
     /// Whether the path has turns before the first of `turns`.
     pub has_more_before: bool,
     /// Ends of the chat's tree.
     pub leaves: u64,
+    /// Replies that are being written and are not the end of this path.
+    #[serde(default)]
+    pub running: usize,
     /// The path's last turn, where `turns` does not reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TurnView>,
@@ -101,6 +107,9 @@ pub struct ChatPage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_turn_gone: bool,
     pub draft: DraftView,
+    /// What a form has deleted and can still come back, and how many turns that were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<(DeletionId, u64)>,
     pub models: Vec<Model>,
     pub notices: Vec<Notice>,
     /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
@@ -152,6 +161,8 @@ pub struct FoundTurns {
 pub struct ChatGlance {
     /// Rises with every new turn.
     pub rev: i64,
+    /// Replies that are being written and are not the end of the page's path; without a path, all of them.
+    pub running: usize,
     pub title: String,
     /// The end of the path that goes through the page's own end; of another path when that turn is gone.
     pub leaf: Option<TurnId>,
@@ -215,6 +226,8 @@ pub struct ChatItem {
 pub struct Started {
     pub chat_id: ChatId,
     pub branch: Branch,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_from: Option<String>,
     pub user_turn: TurnView,
     pub assistant_turn: TurnView,
 }

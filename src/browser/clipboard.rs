@@ -15,6 +15,12 @@ mod real {
         });
     }
 
+    /// The same with a page of this site, of which the path is known.
+    pub fn copy_address(path: &str, on_done: impl FnOnce(bool) + 'static) {
+        let origin = web_sys::window().and_then(|window| window.location().origin().ok()).unwrap_or_default();
+        copy(format!("{origin}{path}"), on_done);
+    }
+
     /// The code that a click on a block's own button asks for (`data-copy` in drawn markdown).
     pub fn code_asked_for(click: &MouseEvent) -> Option<String> {
         let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
@@ -70,6 +76,8 @@ mod real {
 
     pub fn copy(_text: String, _on_done: impl FnOnce(bool) + 'static) {}
 
+    pub fn copy_address(_path: &str, _on_done: impl FnOnce(bool) + 'static) {}
+
     pub fn code_asked_for(_click: &MouseEvent) -> Option<String> {
         None
     }
@@ -79,4 +87,4 @@ mod real {
     }
 }
 
-pub use real::{code_asked_for, copy, shown_text};
+pub use real::{code_asked_for, copy, copy_address, shown_text};

@@ -1,7 +1,12 @@
-//! What the browser keeps of this site for itself: the copy of a draft that the server has not taken yet.
+//! What the browser keeps of this site for itself: the copy of a draft that the server has not taken yet; and for one tab
+//! alone, with the time, the words of an edit that was left.
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use std::time::Duration;
+
+    use crate::browser::clock;
+
     fn storage() -> Option<web_sys::Storage> {
         // Refused with an error where the person has switched it off.
         web_sys::window()?.local_storage().ok().flatten()
@@ -23,6 +28,44 @@ mod real {
             let _ = storage.remove_item(key);
         }
     }
+
+    /// The same for this tab alone; gone with it.
+    pub fn of_tab() -> Option<web_sys::Storage> {
+        web_sys::window()?.session_storage().ok().flatten()
+    }
+
+    pub fn get_in_tab(key: &str) -> Option<String> {
+        let kept = of_tab()?.get_item(key).ok().flatten()?;
+        kept.split_once(' ').map(|(_, text)| text.to_owned())
+    }
+
+    pub fn put_in_tab(key: &str, text: &str) {
+        if let Some(storage) = of_tab() {
+            let _ = storage.set_item(key, &format!("{} {text}", clock::now_ms()));
+        }
+    }
+
+    pub fn remove_in_tab(key: &str) {
+        if let Some(storage) = of_tab() {
+            let _ = storage.remove_item(key);
+        }
+    }
+
+    /// Removes what has a name that begins so and was put there longer ago than this.
+    pub fn purge_in_tab(names: &str, kept: Duration) {
+        let Some(storage) = of_tab() else { return };
+        let oldest = clock::now_ms() - kept.as_millis() as i64;
+        let is_old = |name: &String| {
+            let since = storage.get_item(name).ok().flatten();
+            let since = since.as_ref().and_then(|kept| kept.split_once(' ')).and_then(|(ms, _)| ms.parse::<i64>().ok());
+            name.starts_with(names) && since.is_none_or(|since| since < oldest)
+        };
+        // All names first: removing one moves the others.
+        let all = (0..storage.length().unwrap_or(0)).filter_map(|at| storage.key(at).ok().flatten());
+        for name in all.filter(is_old).collect::<Vec<_>>() {
+            remove_in_tab(&name);
+        }
+    }
 }
 
 #[cfg(not(feature = "hydrate"))]
@@ -34,6 +77,18 @@ mod real {
     pub fn put(_key: &str, _value: &str) {}
 
     pub fn remove(_key: &str) {}
+
+    pub fn get_in_tab(_key: &str) -> Option<String> {
+        None
+    }
+
+    pub fn put_in_tab(_key: &str, _text: &str) {}
+
+    pub fn remove_in_tab(_key: &str) {}
+
+    pub fn purge_in_tab(_names: &str, _kept: std::time::Duration) {}
 }
 
-pub use real::{get, put, remove};
+#[cfg(feature = "hydrate")]
+pub use real::of_tab;
+pub use real::{get, get_in_tab, purge_in_tab, put, put_in_tab, remove, remove_in_tab};

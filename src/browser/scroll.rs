@@ -77,10 +77,11 @@ mod real {
         holding::hold(old, new, Some(focus));
     }
 
-    /// Opens a page of turns: where the reader was when they left it scrolled up, else at the bottom (S11). Where they
-    /// were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`] with the number.
-    pub fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
-        place::open(list_id, key, on_missing);
+    /// Opens a page of turns: with `as_left` where the reader was when they left it scrolled up, else at the bottom
+    /// (S11). Where they were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`]
+    /// with the number.
+    pub fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
+        place::open(list_id, key, as_left, on_missing);
     }
 
     /// Opens again, after what was missing was brought or could not be.
@@ -141,7 +142,7 @@ mod real {
 
     pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
 
-    pub fn open(_list_id: &str, _key: &str, _on_missing: impl FnOnce(String, u32) + 'static) {}
+    pub fn open(_list_id: &str, _key: &str, _as_left: bool, _on_missing: impl FnOnce(String, u32) + 'static) {}
 
     pub fn resume(_number: u32) {}
 

@@ -114,16 +114,20 @@ pub enum Placed {
     Reply { item: usize },
 }
 
+/// Whether a turn goes into the group of the one before it.
+pub fn joins(before: Role, role: Role) -> bool {
+    before == Role::Assistant && role == Role::Assistant
+}
+
 /// The groups of a path. `is_thinking_mode` says of a turn what its exchange says.
-pub fn groups(path: &[Turn], is_thinking_mode: impl Fn(TurnId) -> bool) -> Vec<Group> {
-    let is_reply = |turn: &Turn| turn.role == Role::Assistant;
-    let runs = path.chunk_by(|before, turn| is_reply(before) && is_reply(turn));
+pub fn groups(mut path: Vec<Turn>, is_thinking_mode: impl Fn(TurnId) -> bool) -> Vec<Group> {
+    let runs = path.chunk_by_mut(|before, turn| joins(before.role, turn.role));
     runs.filter_map(|run| match run {
         [said] if said.role == Role::User => {
-            Some(Group::UserMessageGroup { exchange_id: said.exchange_id, user_message: Said::from(said) })
+            Some(Group::UserMessageGroup { exchange_id: said.exchange_id, user_message: Said::from(&*said) })
         }
         [said] if said.role == Role::System => {
-            Some(Group::SystemMessageGroup { exchange_id: said.exchange_id, system_message: Said::from(said) })
+            Some(Group::SystemMessageGroup { exchange_id: said.exchange_id, system_message: Said::from(&*said) })
         }
         run => replies(run, &is_thinking_mode),
     })
@@ -141,14 +145,14 @@ impl From<&Turn> for Said {
     }
 }
 
-fn replies(run: &[Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Option<Group> {
-    let (first, last) = (run.first()?, run.last()?);
+fn replies(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Option<Group> {
     let modes: Vec<bool> = run.iter().map(|turn| is_thinking_mode(turn.id)).collect();
     let (mut blocks, mut of): (Vec<Block>, Vec<usize>) = Default::default();
-    for (at, turn) in run.iter().enumerate() {
+    for (at, turn) in run.iter_mut().enumerate() {
         of.extend(turn.blocks.iter().map(|_| at));
-        blocks.extend(turn.blocks.iter().cloned());
+        blocks.append(&mut turn.blocks);
     }
+    let (first, last) = (run.first()?, run.last()?);
     let shown = segments_where(&blocks, &|at| modes[of[at]]);
     let (mut items, mut segments) = (Vec::new(), Vec::new());
     let thoughts = thoughts(&blocks, &shown);

@@ -37,6 +37,8 @@ pub const TOOL_ROUNDS: u32 = 25;
 /// Turns of a chat, which also bounds its depth; versions of a turn.
 pub const TURNS_PER_CHAT: i64 = 50_000;
 pub const SIBLINGS: i64 = 200;
+/// Branches of a chat that are not deleted, with and without turns: lists of them are not paged.
+pub const BRANCHES_PER_CHAT: i64 = 10_000;
 /// Rows of the tree map that are shown at once, words of its filter.
 pub const TREE_ROWS: usize = 400;
 pub const TREE_WORDS: usize = 8;
@@ -56,10 +58,10 @@ pub const FIND_MAX: u32 = 1_000;
 pub const FIND_TIME: Duration = Duration::from_secs(5);
 pub const FIND_BEFORE: usize = 60;
 pub const FIND_AFTER: usize = 120;
-/// Exchanges of two paths on one page of their comparison, and the bytes of text after which the page ends sooner.
+/// Exchanges of two paths on one page of their comparison, and the bytes of blocks after which the page ends sooner.
 pub const COMPARE_DEFAULT: u32 = 20;
 pub const COMPARE_MAX: u32 = 100;
-pub const COMPARE_BYTES: usize = 4 << 20;
+pub const COMPARE_BYTES: u64 = 4 << 20;
 /// Words and spaces of two texts that are compared word by word; longer ones are compared line by line, as long as they
 /// have no more lines than this. The time is that of docs/decisions.md.
 pub const COMPARE_WORDS: usize = 30_000;
@@ -68,8 +70,12 @@ pub const GRAFT_MESSAGES: usize = 200;
 /// Grafts and branches that a page offers, the newest.
 pub const GRAFTS_LISTED: u32 = 50;
 pub const BRANCHES_OFFERED: usize = 200;
-/// A page of blocks, also when none is named.
+/// Branches on one page of their list, each with its forms.
+pub const BRANCHES_PAGE: usize = 30;
+/// A page of blocks or of groups, also when none is named; the bytes of blocks after which a page of groups ends sooner.
 pub const BLOCKS_PAGE: u32 = 500;
+pub const GROUPS_PAGE: u32 = 500;
+pub const GROUPS_BYTES: u64 = 8 << 20;
 /// Replies that run at once. A single-user server is its user's: both bounds are the instance's (docs/decisions.md).
 pub const RUNNING_TURNS: usize = 1024;
 /// What one follower may lag behind before it is served from the journal again.

@@ -22,20 +22,22 @@ impl Needle {
             return Err(Invalid::new("q", format!("must be at most {} characters", limits::FIND_CHARS)));
         }
         // As stored text has it.
-        Ok(Self { folded: query.replace('\0', "\u{2400}").to_lowercase() })
+        Ok(Self { folded: query.replace('\0', "\u{2400}").chars().flat_map(fold).collect() })
     }
 
-    /// A part of it that a text with a hit holds as it is, once the text's ASCII letters are small: the longest run of
-    /// characters whose case is ASCII's or none. For a database to choose by, whose idea of case is its own. May be
-    /// empty.
+    /// A part of it that a text with a hit holds as it is, once the text's ASCII letters are small, but for letters that
+    /// [`is_loose`]: the longest run of characters whose case is ASCII's or none. For a database to choose by, whose idea
+    /// of case is its own. May be empty.
     pub fn sure_part(&self) -> &str {
-        let is_sure = |letter: char| letter.is_ascii() || (!letter.is_lowercase() && !letter.is_uppercase());
-        self.folded.split(|letter| !is_sure(letter)).max_by_key(|run| run.len()).unwrap_or_default()
+        let runs = self.folded.split(|letter| !is_sure(letter));
+        // The last letter may be the first half of what İ becomes.
+        let runs = runs.map(|run| run.strip_suffix('i').unwrap_or(run));
+        runs.max_by_key(|run| run.len()).unwrap_or_default()
     }
 
     /// Whether the text has it.
     pub fn is_in(&self, text: &str) -> bool {
-        text.to_lowercase().contains(&self.folded)
+        text.chars().flat_map(fold).collect::<String>().contains(&self.folded)
     }
 
     /// What is around the first hit in a text: the words before it, the hit as it is written, and the words after it,
@@ -64,13 +66,30 @@ impl Needle {
         let mut folded = String::with_capacity(text.len());
         let mut places = Vec::with_capacity(text.len());
         for (at, letter) in text.char_indices() {
-            folded.extend(letter.to_lowercase());
+            folded.extend(fold(letter));
             places.resize(folded.len(), (at, at + letter.len_utf8()));
         }
         let start = folded.find(&self.folded)?;
         let last = start + self.folded.len() - 1;
         Some((places.get(start)?.0, places.get(last)?.1))
     }
+}
+
+/// A letter as it is compared: small, whatever stands around it, so that a query and a part of a text become the same.
+/// A small sigma at the end of a word is a sigma.
+fn fold(letter: char) -> impl Iterator<Item = char> {
+    letter.to_lowercase().map(|small| if small == 'ς' { 'σ' } else { small })
+}
+
+/// Whether only one letter becomes this one, or two of ASCII do. The dot is what İ becomes beside an i.
+fn is_sure(letter: char) -> bool {
+    letter.is_ascii() || (!letter.is_lowercase() && !letter.is_uppercase() && letter != '\u{307}')
+}
+
+/// Letters that stand for one letter of a text, which need not be ASCII's: the sign for Kelvin becomes a k, and where a
+/// database is Turkish a capital I becomes a ı.
+pub fn is_loose(letter: char) -> bool {
+    matches!(letter, 'i' | 'k')
 }
 
 #[cfg(test)]
@@ -99,7 +118,36 @@ mod tests {
     }
 
     #[test]
+    fn a_letter_is_the_same_wherever_it_stands() {
+        for (query, text) in [
+            ("ΟΔΟΣ", "η οδος"),
+            ("οδος", "Η ΟΔΟΣ"),
+            ("ΣΟΦΟΣ", "ο σοφος"),
+            ("οδοσ", "ΟΔΟΣ 5"),
+            ("300 k", "at 300 \u{212a}"),
+            ("300 \u{212a}", "at 300 K"),
+            ("İstan", "in İstanbul"),
+        ] {
+            assert!(needle(query).is_in(text), "{query} in {text}");
+            assert!(needle(query).excerpt(text).is_some(), "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn no_letter_becomes_a_sure_one_but_itself_and_its_capital_in_ascii() {
+        for letter in '\0'..=char::MAX {
+            for small in fold(letter).filter(|small| is_sure(*small) && !is_loose(*small)) {
+                assert_eq!(letter.to_ascii_lowercase(), small, "{letter:?}");
+            }
+            let small: Vec<char> = fold(letter).collect();
+            assert!(small.len() == 1 || small == ['i', '\u{307}'], "{letter:?}");
+        }
+    }
+
+    #[test]
     fn what_a_database_may_choose_by_is_in_every_text_with_a_hit() {
+        assert_eq!(needle("Kiwi").sure_part(), "kiw");
+        assert_eq!(needle("i\u{307}b").sure_part(), "b");
         assert_eq!(needle("C++ 你好").sure_part(), "c++ 你好");
         assert_eq!(needle("Überfluss").sure_part(), "berfluss");
         assert_eq!(needle("ÄÖ").sure_part(), "");

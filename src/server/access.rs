@@ -4,7 +4,7 @@
 use leptos::prelude::use_context;
 
 use crate::api::error::ApiError;
-use crate::domain::UserId;
+use crate::domain::{DeletionId, UserId};
 use crate::server::pages::Pages;
 
 /// The caller of a request, put into its context by `http`.
@@ -16,4 +16,13 @@ pub fn pages() -> Result<(Pages, UserId), ApiError> {
     let Viewer(viewer) = use_context::<Viewer>().ok_or(ApiError::Unauthenticated)?;
     let pages = use_context::<Pages>().ok_or_else(|| ApiError::Internal { reference: "no-context".into() })?;
     Ok((pages, viewer))
+}
+
+/// The deletion that the address of the page names, after a form has done it; put into the context by `http`. A server
+/// function that the browser calls has no such address.
+#[derive(Debug, Clone, Copy)]
+pub struct JustDeleted(pub Option<DeletionId>);
+
+pub fn just_deleted() -> Option<DeletionId> {
+    use_context::<JustDeleted>()?.0
 }

@@ -6,9 +6,10 @@ mod tree;
 
 use crate::api::error::ApiError;
 use crate::api::view::{
-    ChatGlance, ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Side, Started, TurnView,
+    ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Side, Started, TurnView,
 };
-use crate::domain::{ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
+use crate::domain::tree::outline::first_words;
+use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::paths::Path;
@@ -17,11 +18,14 @@ use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
 
 mod drawing;
+mod glance;
 mod window;
 
 use drawing::draw;
 use window::direction;
 
+/// Characters of the name of the branch that one left.
+const PARENT_CHARS: usize = 24;
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
 
@@ -81,15 +85,18 @@ impl Pages {
         let mut page = ChatPage {
             chat: None,
             branch: None,
+            branch_from: None,
             turns: Vec::new(),
             has_more_before: false,
             leaves: 0,
+            running: 0,
             end: None,
             elsewhere: None,
             copied_from: None,
             hides_below: None,
             is_turn_gone: false,
             draft,
+            deleted: None,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
             models,
@@ -116,6 +123,10 @@ impl Pages {
             }
         };
         let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
+        if let Some(branch) = &path.branch {
+            page.branch_from = self.branch_from(viewer, branch).await?;
+        }
+        page.running = self.running_elsewhere(id, leaf.map(|leaf| leaf.id));
         self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
             && registry.find(&branch.lock.provider).is_none()
@@ -136,19 +147,6 @@ impl Pages {
         page.branch = path.branch.clone();
         page.turns = self.drawn(viewer, path).await?;
         Ok(page)
-    }
-
-    pub async fn glance(
-        &self,
-        viewer: UserId,
-        id: ChatId,
-        leaf: Option<TurnId>,
-        draft_rev: i64,
-    ) -> Result<ChatGlance, ApiError> {
-        let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
-        let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
-        let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
-        Ok(ChatGlance { rev: chat.rev, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
     }
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {
@@ -256,7 +254,14 @@ impl Pages {
     async fn started(&self, viewer: UserId, started: ServiceStarted) -> Result<Started, ApiError> {
         let user_turn = self.turn(viewer, started.user_turn.id).await?;
         let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
-        Ok(Started { chat_id: started.chat.id, branch: started.branch, user_turn, assistant_turn })
+        let branch_from = self.branch_from(viewer, &started.branch).await?;
+        Ok(Started { chat_id: started.chat.id, branch: started.branch, branch_from, user_turn, assistant_turn })
+    }
+
+    /// The name of the branch that this one left, shortened.
+    async fn branch_from(&self, viewer: UserId, branch: &Branch) -> Result<Option<String>, ApiError> {
+        let name = self.0.parent_name(viewer, branch).await.map_err(api_error)?;
+        Ok(name.map(|name| first_words(&name, PARENT_CHARS)))
     }
 }
 

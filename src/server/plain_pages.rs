@@ -14,6 +14,7 @@ pub mod find;
 pub mod frame;
 pub mod grafts;
 pub mod providers;
+pub mod question;
 pub mod trash;
 pub mod turns;
 pub mod usage;

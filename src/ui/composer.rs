@@ -12,7 +12,7 @@ pub mod state;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::api::view::{DraftView, Notice};
+use crate::api::view::DraftView;
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
@@ -23,7 +23,7 @@ use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
-use crate::ui::erased::{effect, on_change, view};
+use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::words;
 
 /// The form's id, for buttons outside of it.
@@ -43,7 +43,7 @@ pub fn Composer(
     draft: DraftView,
     /// Set when another tab stored a newer draft.
     draft_elsewhere: RwSignal<DraftView>,
-    models: Vec<Model>,
+    models: RwSignal<Vec<Model>>,
     /// The name of the request that the form sends if it is sent without script.
     form_request_id: String,
     /// The branch's lock; none before the first message.
@@ -61,16 +61,17 @@ pub fn Composer(
     /// How many tokens of context the newest reply on this path filled.
     #[prop(optional, into)]
     context_used: Signal<Option<u64>>,
-    /// Of these, those that the composer says.
-    #[prop(optional)]
-    notices: Vec<Notice>,
+    /// The branch's model, where it cannot be used any more.
+    #[prop(optional, into)]
+    gone: Signal<Option<Lock>>,
     /// Stands over the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
 ) -> impl IntoView {
     let locked = lock.get_untracked();
-    let default = models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone());
-    let chosen = draft.lock.clone().filter(|lock| models.iter().any(|model| model.lock == *lock));
+    let known = models.get_untracked();
+    let default = known.iter().find(|model| model.is_default).or(known.first()).map(|model| model.lock.clone());
+    let chosen = draft.lock.clone().filter(|lock| known.iter().any(|model| model.lock == *lock));
     let chosen =
         if locked.is_some() { chosen.filter(|chosen| locked.as_ref() != Some(chosen)) } else { chosen.or(default) };
     let state = ComposerState {
@@ -82,7 +83,7 @@ pub fn Composer(
         lock,
         choice: RwSignal::new(chosen),
         thinking: RwSignal::new(draft.thinking.unwrap_or_default()),
-        models: StoredValue::new(models),
+        models,
         leaf,
         running,
         memory: StoredValue::new(Memory::default()),
@@ -115,10 +116,7 @@ pub fn Composer(
     view! {
         <div class="composer-place no-print">
             {above}
-            {notices.into_iter().filter_map(|notice| match notice {
-                Notice::ModelUnavailable { lock } => Some(view! { <ModelGone gone=lock/> }),
-                Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
-            }).collect_view()}
+            {live(move || gone.get().map(|gone| view! { <ModelGone gone/> }))}
             <form
                 id=COMPOSER
                 class="composer"

@@ -39,6 +39,10 @@ pub struct ChatState {
     followed: StoredValue<HashMap<TurnId, follow::Follower>>,
     /// What the reader opened or closed by hand; nothing else opens or closes it again.
     toggled: StoredValue<HashMap<BlockId, bool>>,
+    /// What is to be said when a turn that was asked for is shown.
+    on_arrival: StoredValue<Option<(TurnId, String)>>,
+    /// Rises whenever other turns are on screen, or are asked for: an answer to an older question comes too late.
+    moves: StoredValue<u64>,
     /// Asks the page to load a turn anew and to [`put`](Self::put) it.
     reload: Callback<TurnId>,
     connection: Option<Connection>,
@@ -58,6 +62,8 @@ impl ChatState {
             skew: StoredValue::new(TimeDelta::zero()),
             followed: StoredValue::new(HashMap::new()),
             toggled: StoredValue::new(HashMap::new()),
+            on_arrival: StoredValue::new(None),
+            moves: StoredValue::new(0),
             reload,
             connection: use_context(),
             announcer: use_context(),
@@ -98,9 +104,14 @@ impl ChatState {
     pub fn cut(self, from: TurnId) -> Option<TurnId> {
         // The reader may have left meanwhile.
         let mut path = self.path.try_get_untracked()?;
-        path.truncate(path.iter().position(|turn| turn.id() == from).unwrap_or(path.len()));
+        if let Some(at) = path.iter().position(|turn| turn.id() == from) {
+            path.truncate(at);
+            // The path's end was deleted with what led to it.
+            self.beyond.set(None);
+        }
         let last = path.last().map(|turn| turn.id());
         self.path.set(path);
+        self.move_on();
         self.drop_unseen();
         last
     }
@@ -134,6 +145,7 @@ impl ChatState {
         path.push(TurnState::new(view).of_batch(batch));
         self.path.set(path);
         self.beyond.set(None);
+        self.move_on();
         self.drop_unseen();
         true
     }
@@ -173,6 +185,19 @@ impl ChatState {
     pub fn say(self, text: impl Into<String>) {
         if let Some(announcer) = self.announcer {
             announcer.say(text);
+        }
+    }
+
+    /// Says this when the turn is shown; nothing is shown before the server has answered.
+    pub fn say_on_arrival(self, turn: TurnId, text: String) {
+        self.on_arrival.set_value(Some((turn, text)));
+    }
+
+    /// What the reader asked for is on screen, or could not be shown.
+    pub fn arrived(self, at: Option<TurnId>) {
+        let said = self.on_arrival.try_update_value(Option::take).flatten();
+        if let Some((_, text)) = said.filter(|(turn, _)| Some(*turn) == at) {
+            self.say(text);
         }
     }
 

@@ -42,6 +42,7 @@ pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
+pub use turn_actions::opens_here;
 pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
 use user_turn::UserTurn;
 pub use verbs::Verbs;
@@ -62,6 +63,9 @@ pub fn Transcript(
     /// The turn that the address asks to see.
     #[prop(optional_no_strip)]
     at: Option<TurnId>,
+    /// Whether the address was opened now; a reload and Back come to what was left.
+    #[prop(optional)]
+    is_new_visit: bool,
 ) -> impl IntoView {
     let place = RwSignal::new(scroll::Place { is_following: true, ..scroll::Place::default() });
     follow_replies(state);
@@ -71,7 +75,7 @@ pub fn Transcript(
             let _ = place.try_set(now);
         });
         on_cleanup(move || scroll::stop(watch));
-        open_at(state, at);
+        open_at(state, at, is_new_visit);
     });
     let on_keydown = move |event: KeyboardEvent| {
         // The page's own end is the end of what is loaded.
@@ -132,26 +136,45 @@ pub fn focus_on_turn(turn: TurnId) {
 }
 
 /// Opens the page where the address says, or where the reader left it, or at its end.
-fn open_at(state: ChatState, at: Option<TurnId>) {
+fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
-    match at.filter(|at| *at != leaf && state.is_on_screen(*at)) {
-        Some(at) => scroll::to_element(&article_id(at), Some(&heading_id(at))),
-        // Where the reader was may be far from what the page came with.
-        None => scroll::open(LIST_ID, &format!("place:{chat}"), move |id, opening| match turn_of(&id) {
-            Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
-            None => scroll::resume(opening),
-        }),
+    let at = at.filter(|at| state.is_on_screen(*at));
+    if let Some(at) = at.filter(|at| *at != leaf) {
+        return scroll::to_element(&article_id(at), Some(&heading_id(at)));
+    }
+    // A link to the newest turn leads there; later its address is only that of the path.
+    let as_left = at.is_none() || !is_new_visit;
+    // Where the reader was may be far from what the page came with.
+    scroll::open(LIST_ID, &format!("place:{chat}"), as_left, move |id, opening| match turn_of(&id) {
+        Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
+        None => scroll::resume(opening),
+    });
+    if !as_left {
+        request_animation_frame(move || focus_on_turn(leaf));
     }
 }
 
-/// Shows the turn that the address asks for, unless the page keeps a place for it already. Who chose it in the panel
-/// goes on there.
+/// Shows the turn that the address asks for, unless the page keeps a place for it already: under the header, and the
+/// newest as its end. Who chose it in the panel goes on there.
 pub fn reveal(state: ChatState, at: TurnId) {
     request_animation_frame(move || {
-        if !scroll::is_holding() && state.is_on_screen(at) && state.leaf_id() != Some(at) {
-            let heading = (!focus::is_within("#panel")).then(|| heading_id(at));
-            scroll::to_element(&article_id(at), heading.as_deref());
+        if scroll::is_holding() {
+            return;
         }
+        let is_leaf = state.leaf_id() == Some(at);
+        more::bring(state, at, move |is_there| {
+            let heading = (!focus::is_within("#panel")).then(|| heading_id(at));
+            match (is_there, is_leaf) {
+                (false, _) => {}
+                (true, false) => scroll::to_element(&article_id(at), heading.as_deref()),
+                (true, true) => {
+                    scroll::to_latest();
+                    if heading.is_some() {
+                        focus_on_turn(at);
+                    }
+                }
+            }
+        });
     });
 }
 
@@ -163,7 +186,7 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
     let switched_to = turn.with_untracked(|view| view.switched_to.clone());
     let article = match turn.role() {
         Role::Assistant => view! { <AssistantTurn state turn on_retry/> }.into_any(),
-        Role::User | Role::System => view! { <UserTurn state turn/> }.into_any(),
+        Role::User | Role::System => view! { <UserTurn state turn is_leaf on_retry/> }.into_any(),
     };
     view! {
         <li id=move || is_leaf.get().then_some(LATEST_ID) class="turn-row" class:leaf=is_leaf>

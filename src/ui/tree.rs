@@ -11,9 +11,11 @@ mod state;
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
+use crate::api::view::tree::TreeCard;
 use crate::domain::TurnId;
 use crate::ui::erased::{effect, live, on_change, rows, view};
 use crate::ui::tree::card::Card;
+use crate::ui::tree::keys::turned;
 use crate::ui::tree::row::{draw_row, key_of};
 pub use crate::ui::tree::state::TreeState;
 use crate::ui::words;
@@ -89,6 +91,12 @@ pub fn TreeMap(
         key_of,
         move |row| draw_row(state, chat, row),
     );
+    // One turn has one card, as long as it is looked at: what is typed in it must not go when the tree is loaded again.
+    let card = rows(
+        move || state.card.get().into_iter().collect(),
+        |card: &TreeCard| card.turn.as_u128(),
+        move |card| view! { <Card state card/> },
+    );
     view! {
         <div class="tree-map">
             <form class="tree-form" method="get" action=action on:submit=on_submit>
@@ -129,7 +137,7 @@ pub fn TreeMap(
                 </div>
                 <PageTurner state is_on=true/>
             </form>
-            {move || state.card.get().map(|card| view! { <Card state card/> })}
+            {card}
         </div>
     }
 }
@@ -140,15 +148,11 @@ fn PageTurner(state: TreeState, is_on: bool) -> impl IntoView {
     live(move || {
         let (from, count) = state.page.with(|page| {
             let page = page.as_ref()?;
-            let half = page.rows.len() / 2;
-            match is_on {
-                true => (page.after > 0).then(|| (page.before + half, page.after)),
-                false => (page.before > 0).then(|| (page.before.saturating_sub(half), page.before)),
-            }
+            Some((turned(page, is_on)?, if is_on { page.after } else { page.before }))
         })?;
         let on_click = move |event: MouseEvent| {
             event.prevent_default();
-            state.turn_over(is_on);
+            state.change(|ask| ask.from = Some(from));
         };
         let name = if is_on { said::LATER } else { said::EARLIER };
         Some(view! {

@@ -38,6 +38,7 @@ pub const FIND_WORDS: &str = "Words to find";
 pub const FIND_NEXT: &str = "Next";
 pub const FIND_BEFORE: &str = "Previous";
 pub const FOUND_NOTHING: &str = "Not found";
+pub const NOT_BROUGHT: &str = "This message could not be loaded. Look again.";
 pub const RENAME: &str = "Rename";
 pub const DELETE: &str = "Delete";
 pub const TITLE: &str = "Title";
@@ -124,6 +125,7 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["r"], "On a reply: try again"),
     (&["b"], "On a reply: branch from it"),
     (&["c"], "On a message: copy it"),
+    (&["o"], "On a reply: open or close its reasoning"),
     (&["Ctrl", "Z"], "Undo a deletion while its note is shown"),
 ];
 
@@ -149,8 +151,9 @@ pub fn stay_with(model: &str) -> String {
 }
 
 /// The chip that says what a branch is locked to.
-pub fn branch_chip(branch: &Branch, provider_name: &str, model_name: &str) -> String {
-    format!("{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
+pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
+    let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
+    format!("{from}{mark}{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
 }
 
 /// Why a form that was sent without script did not do its deed, from the code in the address.

@@ -10,8 +10,24 @@ use turnleaf::server::service::branches::{BranchChange, NewBranch};
 use turnleaf::server::service::chats::ChatChange;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf::server::store::Db;
 
 use crate::house::{House, answer, message, text, thinking};
+
+macro_rules! plant {
+    ($id:literal) => {
+        concat!(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9998) \
+             INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, origin, \
+                 provider_state, policy, system_prompt, created_at) \
+             SELECT ",
+            $id,
+            ", b.chat_id, CASE i WHEN 1 THEN 'branch' WHEN 2 THEN 'branch (2)' ELSE 'planted' END, b.provider, \
+             b.model, b.id, b.head_turn_id, 'fork', b.provider_state, b.policy, b.system_prompt, b.created_at \
+             FROM branches b, n"
+        )
+    };
+}
 
 fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
     Scripted::new("scripted", answers)
@@ -192,6 +208,72 @@ async fn a_branch_whose_provider_is_gone_goes_on_with_another_one() {
     assert_eq!(sent.branch.lock, Lock::new("another", "model-a"));
     house.check().await;
 }
+
+#[tokio::test]
+async fn a_model_whose_provider_was_just_removed_is_unavailable_and_nothing_is_sent() {
+    let provider = three();
+    let log = provider.log();
+    let house = House::new(provider).await;
+    let first = house.send("a").await;
+    house.ended(first.assistant_turn.id).await;
+    let (reply, message_id) = (first.assistant_turn.id, first.user_turn.id);
+    for (provider, model) in [("removed", Some("m")), ("removed", None)] {
+        let place = || Wanted {
+            provider: Some(provider.into()),
+            model: model.map(str::to_owned),
+            may_branch: true,
+            ..Wanted::default()
+        };
+        let sent = StartTurn { chat_id: Some(first.chat.id), place: place(), ..message("b") };
+        for refused in [
+            house.service.retry_turn(house.owner, reply, place(), Default::default(), None).await,
+            house.service.edit_turn(house.owner, message_id, StartTurn { place: place(), ..message("b") }).await,
+            house.service.start_turn(house.owner, sent).await,
+        ] {
+            let Err(ServiceError::Conflict { code: "model_unavailable", extra, .. }) = refused else {
+                panic!("{refused:?}")
+            };
+            assert_eq!(extra["locked_to"], json!({ "provider": "removed", "model": model }));
+            assert_eq!(extra["fork"]["provider"], "scripted");
+        }
+    }
+    let never = Wanted { provider: Some("Not An Id".into()), model: Some("m".into()), ..Wanted::default() };
+    let refused = house.service.retry_turn(house.owner, reply, never, Default::default(), None).await;
+    assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "provider"), "{refused:?}");
+    assert_eq!(log.requests().len(), 1);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_chat_has_a_bounded_number_of_branches() {
+    for house in House::everywhere(three).await {
+        let first = house.send("a").await;
+        house.ended(first.assistant_turn.id).await;
+        house.sql(PLANT[usize::from(matches!(house.db, Db::Postgres { .. }))]).await;
+        let new = || house.service.create_branch(house.owner, first.chat.id, NewBranch::default());
+        let last = new().await.unwrap().it;
+        assert_eq!(last.name, "branch (3)");
+        for refused in [
+            new().await.map(|_| ()),
+            house
+                .service
+                .retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None)
+                .await
+                .map(|_| ()),
+        ] {
+            let is_named = matches!(refused, Err(ServiceError::Conflict { code: "too_many_branches", .. }));
+            assert!(is_named, "{refused:?}");
+        }
+        // One that is there already goes on, and one that is deleted makes room.
+        go_on(&house, &first, "b", Wanted::default()).await;
+        house.service.delete_branch(house.owner, last.id).await.unwrap();
+        assert_eq!(new().await.unwrap().it.name, "branch (3)");
+        house.close().await;
+    }
+}
+
+/// All branches but one that a chat may have, on SQLite and on PostgreSQL; two of them have the name of a new one.
+const PLANT: [&str; 2] = [plant!("randomblob(16)"), plant!("gen_random_uuid()")];
 
 #[tokio::test]
 async fn a_branch_has_a_name_and_a_policy_that_may_change() {

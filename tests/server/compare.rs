@@ -7,7 +7,7 @@ use turnleaf::domain::tool::ToolSpec;
 use turnleaf::server::outbound::provider::ToolOutcome;
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 
-use crate::house::{answer, delta, finish, text};
+use crate::house::{answer, delta, finish, text, thinking};
 use crate::http_api::Api;
 
 struct Sent {
@@ -375,4 +375,20 @@ async fn a_page_of_very_long_texts_ends_sooner() {
         (&found["total"], found["pairs"].as_array().unwrap().len(), &found["next_skip"]),
         (&json!(5), 4, &json!(4))
     );
+}
+
+#[tokio::test]
+async fn a_page_of_very_long_reasoning_ends_sooner() {
+    let api = Api::new((0..5).map(|_| answer([thinking(&"x".repeat(3 << 19)), text("a")]))).await;
+    let chat = api.chat().await;
+    let first = send(&api, &chat, "short", None).await;
+    let mut last: Option<Sent> = None;
+    for _ in 0..4 {
+        last = Some(send(&api, &chat, "more", Some(last.as_ref().unwrap_or(&first))).await);
+    }
+    let (status, found) = compared(&api, &chat, &first.reply, &last.unwrap().reply).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!((found["pairs"].as_array().unwrap().len(), &found["next_skip"]), (2, &json!(2)));
+    let whole = &found["right"]["replies"];
+    assert_eq!(whole, 4, "what a side is measured by is all of it");
 }

@@ -5,13 +5,16 @@ use std::time::Instant;
 use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::TurnId;
+use turnleaf::domain::block::chat_seq;
+use turnleaf::domain::{Block, Content, Turn, TurnId};
 use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::Db;
 use turnleaf::server::store::spending::{self, Grouping};
+use turnleaf::server::store::turn_blocks::{self, BlockOf};
+use turnleaf::server::store::{Db, turns};
 
 use crate::databases::fresh;
 use crate::house::{House, answer, message, text, thinking};
@@ -91,6 +94,52 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
         let requests = log.requests();
         assert_eq!(requests[3], requests[4], "the same request, byte for byte");
         house.check().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_copy_that_was_made_is_found_by_its_request_when_its_source_is_deleted() {
+    let house = House::new(replies(&["one"])).await;
+    let first = begin(&house, "a").await;
+    let (chat, reply) = (first.chat.id, first.assistant_turn.id);
+    let copy = || house.service.copy_chat(house.owner, chat, reply, Some("c"));
+    let made = copy().await.unwrap();
+    house.service.delete_turn(house.owner, reply).await.unwrap();
+    let again = copy().await.unwrap();
+    assert_eq!((again.is_new, again.it.chat.id, again.it.leaf), (false, made.it.chat.id, made.it.leaf));
+    house.service.delete_chat(house.owner, chat).await.unwrap();
+    assert_eq!(copy().await.unwrap().it.chat.id, made.it.chat.id);
+    let other = house.service.copy_chat(house.owner, chat, first.user_turn.id, Some("c")).await;
+    assert!(matches!(other, Err(ServiceError::Conflict { code: "idempotency_mismatch", .. })), "{other:?}");
+    house.check().await;
+}
+
+#[tokio::test]
+async fn a_copied_signature_is_for_the_copied_block() {
+    for fresh in fresh().await {
+        let house = House::upon(fresh.db.clone(), replies(&["one"])).await;
+        let first = begin(&house, "a").await;
+        let reply = house.ended(first.assistant_turn.id).await;
+        let signature = |turn: &Turn, seq: u32, attaches_to| Block {
+            id: turnleaf::server::platform::ids::mint(),
+            seq,
+            chat_seq: chat_seq(turn.ord, seq),
+            content: Content::ThinkingSignature { signature: "\"for\":\"x\"".into(), attaches_to },
+            ..turn.blocks[0].clone()
+        };
+        let blocks = [signature(&reply, 2, Some(reply.blocks[0].id)), signature(&reply, 3, None)];
+        let mut tx = house.db.begin().await.unwrap();
+        let of = |block| BlockOf { chat_id: reply.chat_id, turn_id: reply.id, block };
+        turn_blocks::upsert(&mut tx, &blocks.each_ref().map(of), reply.created_at).await.unwrap();
+        tx.commit().await.unwrap();
+        let copied = house.service.copy_chat(house.owner, first.chat.id, reply.id, None).await.unwrap();
+        let (path, _) = turns::path(&house.db, house.owner, copied.it.leaf, 50).await.unwrap();
+        let copy = path.last().unwrap();
+        let signatures: Vec<&Content> = copy.blocks[2..].iter().map(|block| &block.content).collect();
+        let expected = [signature(copy, 2, Some(copy.blocks[0].id)).content, blocks[1].content.clone()];
+        assert_eq!(signatures, expected.iter().collect::<Vec<_>>());
+        assert_ne!(copy.blocks[0].id, reply.blocks[0].id);
         fresh.close().await;
     }
 }

@@ -269,6 +269,22 @@ async fn the_same_request_begins_one_graft() {
 }
 
 #[tokio::test]
+async fn a_graft_that_was_begun_is_found_by_its_request_when_its_path_is_deleted() {
+    let house = House::new(saying(&["a", "b", "x", "y"])).await;
+    let path = talked(&house, 2).await;
+    let (chat, leaf) = (path[0].chat.id, path[1].user_turn.id);
+    let new = NewGraft { client_request_id: Some("k".into()), ..again(&path, Some(path[0].assistant_turn.id)) };
+    let begun = house.service.start_graft(house.owner, chat, new.clone()).await.unwrap();
+    house.settled(begun.it.graft.id).await;
+    house.service.delete_turn(house.owner, leaf).await.unwrap();
+    let again = house.service.start_graft(house.owner, chat, new.clone()).await.unwrap();
+    assert_eq!((again.is_new, again.it.graft.id), (false, begun.it.graft.id));
+    let other = NewGraft { model: Some("model-a".into()), ..new };
+    assert_eq!(conflict(begin(&house, &path, other).await), "idempotency_mismatch");
+    house.check().await;
+}
+
+#[tokio::test]
 async fn many_resumes_at_once_ask_once() {
     let script = [answer([text("a")]), refuse(), answer([text("x")])];
     let provider = Scripted::new("scripted", script);
@@ -464,8 +480,10 @@ async fn what_cannot_be_asked_again_is_refused_and_leaves_nothing_behind() {
     assert_eq!(invalid(begin(&house, &path, below).await), "from_turn_id");
     let nothing = NewGraft { from_turn_id: Some(leaf), ..new.clone() };
     assert_eq!(invalid(begin(&house, &path, nothing).await), "leaf_turn_id");
-    let unknown = NewGraft { provider: "nobody".into(), ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, unknown).await), "provider");
+    let gone = NewGraft { provider: "nobody".into(), ..new.clone() };
+    assert_eq!(conflict(begin(&house, &path, gone).await), "model_unavailable");
+    let never = NewGraft { provider: "No Provider".into(), ..new.clone() };
+    assert_eq!(invalid(begin(&house, &path, never).await), "provider");
     let hot = NewGraft { params: Params { temperature: Some(9.0), ..Params::default() }, ..new.clone() };
     assert_eq!(invalid(begin(&house, &path, hot).await), "params.temperature");
     let random = NewGraft { leaf_turn_id: ids::mint(), ..new.clone() };

@@ -3,10 +3,11 @@
 use futures::future::join_all;
 use http::StatusCode;
 use serde_json::{Value, json};
+use turnleaf::domain::TurnId;
 use turnleaf::server::outbound::scripted::Scripted;
 
 use crate::databases;
-use crate::house::House;
+use crate::house::{House, answer, text};
 use crate::http_api::Api;
 
 /// A request that makes something, where, and how many there are.
@@ -84,6 +85,73 @@ async fn a_named_request_makes_one_thing_on_both_databases() {
             assert_eq!(count(&api, &creating.list).await, before + 3, "{}", creating.path);
         }
         fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_name_means_one_request_whatever_it_makes() {
+    for house in House::everywhere(|| Scripted::new("scripted", (0..4).map(|_| answer([text("so")])))).await {
+        let api = Api::over(house);
+        let chat = api.chat().await;
+        let turns = format!("/api/chats/{chat}/turns");
+        let say = |name: &str| json!({ "text": "hi", "client_request_id": name });
+        let mismatch = (StatusCode::CONFLICT, json!("idempotency_mismatch"));
+        let post = async |path: &str, body: Value| {
+            let (status, answer) = api.call("POST", path, Some(body)).await;
+            (status, answer["code"].clone(), answer)
+        };
+        let made = post("/api/chats", named(&json!({ "title": "One" }), "a")).await;
+        assert_eq!(made.0, StatusCode::CREATED);
+        let (status, code, _) = post(&turns, say("a")).await;
+        assert_eq!((status, code), mismatch);
+
+        let (status, _, started) = post(&turns, say("b")).await;
+        assert_eq!(status, StatusCode::CREATED, "{started}");
+        let reply: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
+        api.house.ended(reply).await;
+        let again = format!("/api/turns/{reply}/retry");
+        for (path, body) in [
+            ("/api/chats", named(&json!({}), "b")),
+            (format!("/api/chats/{chat}/branches").as_str(), named(&json!({}), "b")),
+            (format!("/api/chats/{chat}/copies").as_str(), named(&json!({ "turn_id": reply }), "b")),
+            (again.as_str(), named(&json!({}), "b")),
+            (again.as_str(), named(&json!({}), "a")),
+        ] {
+            let (status, code, answer) = post(path, body).await;
+            assert_eq!((status, code), mismatch, "{path} {answer}");
+        }
+        assert_eq!(post(&turns, say("b")).await.0, StatusCode::OK);
+
+        // What is remembered for a day is forgotten, what made a turn is not.
+        api.house.sql("DELETE FROM requests").await;
+        assert_eq!(post(&turns, say("b")).await.0, StatusCode::OK);
+        let (status, code, _) = post("/api/chats", named(&json!({}), "b")).await;
+        assert_eq!((status, code), mismatch);
+        api.house.check().await;
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn two_requests_of_one_name_at_once_are_one_or_a_mistake() {
+    for house in House::everywhere(|| Scripted::new("scripted", (0..8).map(|_| answer([text("so")])))).await {
+        let api = Api::over(house);
+        let chat = api.chat().await;
+        for round in 0..8 {
+            let name = format!("round {round}");
+            let turns = format!("/api/chats/{chat}/turns");
+            let say = json!({ "text": "hi", "client_request_id": name });
+            let make = named(&json!({ "title": "One" }), &name);
+            let (said, made) =
+                tokio::join!(api.call("POST", &turns, Some(say)), api.call("POST", "/api/chats", Some(make)));
+            let mut both = [said.0, made.0];
+            both.sort();
+            assert_eq!(both, [StatusCode::CREATED, StatusCode::CONFLICT], "{said:?} {made:?}");
+            if let Some(reply) = said.1.pointer("/assistant_turn/id").and_then(Value::as_str) {
+                api.house.ended(reply.parse().unwrap()).await;
+            }
+        }
+        api.house.close().await;
     }
 }
 

@@ -76,6 +76,17 @@ async fn a_window_has_a_quarter_before_its_anchor_and_the_rest_after_it() {
             assert_eq!(page["chat_rev"], 300);
             assert_eq!(page["siblings"].as_object().unwrap().len(), range.len());
         }
+        // Of no turns, the cursor is where they would hang.
+        for (query, before, after) in [
+            (format!("from={}&direction=before", at(0)), Value::Null, json!(at(0))),
+            (format!("from={}&direction=after", at(299)), json!(at(299)), Value::Null),
+        ] {
+            let page = get(&api, format!("{turns}?{query}")).await;
+            assert_eq!(page["turns"], json!([]));
+            assert_eq!((&page["before_cursor"], &page["after_cursor"]), (&before, &after), "{query}");
+            let more = (&page["has_more_before"], &page["has_more_after"]);
+            assert_eq!(more, (&json!(!before.is_null()), &json!(!after.is_null())), "{query}");
+        }
         let page = get(&api, format!("{turns}?from={}", at(100))).await;
         assert_eq!(page["anchor_id"], json!(at(100)));
         assert_eq!(page["turns"][0]["blocks"][0]["text"], "88.0", "turns come with their blocks");
@@ -145,7 +156,8 @@ async fn a_query_that_cannot_be_is_refused_and_what_is_not_there_is_not_found() 
             ("blocks?page=2", 400, "page"),
             ("messages?limit=201", 400, "limit"),
             ("groups?leaf=x", 400, "leaf"),
-            ("groups?limit=3", 400, "limit"),
+            ("groups?limit=501", 400, "limit"),
+            ("groups?skip=-1", 400, "skip"),
         ] {
             let (was, problem) = api.call("GET", &format!("{chat}/{query}"), None).await;
             assert_eq!((was.as_u16(), problem["field"].as_str()), (status, Some(field)), "{query} {problem}");
@@ -414,6 +426,55 @@ async fn groups_are_messages_and_replies_and_messages_are_deprecated() {
         api.house.check().await;
         api.house.close().await;
     }
+}
+
+#[tokio::test]
+async fn groups_come_in_pages_and_are_never_cut() {
+    for api in everywhere(Vec::new).await {
+        let bush = planted(&api, 9, |n| n.checked_sub(1)).await;
+        // Message and reply in turns; the fifth turn is made a reply, so that three of them are one group.
+        api.house.sql("UPDATE turns SET role = 'assistant' WHERE ord = 5").await;
+        let chat = format!("/api/chats/{}/groups?leaf={}", bush.chat, bush.turns[8].id);
+        let whole = get(&api, chat.clone()).await;
+        let all = whole["groups"].as_array().unwrap();
+        assert_eq!(all.len(), 7);
+        assert_eq!(all[3]["turn_ids"].as_array().unwrap().len(), 3);
+        assert_eq!(whole.get("next_skip"), None, "the shape of a path that is given whole");
+        for limit in [1, 2, 3, 7, 8] {
+            let (mut together, mut next) = (Vec::new(), Some(0));
+            while let Some(skip) = next {
+                let page = get(&api, format!("{chat}&skip={skip}&limit={limit}")).await;
+                let groups = page["groups"].as_array().unwrap();
+                assert!(!groups.is_empty() && groups.len() <= limit, "{page}");
+                together.extend(groups.iter().cloned());
+                next = page["next_skip"].as_u64();
+            }
+            assert_eq!(together, *all);
+        }
+        assert_eq!(get(&api, format!("{chat}&skip=7")).await, json!({ "groups": [] }));
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_groups_with_very_long_blocks_ends_sooner() {
+    let api = Api::new((0..5).map(|_| answer([thinking(&"x".repeat(3 << 20)), text("y")]))).await;
+    let mut started = api.house.send("0").await;
+    let chat = started.chat.id;
+    for n in 1..5 {
+        api.house.ended(started.assistant_turn.id).await;
+        let more = StartTurn { chat_id: Some(chat), ..message(&n.to_string()) };
+        started = api.house.service.start_turn(api.house.owner, more).await.unwrap();
+    }
+    api.house.ended(started.assistant_turn.id).await;
+    let mut counts = Vec::new();
+    let mut next = Some(0);
+    while let Some(skip) = next {
+        let page = get(&api, format!("/api/chats/{chat}/groups?skip={skip}")).await;
+        counts.push(page["groups"].as_array().unwrap().len());
+        next = page["next_skip"].as_u64();
+    }
+    assert_eq!(counts, [5, 4, 1]);
 }
 
 #[tokio::test]

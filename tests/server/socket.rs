@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use futures::{SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -34,7 +35,10 @@ struct Served {
 
 impl Served {
     async fn new(api: Api) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::over(api, TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    fn over(api: Api, listener: TcpListener) -> Self {
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve(vec![listener], api.router.clone(), CancellationToken::new()));
         Self { api, address }
@@ -65,6 +69,11 @@ impl Served {
         let (status, started) = self.api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
         started
+    }
+
+    async fn delete(&self, path: &str) {
+        let (status, deleted) = self.api.call("DELETE", path, None).await;
+        assert!(status.is_success(), "{status} {deleted}");
     }
 }
 
@@ -358,7 +367,7 @@ async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() 
     // Pings arrive and nobody answers them, until the server closes.
     let mut bytes = [0; 4096];
     loop {
-        match tokio::io::AsyncReadExt::read(wire, &mut bytes).await {
+        match wire.read(&mut bytes).await {
             Ok(0) | Err(_) => break,
             Ok(_) => {}
         }
@@ -416,6 +425,92 @@ async fn a_server_that_goes_down_says_so() {
         }
     };
     assert_eq!(code, Some(CloseCode::Away));
+}
+
+#[tokio::test]
+async fn what_was_deleted_is_told_and_the_connection_goes_on_with_what_is_left() {
+    for fresh in databases::fresh().await {
+        let answers = ["a", "b", "c", "d", "e", "f"].map(|word| answer([text(word)]));
+        let served =
+            Served::new(Api::over(House::upon(fresh.db.clone(), Scripted::new("scripted", answers)).await)).await;
+        let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+        let chat = served.api.chat().await;
+        let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
+        let first = served.send(&chat, json!({ "text": "1" })).await;
+        client.until("end").await;
+        let second = served.send(&chat, json!({ "text": "2" })).await;
+        client.until("end").await;
+
+        // It is found out when something is begun elsewhere in the chat: nothing is sent again.
+        served.delete(&format!("/api/turns/{}", id(&second["user_turn"]))).await;
+        let beside = json!({ "text": "beside" });
+        let path = format!("/api/turns/{}/edit", id(&first["user_turn"]));
+        let (status, beside) = served.api.call("POST", &path, Some(beside)).await;
+        assert_eq!(status, StatusCode::CREATED, "{beside}");
+        served.api.events(&id(&beside["assistant_turn"]), &[]).await;
+        let told = client.event().await;
+        assert_eq!((&told["type"], &told["code"]), (&json!("error"), &json!("path_deleted")), "{told}");
+        assert_eq!((&told["turn_id"], &told["branch_id"]), (&first["assistant_turn"]["id"], &first["branch"]["id"]));
+        client.say(json!({ "type": "message", "content": "3" })).await;
+        let events = client.until("end").await;
+        assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*said(&events, "chunk")), (Some("3"), "d"));
+
+        // It is found out when the client says something, which is not sent to where it was not meant for.
+        let third = events.last().unwrap()["turn_id"].as_str().unwrap().to_owned();
+        served.delete(&format!("/api/turns/{third}")).await;
+        served.delete(&format!("/api/turns/{}", id(&first["user_turn"]))).await;
+        client.say(json!({ "type": "message", "content": "4" })).await;
+        let told = client.event().await;
+        assert_eq!((&told["code"], &told["branch_id"]), (&json!("path_deleted"), &beside["branch"]["id"]), "{told}");
+        client.say(json!({ "type": "message", "content": "4" })).await;
+        let events = client.until("end").await;
+        assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*said(&events, "chunk")), (Some("4"), "e"));
+
+        served.delete(&format!("/api/chats/{chat}")).await;
+        client.say(json!({ "type": "message", "content": "5" })).await;
+        assert_eq!(client.event().await["code"], "not_found");
+        served.api.house.check().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_is_not_left() {
+    const SAID: usize = 10_000;
+    let blocks = (0..200).flat_map(|_| [thinking(&"x".repeat(SAID)), text(&"y".repeat(SAID))]);
+    // Little waits in the system's own buffers; a connection has those of the listener.
+    let listener = TcpSocket::new_v4().unwrap();
+    listener.set_send_buffer_size(64 << 10).unwrap();
+    listener.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let served = Served::over(Api::new([answer(blocks)]).await, listener.listen(16).unwrap());
+    let chat = served.api.chat().await;
+    let wire = TcpSocket::new_v4().unwrap();
+    wire.set_recv_buffer_size(64 << 10).unwrap();
+    let wire = MaybeTlsStream::Plain(wire.connect(served.address).await.unwrap());
+    let request = format!("ws://{}/api/chats/{chat}/ws", served.address);
+    let (mut slow, _) = tokio_tungstenite::client_async(request, wire).await.unwrap();
+    slow.send(Message::text(json!({ "type": "message", "content": "talk" }).to_string())).await.unwrap();
+    // All of the reply waits for this client.
+    served.connect(&format!("/api/chats/{chat}/ws?after=0")).await.until("end").await;
+    let MaybeTlsStream::Plain(wire) = slow.get_mut() else { panic!("plain") };
+    let mut bytes = vec![0; 128 << 10];
+    tokio::time::pause();
+    let (free, held) = std::sync::mpsc::channel::<()>();
+    let holding = tokio::task::spawn_blocking(move || held.recv());
+    let mut got = 0;
+    for _ in 0..5 {
+        tokio::time::advance(limits::HEARTBEAT + Duration::from_millis(1)).await;
+        got += wire.read_exact(&mut bytes).await.unwrap();
+    }
+    drop(free);
+    assert!(holding.await.unwrap().is_err());
+    tokio::time::resume();
+    while got < 400 * SAID {
+        match wire.read(&mut bytes).await.unwrap() {
+            0 => panic!("the server left after {got} bytes"),
+            some => got += some,
+        }
+    }
 }
 
 #[tokio::test]

@@ -8,12 +8,13 @@ use futures::future::join_all;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::{TurnId, TurnStatus};
+use turnleaf::domain::{ExchangeKind, Lock, TurnId, TurnStatus, limits};
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
 
+use crate::bush::bush;
 use crate::house::{House, answer, message, text};
 use crate::http_api::Api;
 
@@ -140,6 +141,78 @@ async fn what_is_written_after_a_deletion_gets_a_branch_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_message_whose_reply_is_deleted_is_tried_again_and_the_chat_goes_on() {
+    for house in House::everywhere(|| scripted(words(6))).await {
+        let first = house.send("a").await;
+        house.ended(first.assistant_turn.id).await;
+        let second = go_on(&house, &first, "b").await;
+        let again = |key: Option<&str>| {
+            let key = key.map(str::to_owned);
+            house.service.retry_turn(house.owner, second.user_turn.id, Wanted::default(), Default::default(), key)
+        };
+        let refused = again(None).await;
+        assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "turn"), "{refused:?}");
+        let deleted = house.service.delete_turn(house.owner, second.assistant_turn.id).await.unwrap();
+        assert_eq!(deleted.leaf, Some(second.user_turn.id));
+        // Nothing follows the message; it is answered, once however often it is asked.
+        let next = StartTurn { chat_id: Some(first.chat.id), ..message("c") };
+        let refused = house.service.start_turn(house.owner, next.clone()).await;
+        assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "prev_turn_id"));
+        let all = join_all((0..4).map(|_| again(Some("again")))).await;
+        let answered = all.into_iter().map(Result::unwrap).find(|one| one.is_new).unwrap();
+        house.ended(answered.assistant_turn.id).await;
+        assert_eq!((answered.user_turn.id, answered.exchange.kind), (second.user_turn.id, ExchangeKind::Regenerate));
+        assert_eq!(answered.assistant_turn.prev_turn_id, Some(second.user_turn.id));
+        assert_ne!(answered.branch.id, second.branch.id, "the deleted reply can come back to its own branch");
+        assert_eq!(again(Some("again")).await.unwrap().assistant_turn.id, answered.assistant_turn.id);
+        assert!(again(None).await.is_err(), "it has a reply now");
+        let third = go_on(&house, &answered, "c").await;
+        assert_eq!(third.branch.id, answered.branch.id);
+        house.check().await;
+        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+        let versions = house.service.turn_with_siblings(house.owner, second.assistant_turn.id).await.unwrap().siblings;
+        assert_eq!(versions, [second.assistant_turn.id, answered.assistant_turn.id]);
+        house.check().await;
+
+        // Deleted for ever, it leaves the place at the end of its branch.
+        let fourth = go_on(&house, &third, "d").await;
+        let deleted = house.service.delete_turn(house.owner, fourth.assistant_turn.id).await.unwrap();
+        house.service.purge(house.owner, deleted.deletion_id).await.unwrap();
+        let (owner, id) = (house.owner, fourth.user_turn.id);
+        let fifth = house.service.retry_turn(owner, id, Wanted::default(), Default::default(), None).await.unwrap();
+        assert_eq!(fifth.branch.id, fourth.branch.id);
+        house.ended(fifth.assistant_turn.id).await;
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_comes_back_may_be_more_than_may_be_added() {
+    for house in House::everywhere(|| scripted(words(2))).await {
+        let full = usize::try_from(limits::SIBLINGS).unwrap();
+        let lock = Lock::new("scripted", "model-a");
+        let planted = bush(&house.db, lock, full + 1, |n| n.checked_sub(1).map(|_| 0)).await;
+        let (chat, reply) = (planted.chat, planted.turns[1].id);
+        let retry = || house.service.retry_turn(house.owner, reply, Wanted::default(), Default::default(), None);
+        let is_full = |result: &Result<Started, ServiceError>| {
+            matches!(result, Err(ServiceError::Conflict { code: "too_many_siblings", .. }))
+        };
+        assert!(is_full(&retry().await));
+        let deleted = house.service.delete_turn(house.owner, planted.turns[2].id).await.unwrap();
+        let added = retry().await.unwrap();
+        house.ended(added.assistant_turn.id).await;
+        house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
+        let path = house.service.path(house.owner, chat, Some(planted.turns[2].id), 50).await.unwrap();
+        assert_eq!(path.siblings[&planted.turns[2].id].len(), full + 1);
+        assert_eq!(path.turns.last().unwrap().id, planted.turns[2].id);
+        assert!(is_full(&retry().await));
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_branch_takes_what_only_it_holds_and_pruning_takes_the_others() {
     let house = House::new(scripted(words(5))).await;
     let first = house.send("a").await;
@@ -223,7 +296,8 @@ async fn a_deleted_turn_is_nowhere_until_it_is_restored() {
     // A link to it leads to what is left near it, and says so; one to a turn that never was leads nowhere.
     let page = api.html(&format!("/c/{chat}?at={reply}")).await;
     assert!(page.contains("The message at this address was deleted."), "{page}");
-    assert!(page.contains(&of(&first, "assistant_turn")) && !page.contains(&reply));
+    let is_drawn = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
+    assert!(is_drawn(&of(&first, "assistant_turn")) && !is_drawn(&reply), "{page}");
     let nowhere = api.html(&format!("/c/{chat}?at={chat}")).await;
     assert!(!nowhere.contains("was deleted") && nowhere.contains("Not found"), "{nowhere}");
 
@@ -331,10 +405,16 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     sent(&api, &chat, "first <words>").await;
     let second = sent(&api, &chat, "b").await;
     let question = second["user_turn"]["id"].as_str().unwrap();
+    // A form that could not say how much goes has it asked, and nothing is gone by asking.
+    let (status, page) = api.form("/forms/delete-turn", &[("turn_id", question), ("ask", "1")]).await;
+    assert_eq!((status, page.contains("Delete 2 messages?")), (StatusCode::OK, true), "{page}");
+    assert!(page.contains("“b” goes with 1 message below it") && page.contains(question), "{page}");
+    assert!(api.page("/trash").await.contains("Nothing is here."));
     let (status, to) = api.form("/forms/delete-turn", &[("turn_id", question)]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
-    assert!(to.starts_with(&format!("/c/{chat}?at=")) && to.ends_with("&turns=2"), "{to}");
-    let deletion = to.split("deleted=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    assert!(to.starts_with(&format!("/c/{chat}?at=")), "{to}");
+    let deletion = deletion_in(&to);
+    let after = to.clone();
     let page = api.html(&to).await;
     assert!(page.contains("Deleted 2 messages.") && page.contains("action=\"/forms/restore\""), "{page}");
     assert!(page.contains(&format!("name=\"deletion_id\" value=\"{deletion}\"")));
@@ -347,6 +427,8 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     let (status, to) = api.form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!((status, to.starts_with(&format!("/c/{chat}?at="))), (StatusCode::SEE_OTHER, true));
     assert!(api.page("/trash").await.contains("Nothing is here."));
+    // Back, or a reload: what came back is not offered again.
+    assert!(!api.html(&after).await.contains("action=\"/forms/restore\""));
 
     let first = api.call("GET", &format!("/api/chats/{chat}"), None).await.1;
     let branch = first["branches"][0]["id"].as_str().unwrap();
@@ -357,8 +439,13 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     let reply = retried["assistant_turn"]["id"].as_str().unwrap();
     api.events(reply, &[]).await;
     let (status, to) = api.form("/forms/prune", &[("chat_id", &chat), ("keep", reply)]).await;
-    assert_eq!((status, to.ends_with("&turns=1")), (StatusCode::SEE_OTHER, true), "{to}");
-    let deletion = to.split("deleted=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let deletion = deletion_in(&to);
+    assert!(api.html(&to).await.contains("Deleted 1 message."));
+    // Of another chat it is nothing.
+    let other = api.chat().await;
+    sent(&api, &other, "c").await;
+    assert!(!api.html(&format!("/c/{other}?deleted={deletion}")).await.contains("Deleted 1 message."));
 
     // Asked first, and nothing is gone by asking.
     let (status, page) = api.form("/forms/purge", &[("deletion_id", &deletion)]).await;
@@ -391,4 +478,8 @@ async fn the_trash_page_says_why_something_cannot_come_back_yet() {
     assert!(page.contains("Not restored. It hangs on something that was deleted later (“a”); bring that back first."));
     api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
     assert!(api.page("/trash").await.contains("Its chat was deleted later: restore that first."));
+}
+
+fn deletion_in(address: &str) -> String {
+    address.split("deleted=").nth(1).unwrap().split(['&', '#']).next().unwrap().to_owned()
 }

@@ -4,11 +4,13 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::TurnId;
+use turnleaf::domain::{TurnId, limits};
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::{StartTurn, Started};
 
-use crate::house::{answer, message, text};
+use crate::house::{House, answer, message, text};
 use crate::http_api::Api;
 
 const NOBODY: &str = "01890000-0000-7000-8000-000000000001";
@@ -144,7 +146,7 @@ async fn the_list_of_branches_is_a_page_of_links_and_forms() {
         form(&api, "/forms/branch", &format!("branch_id={id}&label=a+%3Cb%3E&next=//evil.test")).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
     let (status, to, _) = form(&api, "/forms/branch", &format!("branch_id={id}&pinned=true")).await;
-    assert_eq!((status, to), (StatusCode::SEE_OTHER, format!("/c/{chat}/branches?saved=1#{id}")));
+    assert_eq!((status, to), (StatusCode::SEE_OTHER, format!("/c/{chat}/branches?saved=1&at={id}#{id}")));
     let (_, html) = page(&api, &format!("/c/{chat}/branches?saved=1")).await;
     assert!(html.contains("Saved.") && html.contains("a &lt;b&gt;"), "{html}");
     let (status, _, html) = form(&api, "/forms/branch", &format!("branch_id={id}&name=+")).await;
@@ -155,6 +157,44 @@ async fn the_list_of_branches_is_a_page_of_links_and_forms() {
     for path in ["branches", "drawing"] {
         let (status, _) = page(&api, &format!("/c/{NOBODY}/{path}")).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_of_branches_is_read_in_parts() {
+    let Forked { api, chat, one, other, .. } = forked().await;
+    let path = format!("/c/{chat}/branches");
+    let mut made = Vec::new();
+    for _ in 2..=limits::BRANCHES_PAGE {
+        let (status, branch) = api.call("POST", &format!("/api/chats/{chat}/branches"), Some(json!({}))).await;
+        assert_eq!(status, StatusCode::CREATED, "{branch}");
+        made.push(branch["id"].as_str().unwrap().to_owned());
+    }
+    let last = made.last().unwrap();
+    let cards = |html: &str| html.matches("class=\"panel branch\"").count();
+    let link = |at: &str| format!("href=\"{path}?at={at}\"");
+
+    let (_, first) = page(&api, &path).await;
+    assert_eq!(cards(&first), limits::BRANCHES_PAGE);
+    assert!(first.contains("1–30 of 31") && first.contains(&link(last)), "{first}");
+    let (_, second) = page(&api, &format!("{path}?at={last}")).await;
+    assert_eq!(cards(&second), 1);
+    assert!(second.contains("31–31 of 31") && second.contains(&link(&one.branch.id.to_string())), "{second}");
+    // Alone on its part, but not in the chat.
+    assert!(second.contains("Delete this branch") && !second.contains("No branches yet"), "{second}");
+
+    // A deed leads back to the part where its branch is then, and so does a refusal.
+    let (_, to, _) = form(&api, "/forms/branch", &format!("branch_id={last}&name=late")).await;
+    assert_eq!(to, format!("{path}?saved=1&at={last}#{last}"));
+    let (_, _, refused) = form(&api, "/forms/branch", &format!("branch_id={last}&name=+")).await;
+    assert_eq!(cards(&refused), 1, "{refused}");
+    form(&api, "/forms/branch", &format!("branch_id={last}&pinned=true")).await;
+    let (_, pinned) = page(&api, &format!("{path}?at={last}")).await;
+    assert!(pinned.contains("1–30 of 31"), "{pinned}");
+    // One that is nowhere is the first part.
+    for at in [NOBODY.to_owned(), other.branch.id.to_string()] {
+        let (status, html) = page(&api, &format!("{path}?at={at}")).await;
+        assert!(status == StatusCode::OK && html.contains("1–30 of 31"), "{html}");
     }
 }
 
@@ -230,5 +270,20 @@ async fn the_map_asks_for_rows_and_for_one_turn() {
         let body = json!({"chat_id": chat, "at": null, "on": on});
         let (_, refused) = api.call("POST", "/api/page/load_tree_card", Some(body)).await;
         assert_eq!(refused["code"], "not_found", "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn words_for_the_tree_have_a_bound() {
+    for house in House::everywhere(|| Scripted::new("scripted", [answer([text("a")])])).await {
+        let started = house.send(&"x".repeat(300)).await;
+        house.ended(started.assistant_turn.id).await;
+        let outline = async |words: &str| house.service.outline(house.owner, started.chat.id, None, words).await;
+        assert_eq!(outline(&"x".repeat(256)).await.unwrap().hits.unwrap().len(), 1);
+        for long in [257, 60_000] {
+            let refused = outline(&"x".repeat(long)).await.err();
+            assert!(matches!(&refused, Some(ServiceError::Invalid(why)) if why.field == "words"), "{refused:?}");
+        }
+        house.close().await;
     }
 }

@@ -294,6 +294,35 @@ async fn page(api: &Api, path: &str) -> (StatusCode, String) {
 }
 
 #[tokio::test]
+async fn a_message_without_a_reply_has_a_form_that_asks_for_one() {
+    let api = Api::over(House::new(replies(&["one", "two", "three"])).await);
+    let first = begin(&api.house, "a").await;
+    let (chat, question) = (first.chat.id, first.user_turn.id);
+    let mut reply = first.assistant_turn.id;
+    let form = |html: &str| {
+        let of =
+            format!("name=\"turn_id\" value=\"{question}\"><input type=\"hidden\" name=\"client_request_id\" value=\"");
+        html.split(&of).nth(1).map(|rest| rest.split('"').next().unwrap().to_owned())
+    };
+    let (_, html) = page(&api, &format!("/c/{chat}")).await;
+    assert_eq!(form(&html), None, "it has a reply");
+    for _ in 0..2 {
+        api.house.service.delete_turn(api.house.owner, reply).await.unwrap();
+        let (_, html) = page(&api, &format!("/c/{chat}")).await;
+        let name = form(&html).filter(|name| !name.is_empty()).unwrap_or_else(|| panic!("{html}"));
+        let retried = format!("turn_id={question}&client_request_id={name}");
+        let (status, to) = post_form(&api, "/forms/retry", &retried).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        assert_eq!(post_form(&api, "/forms/retry", &retried).await.1, to, "one reply for one press");
+        let new: TurnId = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap();
+        assert_ne!(new, reply);
+        reply = new;
+        assert_eq!(api.house.ended(reply).await.prev_turn_id, Some(question));
+    }
+    api.house.check().await;
+}
+
+#[tokio::test]
 async fn every_verb_has_a_page_or_a_form_without_script() {
     let api = Api::over(House::new(replies(&["one", "two", "three", "four"])).await);
     let first = begin(&api.house, "a <b>").await;

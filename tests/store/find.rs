@@ -39,6 +39,28 @@ fn ids(found: &Found) -> Vec<TurnId> {
 }
 
 #[tokio::test]
+async fn capitals_are_found_by_small_letters_and_the_other_way_round() {
+    let texts = ["Η ΟΔΟΣ ΜΟΥ", "η οδός, ο σοφος", "at 300 \u{212a} or so", "in İstanbul", "KIWI and ikon"];
+    for fresh in databases::fresh().await {
+        let (db, (owner, path)) = (&fresh.db, path_of(&fresh.db, &texts).await);
+        let leaf = *path.last().unwrap();
+        for (query, at) in [
+            ("οδος μου", 0),
+            ("ΣΟΦΟΣ", 1),
+            ("300 k or", 2),
+            ("300 K", 2),
+            ("İstanbul", 3),
+            ("in i", 3),
+            ("kiwi", 4),
+            ("IKON", 4),
+        ] {
+            assert_eq!(ids(&find(db, owner, leaf, query, 200).await), [path[at]], "{query} on {}", fresh.url);
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
 async fn every_query_means_itself() {
     let signs = ["100%", "a_b", "foo\"bar", "AND", "*", "NEAR(", "a-b", "C++", "zz:hello", "(((", "' OR 1=1--", "!x"];
     let texts: Vec<String> = signs.iter().map(|sign| format!("before {sign} after")).collect();

@@ -41,18 +41,28 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
                     turn.prev_turn_id,
                     turn.ord
                 ))));
-                let spans = turns::spans(db, bush.owner, leaf.id, first, last).await.unwrap();
+                let mut seen = db.snapshot().await.unwrap();
+                let spans = turns::spans(&mut seen, bush.owner, leaf.id, first, last).await.unwrap();
                 for turn in &walked {
                     let spot = turns::spot(db, bush.owner, turn.id).await.unwrap().unwrap();
                     assert_eq!(spans.iter().any(|span| span.holds(&spot)), (first..=last).contains(&turn.depth));
                 }
                 let blocks: Vec<(TurnId, Block)> =
                     part.iter().flat_map(|turn| turn.blocks.iter().map(|block| (turn.id, block.clone()))).collect();
-                let counted = turn_blocks::count_on_path(db, bush.owner, &spans).await.unwrap();
+                let counted = turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap();
                 assert_eq!(counted as usize, blocks.len());
-                let slice = turn_blocks::slice_on_path(db, bush.owner, &spans, 1, 3).await.unwrap();
+                let bytes = turn_blocks::bytes_on_path(&mut seen, bush.owner, &spans).await.unwrap();
+                let held = |turn: &Turn| {
+                    turn.blocks
+                        .iter()
+                        .map(|block| serde_json::to_string(&block.content).unwrap().len() as u64)
+                        .sum::<u64>()
+                };
+                assert!(part.iter().all(|turn| bytes.get(&turn.depth).copied().unwrap_or(0) == held(turn)));
+                let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, 1, 3).await.unwrap();
                 assert!(slice.iter().eq(blocks.iter().skip(1).take(3)));
-                assert!(turns::spans(db, stranger, leaf.id, first, last).await.unwrap().is_empty());
+                assert!(turns::spans(&mut seen, stranger, leaf.id, first, last).await.unwrap().is_empty());
+                seen.commit().await.unwrap();
                 assert!(turns::between(db, stranger, &end, first, last).await.unwrap().is_empty());
             }
             assert!(turns::between(db, bush.owner, &end, 1, 0).await.unwrap().is_empty());
@@ -108,15 +118,45 @@ async fn hundreds_of_forks_on_one_path_are_read_whole() {
         let leaf = bush.turns.last().unwrap();
         let walked = bush.walked(leaf);
         let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
-        let spans = turns::spans(db, bush.owner, leaf.id, 0, end.depth).await.unwrap();
+        let mut seen = db.snapshot().await.unwrap();
+        let spans = turns::spans(&mut seen, bush.owner, leaf.id, 0, end.depth).await.unwrap();
         assert!(spans.len() > 128, "{}", spans.len());
         assert_eq!(turns::path(db, bush.owner, leaf.id, 1_000).await.unwrap(), (walked.clone(), false));
         let blocks: Vec<Block> = walked.iter().flat_map(|turn| turn.blocks.clone()).collect();
-        assert_eq!(turn_blocks::count_on_path(db, bush.owner, &spans).await.unwrap() as usize, blocks.len());
+        assert_eq!(turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap() as usize, blocks.len());
         for (skip, limit) in [(0, 10), (90, 20), (150, 500), (blocks.len(), 5)] {
-            let slice = turn_blocks::slice_on_path(db, bush.owner, &spans, skip as i64, limit).await.unwrap();
+            let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, skip as i64, limit).await.unwrap();
             assert!(slice.iter().map(|(_, block)| block).eq(blocks.iter().skip(skip).take(limit as usize)));
         }
+        seen.commit().await.unwrap();
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_path_is_read_as_it_is_at_one_moment() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let bush = bush(db, 9, |n| n.checked_sub(1)).await;
+        let end = turns::spot(db, bush.owner, bush.turns[8].id).await.unwrap().unwrap();
+        let deleting = async {
+            for _ in 0..60 {
+                run(db, "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord > 3").await;
+                run(db, "UPDATE turns SET deleted_at = NULL, deletion_id = NULL").await;
+            }
+        };
+        let (stop, mut stopped) = tokio::sync::oneshot::channel::<()>();
+        let reading = async {
+            while stopped.try_recv().is_err() {
+                let read = turns::between(db, bush.owner, &end, 0, 8).await.unwrap();
+                assert!(read.is_empty() || read == bush.turns, "all of it with its blocks, or nothing");
+            }
+        };
+        let deleting = async {
+            deleting.await;
+            stop.send(()).unwrap();
+        };
+        tokio::join!(deleting, reading);
         fresh.close().await;
     }
 }

@@ -566,7 +566,10 @@ async fn the_tree_grows(db: &Db, story: &Story) {
     assert_eq!(turns::leaf_below(db, owner, story.question.id).await.unwrap(), Some(r3.id), "the newest");
     assert_eq!(turns::leaf_below(db, owner, q2.id).await.unwrap(), Some(r2.id));
     assert_eq!(turns::leaf_below(db, owner, r4.id).await.unwrap(), Some(r4.id));
-    assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), Some(r4.id));
+    let main = chats::find(db, owner, story.chat.id).await.unwrap().unwrap().default_branch_id.unwrap();
+    let head = branches::find(db, owner, main).await.unwrap().unwrap().head_turn_id;
+    assert!(head.is_some());
+    assert_eq!(turns::leaf_of_chat(db, owner, story.chat.id).await.unwrap(), head, "nothing was viewed");
     let mut tx = db.begin().await.unwrap();
     assert!(chats::set_last_viewed(&mut tx, owner, story.chat.id, q2.id).await.unwrap());
     assert!(!chats::set_last_viewed(&mut tx, owner, story.chat.id, id()).await.unwrap());
@@ -597,7 +600,8 @@ async fn versions_are_listed(db: &Db, story: &Story, [first, second, newest]: [&
     assert!(turns::versions(db, id(), &ids).await.unwrap().is_empty());
     assert!(turns::versions(db, owner, &[]).await.unwrap().is_empty());
     let newest_of = turns::newest_versions(db, owner, &ids).await.unwrap();
-    assert_eq!(newest_of, [(first.id, second.ord), (second.id, second.ord)].into());
+    // Of a message it is the reply to it.
+    assert_eq!(newest_of, [(first.id, first.ord + 1), (second.id, second.ord + 1)].into());
     assert!(turns::newest_versions(db, id(), &ids).await.unwrap().is_empty());
     assert!(turns::newest_versions(db, owner, &[]).await.unwrap().is_empty());
     let chat = story.chat.id;
@@ -652,6 +656,7 @@ async fn a_path_is_copied(db: &Db, story: &Story) {
                     1 + i64::from(block.turn_id == story.reply.id),
                     u32::try_from(block.seq).unwrap(),
                 ),
+                attaches_to: block.attaches_to.map(|old| (old, blocks[&old])),
             })
             .collect(),
     };

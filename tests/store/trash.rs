@@ -485,6 +485,37 @@ async fn the_place_that_was_last_read_moves_to_the_nearest_turn_above_and_back()
 }
 
 #[tokio::test]
+async fn a_reader_who_comes_while_a_turn_is_deleted_is_not_remembered_there() {
+    for fresh in fresh().await {
+        // SQLite has one writer: the deletion is over before the reader comes.
+        let Db::Postgres { readers, .. } = &fresh.db else { continue };
+        let tree = Tree::plant(&fresh.db).await;
+        let first = tree.append(None).await;
+        let second = tree.append(Some(first.uuid())).await;
+        let mut deleting = tree.db.begin().await.unwrap();
+        let new =
+            NewDeletion { id: id(), owner_id: tree.owner, chat_id: tree.chat, root: Root::Turn(second), at: now() };
+        assert!(matches!(deletions::mark(&mut deleting, &new).await.unwrap(), Marked::Done { .. }));
+        let (db, owner, chat) = (fresh.db.clone(), tree.owner, tree.chat);
+        let reading = tokio::spawn(async move {
+            let mut tx = db.begin().await.unwrap();
+            let is_there = chats::set_last_viewed(&mut tx, owner, chat, second).await.unwrap();
+            tx.commit().await.unwrap();
+            is_there
+        });
+        let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+            AND wait_event_type = 'Lock'";
+        while sqlx::query_scalar::<_, i64>(waits).fetch_one(readers).await.unwrap() == 0 {
+            tokio::task::yield_now().await;
+        }
+        deleting.commit().await.unwrap();
+        assert!(!reading.await.unwrap());
+        assert_ne!(tree.look().await.last_viewed, Some(second));
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_reply_that_is_not_over_is_not_deleted() {
     for fresh in fresh().await {
         let tree = Tree::plant(&fresh.db).await;

@@ -62,6 +62,32 @@ test("a version is deleted and brought back with keys alone", async ({ page, mod
   await expect(textOf(latestReply(page))).toHaveText("Second.");
 });
 
+test("a message whose reply was deleted is tried again by mouse and by key, and the chat goes on", async ({ page, model }) => {
+  await talk(page, model);
+  const second = page.locator("article[data-role=user]").last();
+  for (const press of [
+    () => second.getByRole("button", { name: "Try again" }).click(),
+    async () => {
+      await second.getByRole("heading").focus();
+      await page.keyboard.press("r");
+    },
+  ]) {
+    await menuOf(latestReply(page)).click();
+    await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
+    await expect(replies(page)).toHaveCount(1);
+    await press();
+    (await model.next()).answer("Once more.");
+    await expect(replies(page)).toHaveCount(2);
+    await expectStatus(latestReply(page), "complete");
+    await expect(textOf(latestReply(page))).toHaveText("Once more.");
+    await expect(second.getByRole("button", { name: "Try again" })).toHaveCount(0);
+  }
+  await send(page, "Three");
+  (await model.next()).answer("Third.");
+  await expect(replies(page)).toHaveCount(3);
+  await expectStatus(latestReply(page), "complete");
+});
+
 test("a reply that is written is stopped, and what comes after a deletion stands beside it", async ({ page, model }) => {
   await begin(page, "One");
   (await model.next()).answer("First.");

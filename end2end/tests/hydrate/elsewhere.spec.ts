@@ -3,6 +3,7 @@ import {
   begin, expectStatus, hydrated, latestReply, messageBox, open, replies, send, stopButton, textOf,
 } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { heightOf, seen, turn } from "../../support/reader.ts";
 
 test("a reply started in one tab is written in the other, which can stop it", async ({ page, context, model }) => {
   await begin(page, "One");
@@ -97,4 +98,55 @@ test("a chat that is deleted in one tab says so in the other, and that it is bac
   await expect(textOf(latestReply(other))).toHaveText("First.");
   expect((await page.request.post(`/api/chats/${id}/restore`)).ok()).toBe(true);
   await expect(other.getByText("This chat was deleted.")).toHaveCount(0);
+});
+
+test("what another tab did is shown late rather than never", async ({ page, context, model, watch }) => {
+  watch.expect(/ERR_FAILED.*load_chat/);
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  const other = await context.newPage();
+  await open(other, page.url());
+  const failed = other.waitForEvent("requestfailed");
+  await other.route("**/api/page/load_chat", (route) => route.abort());
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("Second.");
+  await expect(textOf(latestReply(page))).toHaveText("Second.");
+  await failed;
+  await other.unroute("**/api/page/load_chat");
+  await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
+});
+
+test("a page on which a branch is about to begin still hears of the chat", async ({ page, context, model }) => {
+  await begin(page, "One");
+  (await model.next()).answer("First.");
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "Two");
+  (await model.next()).answer("Second.");
+  await expect(replies(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "complete");
+  await replies(page).first().hover();
+  await replies(page).first().getByRole("button", { name: "Branch", exact: true }).click();
+  await expect(replies(page)).toHaveCount(1);
+  const id = new URL(page.url()).pathname.split("/").at(-1);
+  const other = await context.newPage();
+  await open(other, `/c/${id}`);
+  await messageBox(other).fill("from the other tab");
+  await expect(messageBox(page)).toHaveValue("from the other tab");
+  expect((await page.request.patch(`/api/chats/${id}`, { data: { title: "Weather" } })).status()).toBe(200);
+  await expect(page.getByRole("heading", { name: "Weather" })).toBeVisible();
+  // Nothing lengthens its path.
+  await expect(replies(page)).toHaveCount(1);
+});
+
+test("an end that is deleted elsewhere does not move a reader far up", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(300);
+  await open(page, `/c/${long.chat}?at=${long.turns[60]}`);
+  await expect(turn(page, long.turns[60]!)).toBeInViewport();
+  const before = await seen(page);
+  expect((await page.request.delete(`/api/turns/${long.turns[298]}`)).ok()).toBe(true);
+  await expect(page.getByRole("link", { name: "Skip to the latest reply" })).toHaveAttribute("href", new RegExp(long.turns[297]!));
+  expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
+  await page.getByRole("button", { name: "Go to latest" }).click();
+  await expect(turn(page, long.turns[297]!)).toBeInViewport();
 });

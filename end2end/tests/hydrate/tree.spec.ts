@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { hydrated, open, replies, textOf } from "../../support/chat.ts";
+import { hydrated, messageBox, open, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { grow, plant } from "../../support/tree.ts";
 
@@ -32,8 +32,11 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await expect(tree(page)).toBeVisible();
   await expect(row(page, /you are here/)).toHaveCount(1);
   await expect(row(page, /^You: Twig 1/)).toHaveAttribute("aria-current", "true");
+  // Where the branch comes from; there and back without a new page.
+  await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main ▸ Twig 1 · /);
   await page.goBack();
   await expect(latest(page)).toHaveText("Answer 3");
+  await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main · /);
 
   // What is made elsewhere appears in it.
   const answering = model.next().then((reply) => reply.answer("New"));
@@ -176,6 +179,139 @@ test("from the card with keys alone: everything but one branch is deleted and co
   await expect(button(page)).toHaveAccessibleName("Tree, 3 ends");
 });
 
+/** Keeps the answers to these requests back until it is told to let them go. */
+async function hold(page: Page, endpoint: string): Promise<{ asked: Promise<void>; release: () => void }> {
+  let release = () => {};
+  let seen = () => {};
+  const released = new Promise<void>((done) => (release = done));
+  const asked = new Promise<void>((done) => (seen = done));
+  await page.route(`**/${endpoint}`, async (route) => {
+    const response = await route.fetch();
+    seen();
+    await released;
+    await route.fulfill({ response });
+  });
+  return { asked, release };
+}
+
+test("the panel leaves the focus where somebody types", async ({ page, turnleaf, model }) => {
+  const first = await plant(turnleaf, model, 2, 1);
+  const second = await plant(turnleaf, model, 3, 1);
+  await open(page, `/c/${first.chat}?at=${first.trunk[1]}`);
+
+  // Back to typing before the rows are there.
+  const slow = await hold(page, "load_tree");
+  await button(page).click();
+  await slow.asked;
+  await messageBox(page).click();
+  slow.release();
+  await expect(row(page, /you are here/)).toBeVisible();
+  await page.keyboard.type("half a ");
+  await expect(messageBox(page)).toBeFocused();
+  await page.unrouteAll();
+
+  // Another chat, with the panel open.
+  const slower = await hold(page, "load_tree");
+  await page.locator(`#sidebar a[href="/c/${second.chat}"]`).click();
+  await expect(latest(page)).toHaveText(/Answer/);
+  await slower.asked;
+  await messageBox(page).click();
+  slower.release();
+  await expect(row(page, /you are here/)).toBeVisible();
+  await page.keyboard.type("message");
+  await expect(messageBox(page)).toHaveValue("message");
+  await expect(messageBox(page)).toBeFocused();
+});
+
+test("what is typed in the card stays when the tree changes and when the other field is saved", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 4, 2);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  await button(page).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  const field = (name: string) => card(page).getByRole("textbox", { name });
+  await field("Label").fill("half a lab");
+  await field("Name").fill("half a na");
+
+  const answering = model.next().then((reply) => reply.answer("New"));
+  await grow(turnleaf, planted.chat, "Another way", planted.trunk[1]);
+  await answering;
+  await expect(row(page, /^You: Another way/)).toBeVisible();
+  await page.keyboard.type("me");
+  await expect(field("Name")).toHaveValue("half a name");
+  await expect(field("Name")).toBeFocused();
+
+  await page.keyboard.press("Enter");
+  await expect(card(page)).toContainText("Branch half a name");
+  await expect(field("Label")).toHaveValue("half a lab");
+  // What nobody typed into follows the branch.
+  const { branch_id: branch } = await turnleaf.get(`/api/turns/${planted.twigs[1]}`);
+  await page.request.patch(`/api/branches/${branch}`, { data: { name: "renamed elsewhere" } });
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await expect(field("Name")).toHaveValue("renamed elsewhere");
+  await expect(field("Label")).toHaveValue("half a lab");
+});
+
+test("a name that is saved late is no accident when the panel or the chat is gone", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 3, 1);
+  const other = await plant(turnleaf, model, 1, 0);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
+  const rename = async (name: string) => {
+    await row(page, /^Reply: Answer 2/).getByRole("button", { name: "What can be done with this turn" }).click();
+    await card(page).getByRole("textbox", { name: "Name" }).fill(name);
+    const slow = await hold(page, "change_branch");
+    await page.keyboard.press("Enter");
+    await slow.asked;
+    return slow;
+  };
+  const answered = () => page.waitForResponse(/change_branch/).then((response) => response.finished());
+
+  await button(page).click();
+  const closed = await rename("first");
+  await page.keyboard.press("Escape");
+  await expect(tree(page)).toHaveCount(0);
+  let done = answered();
+  closed.release();
+  await done;
+  await expect(page.locator("[data-branch-id]")).toContainText("first");
+  await page.unrouteAll();
+
+  await button(page).click();
+  const left = await rename("second");
+  await page.locator(`#sidebar a[href="/c/${other.chat}"]`).click();
+  await expect(latest(page)).toHaveText("Answer 0");
+  done = answered();
+  left.release();
+  await done;
+  await expect(page.getByText("Saved.").last()).toBeVisible();
+  // Everything is still alive.
+  await expect(row(page, /you are here/)).toBeVisible();
+  await row(page, /^You: Question 0/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await expect(card(page)).toContainText("Question 0");
+});
+
+test("a reply that ends elsewhere is no longer marked, and what hangs on an end appears", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 3, 1);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
+  await button(page).click();
+  const retry = await page.request.post(`/api/turns/${planted.trunk[2]}/retry`, { data: {} });
+  expect(retry.ok(), await retry.text()).toBe(true);
+  const reply = await model.next();
+  reply.say("Half");
+  const runs = page.getByRole("img", { name: "Another version is being written" });
+  await expect(runs).toBeVisible();
+  await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(1);
+  reply.end();
+  await expect(runs).toHaveCount(0);
+  await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(0);
+
+  // As many ends as before.
+  const answering = model.next().then((reply) => reply.answer("Later"));
+  const later = await grow(turnleaf, planted.chat, "On another end", planted.twigs[0]);
+  await answering;
+  await expect(row(page, /^Reply: Later/)).toBeVisible();
+  expect(later).not.toBe("");
+});
+
 test("on the page of the tree: a branch is deleted and comes back", async ({ page, turnleaf, model }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const planted = await plant(turnleaf, model, 4, 2);
@@ -200,7 +336,7 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
   expect(await rows.count()).toBe(ROWS);
   const asked: string[] = [];
   page.on("request", (request) => request.url().endsWith("/load_tree") && asked.push(request.url()));
-  for (const key of ["ArrowUp", "ArrowUp", "Home", "ArrowDown", "ArrowDown", "End", "ArrowUp", "t", "ArrowLeft"]) {
+  for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "t", "t", "ArrowLeft"]) {
     await page.evaluate(() => {
       const before = document.activeElement;
       const moved = new Promise<void>((done) => {
@@ -213,17 +349,69 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
     await page.evaluate(() => (window as unknown as { moved: Promise<void> }).moved);
   }
   expect(asked).toEqual([]);
-  // At the end of the part, the next one comes.
+  // To both ends of the tree, drawn or not.
+  await page.keyboard.press("Home");
+  await expect(row(page, /^You: Question 0/)).toBeFocused();
+  await expect(page.getByRole("button", { name: /^Earlier rows/ })).toHaveCount(0);
   await page.keyboard.press("End");
-  await page.keyboard.press("ArrowDown");
-  await expect.poll(() => asked.length).toBe(1);
+  await expect(rows.last()).toBeFocused();
   await expect(page.getByRole("button", { name: /^Earlier rows/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Later rows/ })).toHaveCount(0);
+  await page.keyboard.press("q");
+  await expect(page.locator("#say")).toContainText("No row on screen begins with this");
+  // At the beginning of the part, the one before comes.
+  await rows.first().focus();
+  const before = asked.length;
+  await page.keyboard.press("ArrowUp");
+  await expect.poll(() => asked.length).toBe(before + 1);
+  await expect(page.getByRole("button", { name: /^Later rows/ })).toBeVisible();
   expect(await rows.count()).toBeLessThanOrEqual(ROWS);
   await expect(tree(page).locator("[role=treeitem]:focus")).toHaveCount(1);
   await page.keyboard.press("End");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\?at=/);
 });
+
+test("on the page of the tree: what happens elsewhere appears, and a reply that ends is not marked", async ({ page, turnleaf, model }) => {
+  const planted = await plant(turnleaf, model, 2, 1);
+  await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[1]}`);
+  const looked = page.waitForResponse(/glance_at_chat/);
+  await looked;
+  const retry = await page.request.post(`/api/turns/${planted.twigs[0]}/retry`, { data: {} });
+  expect(retry.ok(), await retry.text()).toBe(true);
+  const reply = await model.next();
+  await expect(row(page, /being written/)).toHaveCount(1);
+  reply.answer("Written elsewhere");
+  await expect(row(page, /^Reply: Written elsewhere/)).toBeVisible();
+  await expect(row(page, /being written/)).toHaveCount(0);
+});
+
+for (const [width, where] of [[390, "tree"], [820, "tree"], [820, "panel"], [1440, "panel"]] as const) {
+  test(`the card hides no row that has the focus: ${where}, ${width}`, async ({ page, turnleaf, model }) => {
+    await page.setViewportSize({ width, height: 800 });
+    const planted = await plant(turnleaf, model, 10, 9);
+    if (where === "tree") {
+      await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[9]}`);
+      await row(page, /you are here/).focus();
+    } else {
+      await open(page, `/c/${planted.chat}?at=${planted.trunk[9]}`);
+      await page.keyboard.press("Control+.");
+    }
+    await expect(row(page, /you are here/)).toBeFocused();
+    await expect(card(page)).toBeVisible();
+    const isHidden = () =>
+      page.evaluate(() => {
+        const { left, top, bottom, width } = document.activeElement!.getBoundingClientRect();
+        const seen = (y: number) => document.activeElement!.contains(document.elementFromPoint(left + width / 2, y));
+        return !seen(top + 3) || !seen(bottom - 3);
+      });
+    expect(await isHidden(), "where the reader is").toBe(false);
+    for (const key of ["Home", "ArrowDown", "End", ...Array<string>(12).fill("ArrowUp"), ...Array<string>(12).fill("ArrowDown")]) {
+      await page.keyboard.press(key);
+      expect.soft(await isHidden(), `after ${key}`).toBe(false);
+    }
+  });
+}
 
 test("on a phone the tree is a page, and a turn opens from it", async ({ page, turnleaf, model }) => {
   const planted = await plant(turnleaf, model, 4, 2);

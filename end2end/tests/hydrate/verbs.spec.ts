@@ -1,30 +1,7 @@
 // What can be asked of a turn: with the mouse, with the keyboard alone, and while a reply runs.
-import type { Locator, Page } from "@playwright/test";
-
 import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import type { ModelServer } from "../../support/model_server.ts";
-
-const users = (page: Page): Locator => page.locator("article[data-role=user]");
-const versions = (turn: Locator): Locator => turn.getByRole("group", { name: "Versions" });
-const menu = (turn: Locator): Locator => turn.getByRole("button", { name: "More", exact: true });
-
-/** Begins a chat of so many exchanges: "q1" is answered "a1". */
-async function talk(page: Page, model: ModelServer, exchanges: number): Promise<void> {
-  await begin(page, "q1");
-  (await model.next()).answer("a1");
-  await expectStatus(latestReply(page), "complete");
-  for (let n = 2; n <= exchanges; n++) {
-    await send(page, `q${n}`);
-    (await model.next()).answer(`a${n}`);
-    await expect(replies(page)).toHaveCount(n);
-    await expectStatus(latestReply(page), "complete");
-  }
-}
-
-async function said(page: Page): Promise<string[]> {
-  return page.locator("article[data-turn-id] [data-block-type=text]").allInnerTexts();
-}
+import { menu, said, talk, users, versions } from "../../support/verbs.ts";
 
 test("an edited message is a version, and each version keeps what follows it", async ({ page, model }) => {
   await talk(page, model, 3);
@@ -89,7 +66,7 @@ test("Esc leaves an edit, keeps its words, and gives the focus back", async ({ p
   await box.dispatchEvent("keydown", { key: "Enter", isComposing: true });
   await box.fill(" ");
   await box.press("Enter");
-  await expect(page.getByText("Write something first")).toBeVisible();
+  await expect(box).toHaveAccessibleDescription("Write something first.");
   await page.getByRole("button", { name: "Cancel" }).click();
   expect(model.asked).toBe(1);
 });

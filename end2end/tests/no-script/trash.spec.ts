@@ -33,3 +33,30 @@ test("a version is deleted by a form, undone, deleted again, restored from Trash
   await expect(page.getByText("Deleted for ever.")).toBeVisible();
   await expect(page.getByText("Nothing is here.")).toBeVisible();
 });
+
+test("a form asks how much is to go, and offers Undo only of what can come back", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "Hello");
+  (await model.next()).answer("Good day.");
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
+  const message = page.locator("article[data-role=user]");
+  const ask = async () => {
+    await message.getByRole("button", { name: "More", exact: true }).click();
+    await message.getByRole("button", { name: "Delete this version and what is below it" }).click();
+    const question = page.getByRole("alertdialog", { name: "Delete 2 messages?" });
+    await expect(question).toHaveAccessibleDescription(/^“Hello” goes with 1 message below it/);
+    return question;
+  };
+  await (await ask()).getByRole("link", { name: "Keep it" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("Good day.");
+  await (await ask()).getByRole("button", { name: "Delete this version and 1 message below" }).click();
+  await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
+  await expect(message).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("Good day.");
+  await page.goBack();
+  await expect(page).toHaveURL(/deleted=/);
+  await expect(textOf(latestReply(page))).toHaveText("Good day.");
+  await expect(page.getByRole("button", { name: "Undo" })).toHaveCount(0);
+});

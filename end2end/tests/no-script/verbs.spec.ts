@@ -88,3 +88,15 @@ test("a path is copied to a chat of its own", async ({ page, model }) => {
   await page.getByRole("link", { name: /Copied from/ }).click();
   expect(new URL(page.url()).pathname).toBe(new URL(origin).pathname);
 });
+
+test("a message whose reply was deleted is tried again", async ({ page, model }) => {
+  await begin(page, model);
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: /^Delete this version/ }).click();
+  await expect(replies(page)).toHaveCount(0);
+  await users(page).first().getByRole("button", { name: "Try again" }).click();
+  await answered(page, model, "once more");
+  await send(page, "q2");
+  await answered(page, model, "a2");
+  await expect(replies(page)).toHaveCount(2);
+});

@@ -174,6 +174,7 @@ pub(super) fn stop(start: u32) {
     let is_ours = with(|watch| watch.start == start) == Some(true);
     let watch = if is_ours { WATCH.with(|slot| slot.borrow_mut().take()) } else { None };
     let Some(watch) = watch else { return };
+    place::close();
     watch.observer.disconnect();
     let Some(window) = window() else { return };
     for (name, listener) in [

@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use leptos::prelude::{request_animation_frame, set_timeout};
-use web_sys::Storage;
-
 use super::page::{document, element, follow, go, header, is_following, report};
+use crate::browser::local_store::of_tab;
+use leptos::prelude::{request_animation_frame, set_timeout};
 
 /// How long after a move the place is kept.
 const SOON: Duration = Duration::from_millis(300);
@@ -27,13 +26,8 @@ thread_local! {
     static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) };
 }
 
-fn storage() -> Option<Storage> {
-    // Refused with an error where the person has switched it off.
-    web_sys::window()?.session_storage().ok().flatten()
-}
-
-pub(super) fn open(list_id: &str, key: &str, on_missing: impl FnOnce(String, u32) + 'static) {
-    let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
+pub(super) fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
+    let kept = of_tab().filter(|_| as_left).and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
         let (id, offset) = kept.split_once(' ')?;
         Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
@@ -76,6 +70,15 @@ pub(super) fn resume(number: u32) {
     report();
 }
 
+/// The page that was open is left: what is seen from now on is another one's.
+pub(super) fn close() {
+    OPEN.with(|open| {
+        if let Some(open) = open.borrow_mut().as_mut() {
+            open.is_begun = false;
+        }
+    });
+}
+
 /// Keeps the place a moment after the last move.
 pub(super) fn save_soon() {
     let starts =
@@ -88,7 +91,7 @@ pub(super) fn save_soon() {
 fn save() {
     OPEN.with(|open| {
         let mut open = open.borrow_mut();
-        let (Some(open), Some(storage)) = (open.as_mut(), storage()) else { return };
+        let (Some(open), Some(storage)) = (open.as_mut(), of_tab()) else { return };
         open.is_saving = false;
         if !open.is_begun {
             return;

@@ -19,7 +19,7 @@ fn thought(text: &str, title: Option<&str>, duration_ms: Option<u64>) -> Content
 #[test]
 fn a_message_and_its_reply_are_two_groups_with_the_reply_in_order() {
     let path = [sample::user_turn(1, "Weather?"), sample::rich_reply(2)];
-    let groups = shown(&groups(&path, |_| true));
+    let groups = shown(&groups(path.into(), |_| true));
     assert_eq!(groups.len(), 2);
     assert_eq!(groups[0]["type"], "user_message_group");
     assert_eq!(groups[0]["user_message"]["content"], "Weather?");
@@ -41,7 +41,7 @@ fn a_message_and_its_reply_are_two_groups_with_the_reply_in_order() {
 #[test]
 fn without_thinking_mode_there_is_no_reasoning_block_and_no_inference() {
     let path = [sample::user_turn(1, "Weather?"), sample::rich_reply(2)];
-    let reply = &shown(&groups(&path, |_| false))[1];
+    let reply = &shown(&groups(path.into(), |_| false))[1];
     assert_eq!(reply["is_thinking_mode"], false);
     assert!(reply["items"].as_array().unwrap().iter().all(|item| item["kind"] != "think"));
     assert!(reply["segments"].as_array().unwrap().iter().all(|segment| segment["type"] == "reply"));
@@ -55,7 +55,7 @@ fn replies_with_no_message_between_them_are_one_group_and_their_reasoning_one_pi
     let ids = [first.id, second.id, third.id];
     let blocks = [first.blocks[0].id, second.blocks[0].id];
     let path = [sample::user_turn(1, "Go"), first, second, third, sample::user_turn(5, "More")];
-    let groups = shown(&groups(&path, |_| true));
+    let groups = shown(&groups(path.clone().into(), |_| true));
     assert_eq!(groups.len(), 3);
     let reply = &groups[1];
     assert_eq!(reply["turn_ids"], json!(ids));
@@ -82,7 +82,7 @@ fn a_tool_at_the_end_of_one_reply_stays_with_the_reasoning_that_the_next_goes_on
     let call = sample::tool_use("c", "look", json!({}), ToolStatus::Done);
     let first = sample::reply(2, [thought("a", None, None), call, sample::tool_result("c", "look", json!(1))]);
     let second = sample::reply(3, [thought("b", None, None), Content::text("x")]);
-    let reply = &shown(&groups(&[first, second], |_| true))[0];
+    let reply = &shown(&groups(vec![first, second], |_| true))[0];
     assert_eq!(reply["segments"][0]["items"], json!([0, 1, 2]));
     assert_eq!(reply["segments"].as_array().unwrap().len(), 2);
 }
@@ -92,7 +92,7 @@ fn a_reply_in_thinking_mode_beside_one_without_keeps_its_own_reasoning_only() {
     let first = sample::reply(2, [thought("seen", None, None)]);
     let second = sample::reply(3, [thought("unasked", None, None), Content::text("x")]);
     let mode = first.id;
-    let reply = &shown(&groups(&[first, second], |turn| turn == mode))[0];
+    let reply = &shown(&groups(vec![first, second], |turn| turn == mode))[0];
     assert_eq!(reply["is_thinking_mode"], true);
     assert!(!reply.to_string().contains("unasked"));
     assert!(reply.to_string().contains("seen"));
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn one_reply_is_what_the_transcript_draws_of_it(reply in any_reply(2)) {
         let items = segments(&reply.blocks, true);
-        let group = groups(std::slice::from_ref(&reply), |_| true).remove(0);
+        let group = groups(vec![reply.clone()], |_| true).remove(0);
         let Group::AssistantMessageGroup { items: told, segments: placed, .. } = group else { unreachable!() };
         prop_assert_eq!(items.len(), placed.len());
         let drawn: Vec<&Segment> = items.iter().flat_map(|item| match item {
@@ -141,7 +141,7 @@ proptest! {
             }
             group
         };
-        let (whole, cut) = (groups(&[reply], |_| true), groups(&[first, second], |_| true));
+        let (whole, cut) = (groups(vec![reply], |_| true), groups(vec![first, second], |_| true));
         prop_assert_eq!(cut.len(), 1);
         prop_assert_eq!(strip(&whole[0]), strip(&cut[0]));
     }

@@ -96,15 +96,8 @@ pub struct TurnsQuery {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct GroupsQuery {
-    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
-    leaf: Option<Named>,
-}
-
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
 pub struct PageQuery {
+    /// How many to leave out from the root.
     skip: Option<u32>,
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
@@ -127,6 +120,9 @@ pub struct TurnsBody {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct GroupsBody {
     groups: Vec<Group>,
+    /// The `skip` of the next page; missing where the path ends here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_skip: Option<usize>,
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -185,10 +181,12 @@ pub async fn groups(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-    Query(query): Query<GroupsQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<GroupsBody>, Problem> {
+    let limit = checked_limit(query.limit, limits::GROUPS_PAGE, limits::GROUPS_PAGE)?;
     let leaf = Named::of(query.leaf, &app, viewer.0, chat).await?;
-    Ok(Json(GroupsBody { groups: app.service().groups(viewer.0, chat, leaf).await? }))
+    let page = app.service().groups(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
+    Ok(Json(GroupsBody { groups: page.groups, next_skip: page.next_skip }))
 }
 
 /// `GET /api/chats/{id}/blocks`: the blocks of the path; `total` counts all of them.

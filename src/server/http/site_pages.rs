@@ -2,14 +2,14 @@
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::COOKIE;
 use leptos::prelude::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
 use super::headers::{Transport, allow_nonce};
-use crate::server::access::Viewer;
+use crate::server::access::{JustDeleted, Viewer};
 use crate::server::app::App as Server;
 use crate::ui::app::App;
 use crate::ui::page::PageStatus;
@@ -32,6 +32,7 @@ pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Rou
         provide_context(Viewer(handles.local_owner()));
         if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
             provide_context(preferences(&parts.headers));
+            provide_context(just_deleted(&parts.uri));
         }
         provide_status();
         allow_nonce(transport);
@@ -73,6 +74,16 @@ fn provide_status() {
             }
         }));
     }
+}
+
+/// What a form has deleted before it sent the browser to this address.
+fn just_deleted(address: &http::Uri) -> JustDeleted {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        deleted: String,
+    }
+    let asked = Query::<Asked>::try_from_uri(address).ok();
+    JustDeleted(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
 }
 
 /// What the cookies of a request say.

@@ -3,11 +3,13 @@
 //!
 //! A connection follows the branch at the end of its path: replies that are begun there, here or elsewhere, are sent.
 //! A message goes below the last turn that was sent; where something else was added there meanwhile it makes a branch
-//! like any other message, and the connection goes on there.
+//! like any other message, and the connection goes on there. Where that turn was deleted the client is told where the path
+//! ends now, and says its message again.
 
 mod connection;
 mod encoder;
 mod said;
+mod writer;
 
 use std::convert::Infallible;
 

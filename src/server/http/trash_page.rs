@@ -13,6 +13,7 @@ use crate::domain::{BranchId, ChatId, Deleted, DeletionId, Invalid, TurnId, User
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::trash::{Sure, TrashPage};
+use crate::server::plain_pages::turns::delete_page;
 use crate::server::plain_pages::words::trash as words;
 use crate::server::plain_pages::{Said, Section};
 use crate::server::service::ServiceError;
@@ -49,9 +50,22 @@ pub async fn show(
     Ok(asked.answer(&app, StatusCode::OK, page.draw(said)))
 }
 
-/// `POST /forms/delete-turn`.
-pub async fn delete_turn(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+/// `POST /forms/delete-turn`. A form that could not say how much goes has that asked here, where it is more than one
+/// turn.
+pub async fn delete_turn(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    fields: Fields,
+) -> Result<Response, Problem> {
     let id: TurnId = id(&fields, "turn_id")?;
+    if fields.is_ticked("ask") {
+        let all = app.service().count_below(viewer.0, id).await?;
+        if all > 1 {
+            let turn = app.service().turn(viewer.0, id).await?;
+            return Ok(asked.answer(&app, StatusCode::OK, delete_page(&turn, all)));
+        }
+    }
     Ok(to_rest(&app.service().delete_turn(viewer.0, id).await?))
 }
 
@@ -120,9 +134,9 @@ async fn page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<T
 
 /// To what is left, with what was deleted in the address, so that the page can say it and offer to undo it.
 fn to_rest(deleted: &Deleted) -> Response {
-    let Deleted { chat_id, deletion_id, turns, leaf, .. } = deleted;
+    let Deleted { chat_id, deletion_id, leaf, .. } = deleted;
     let at = leaf.map(|leaf| format!("at={leaf}&")).unwrap_or_default();
-    see_other(&format!("/c/{chat_id}?{at}deleted={deletion_id}&turns={turns}#latest"))
+    see_other(&format!("/c/{chat_id}?{at}deleted={deletion_id}#latest"))
 }
 
 fn to_trash(done: &str) -> Response {

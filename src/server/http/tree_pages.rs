@@ -10,7 +10,7 @@ use super::path_id::PathId;
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::{BranchId, ChatId, Invalid, TurnId, UserId};
+use crate::domain::{BranchId, ChatId, Invalid, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::branches::BranchesPage;
@@ -24,6 +24,8 @@ use crate::server::service::branches::BranchChange;
 pub struct BranchesQuery {
     /// Set after a deed.
     saved: Option<String>,
+    /// A branch of the part of the list that is wanted; without it, or when it is gone, the first part.
+    at: Option<BranchId>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -42,7 +44,7 @@ pub async fn branches(
     asked: Asked,
 ) -> Result<Response, Problem> {
     let said = query.saved.map(|_| Said::Done(words::SAVED.into()));
-    list(&app, viewer.0, chat, asked, StatusCode::OK, said).await
+    list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
 }
 
 /// `GET /c/{id}/drawing`; a size that there is not is the usual one.
@@ -71,13 +73,13 @@ pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields
     };
     match app.service().change_branch(viewer.0, id, change).await {
         Ok(_) => {
-            let list = format!("/c/{}/branches?saved=1#{id}", branch.chat_id);
+            let list = format!("/c/{}/branches?saved=1&at={id}#{id}", branch.chat_id);
             let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
             Ok(see_other(local_path(&next)))
         }
         Err(ServiceError::Invalid(Invalid { field, reason })) => {
             let said = Some(Said::Refused(format!("{}: {field} {reason}", branch.name)));
-            list(&app, viewer.0, branch.chat_id, asked, StatusCode::UNPROCESSABLE_ENTITY, said).await
+            list(&app, viewer.0, (branch.chat_id, Some(id)), asked, StatusCode::UNPROCESSABLE_ENTITY, said).await
         }
         Err(error) => Err(error.into()),
     }
@@ -86,17 +88,22 @@ pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields
 async fn list(
     app: &App,
     viewer: UserId,
-    chat: ChatId,
+    (chat, at): (ChatId, Option<BranchId>),
     asked: Asked,
     status: StatusCode,
     said: Option<Said>,
 ) -> Result<Response, Problem> {
     let service = app.service();
     let (chat, listed) = service.listed_branches(viewer, chat).await?;
-    let named = listed.into_iter().map(|listed| {
+    let place = listed.iter().position(|listed| Some(listed.branch.id) == at).unwrap_or(0);
+    let first = place - place % limits::BRANCHES_PAGE;
+    let begins = |place: usize| listed.get(place).map(|listed| listed.branch.id);
+    let (count, next) = (listed.len(), begins(first + limits::BRANCHES_PAGE));
+    let previous = first.checked_sub(limits::BRANCHES_PAGE).and_then(begins);
+    let named = listed.into_iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
         let (provider, model) = service.names(&listed.branch.lock);
         (listed, provider, model)
     });
-    let page = BranchesPage { chat, branches: named.collect(), said };
+    let page = BranchesPage { chat, branches: named.collect(), first, count, previous, next, said };
     Ok(asked.answer(app, status, page.draw()))
 }

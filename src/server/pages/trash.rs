@@ -2,7 +2,9 @@
 
 use super::{Pages, api_error};
 use crate::api::error::ApiError;
+use crate::api::view::ChatPage;
 use crate::domain::{BranchId, ChatId, Deleted, DeletionId, Restored, TurnId, UserId};
+use crate::server::service::ServiceError;
 
 impl Pages {
     pub async fn delete_turn(&self, viewer: UserId, id: TurnId) -> Result<Deleted, ApiError> {
@@ -19,6 +21,22 @@ impl Pages {
 
     pub async fn restore_deletion(&self, viewer: UserId, id: DeletionId) -> Result<Restored, ApiError> {
         self.0.restore_deletion(viewer, id).await.map_err(api_error)
+    }
+
+    /// The page with what was deleted of its chat, as long as that can come back.
+    pub async fn with_deletion(
+        &self,
+        viewer: UserId,
+        mut page: ChatPage,
+        id: DeletionId,
+    ) -> Result<ChatPage, ApiError> {
+        let deletion = match self.0.deletion(viewer, id).await {
+            Err(ServiceError::NotFound) => return Ok(page),
+            deletion => deletion.map_err(api_error)?,
+        };
+        let is_of_it = page.chat.as_ref().is_some_and(|chat| chat.id == deletion.chat_id);
+        page.deleted = is_of_it.then_some((id, deletion.turns));
+        Ok(page)
     }
 
     pub async fn count_below(&self, viewer: UserId, id: TurnId) -> Result<u64, ApiError> {

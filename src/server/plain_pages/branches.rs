@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::words::tree as words;
 use super::{Page, Said, Section};
 use crate::domain::tree::outline::Sketch;
-use crate::domain::{Branch, Chat, ChatId, Cost, Origin, limits};
+use crate::domain::{Branch, BranchId, Chat, ChatId, Cost, Origin, limits};
 use crate::server::service::outline::ListedBranch;
 use crate::server::service::usage::Sum;
 use crate::ui::erased::view;
@@ -14,10 +14,16 @@ use crate::ui::kit::Icon;
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
 
-/// What the page shows: each branch with the names of its provider and model.
+/// What the page shows: a part of the list, each branch with the names of its provider and model.
 pub struct BranchesPage {
     pub chat: Chat,
     pub branches: Vec<(ListedBranch, String, String)>,
+    /// How many branches come before this part, and how many there are in all.
+    pub first: usize,
+    pub count: usize,
+    /// With which branch the parts beside this one begin.
+    pub previous: Option<BranchId>,
+    pub next: Option<BranchId>,
     pub said: Option<Said>,
 }
 
@@ -25,8 +31,9 @@ impl BranchesPage {
     /// The page, for its frame.
     pub fn draw(self) -> Page {
         let chat = self.chat.id;
-        let none = (self.branches.len() < 2).then(|| view! { <p class="hint">{words::NO_BRANCHES}</p> });
-        let is_alone = self.branches.len() < 2;
+        let is_alone = self.count < 2;
+        let none = is_alone.then(|| view! { <p class="hint">{words::NO_BRANCHES}</p> });
+        let parts = self.parts();
         let cards: Vec<AnyView> = self.branches.into_iter().map(|branch| card(chat, branch, is_alone)).collect();
         Page {
             section: Section::Chat,
@@ -41,8 +48,26 @@ impl BranchesPage {
                 </div>
                 {none}
                 {cards}
+                {parts}
             },
         }
+    }
+
+    /// Which part of the list this is, and the ways to the others; nothing where it is all.
+    fn parts(&self) -> Option<AnyView> {
+        let link = |at: Option<BranchId>, name: &'static str| {
+            let at = at?;
+            Some(view! { <a class="button" href=format!("/c/{}/branches?at={at}", self.chat.id)>{name}</a> })
+        };
+        (self.count > self.branches.len()).then(|| {
+            view! {
+                <nav class="deeds no-print" aria-label=words::PARTS>
+                    {link(self.previous, words::PREVIOUS)}
+                    <span>{words::part(self.first + 1, self.first + self.branches.len(), self.count)}</span>
+                    {link(self.next, words::NEXT)}
+                </nav>
+            }
+        })
     }
 }
 
@@ -96,7 +121,7 @@ fn deeds(chat: ChatId, listed: &ListedBranch, is_alone: bool) -> AnyView {
         let address = format!("/c/{chat}/compare?left={current}&right={last}");
         view! { <a class="button" href=address>{words::COMPARE}</a> }
     });
-    let delete = (!is_alone).then(|| {
+    let delete = (!is_alone && !listed.is_all).then(|| {
         view! {
             <form method="post" action="/forms/delete-branch">
                 <input type="hidden" name="branch_id" value=listed.branch.id.to_string()/>

@@ -4,6 +4,7 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
+use super::question::Question;
 use super::words::providers::ago;
 use super::words::trash as words;
 use super::{Page, Said, Section};
@@ -111,7 +112,7 @@ fn empty() -> AnyView {
 }
 
 fn ask(sure: &Sure) -> AnyView {
-    let (title, what, action, id, word) = match sure {
+    let (title, what, action, id, yes) = match sure {
         Sure::One(deletion) => (
             words::purge_title(&words::title(deletion.kind, &deletion.title)),
             words::purge_what(&words::counts(deletion.turns, deletion.branches)),
@@ -123,19 +124,15 @@ fn ask(sure: &Sure) -> AnyView {
             (words::EMPTY_TITLE.to_owned(), words::EMPTY_WHAT.to_owned(), "/forms/empty-trash", None, words::EMPTY_SURE)
         }
     };
-    let id = id.map(|id| view! { <input type="hidden" name="deletion_id" value=id.to_string()/> });
-    view! {
-        <section class="panel" role="alertdialog" aria-labelledby="sure-title" aria-describedby="sure-what">
-            <h2 id="sure-title" dir="auto">{title}</h2>
-            <p id="sure-what">{what}</p>
-            <div class="deeds">
-                <a class="button" href=Section::Trash.path() autofocus="">{words::KEEP}</a>
-                <form method="post" action=action>
-                    {id}
-                    <input type="hidden" name="sure" value="1"/>
-                    <button type="submit" class="button danger">{word}</button>
-                </form>
-            </div>
-        </section>
-    }
+    let id = id.map(|id| ("deletion_id", id.to_string()));
+    let question = Question {
+        title,
+        what,
+        action,
+        fields: id.into_iter().chain([("sure", "1".to_owned())]).collect(),
+        yes: yes.to_owned(),
+        back: Section::Trash.path().to_owned(),
+        no: words::KEEP,
+    };
+    question.draw()
 }

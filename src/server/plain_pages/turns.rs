@@ -3,12 +3,18 @@
 use leptos::prelude::*;
 
 use super::field::{Kind, TextField};
-use super::words;
+use super::question::Question;
+use super::words::{self, trash};
+use super::{Page, Section};
+use crate::domain::chat::first_words;
 use crate::domain::provider::Model;
 use crate::domain::{Role, Turn};
 use crate::ui::erased::view;
 use crate::ui::words as app_words;
-use crate::ui::words::transcript as said;
+use crate::ui::words::{transcript as said, trash as said_of_trash};
+
+/// Of the turn that is to be deleted, in its own words.
+const FIRST_WORDS: usize = 60;
 
 /// What the page is called.
 pub fn edit_title(role: Role) -> &'static str {
@@ -90,8 +96,26 @@ impl AgainView<'_> {
     }
 }
 
+/// Asks about deleting a turn with what is below it; `all` counts the turn itself.
+pub fn delete_page(turn: &Turn, all: u64) -> Page {
+    let question = Question {
+        title: trash::delete_title(all),
+        what: trash::delete_what(all, &first_words(&turn.content_text(), FIRST_WORDS)),
+        action: "/forms/delete-turn",
+        fields: vec![("turn_id", turn.id.to_string())],
+        yes: said_of_trash::delete_version(all),
+        back: address(turn),
+        no: trash::KEEP,
+    };
+    Page { section: Section::Chat, title: said_of_trash::DELETE_VERSION.into(), said: None, body: question.draw() }
+}
+
+fn address(turn: &Turn) -> String {
+    format!("/c/{}?at={}", turn.chat_id, turn.id)
+}
+
 fn back(turn: &Turn) -> AnyView {
-    view! { <a class="button" href=format!("/c/{}?at={}", turn.chat_id, turn.id)>{words::BACK_TO_CHAT}</a> }
+    view! { <a class="button" href=address(turn)>{words::BACK_TO_CHAT}</a> }
 }
 
 #[cfg(test)]

@@ -112,6 +112,12 @@ impl Supervisor {
         self.0.live.len()
     }
 
+    /// The turns of a chat that run. One that is missing has its end in the database.
+    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
+        let of_chat = |live: Arc<Live>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
+        self.0.live.all().into_iter().filter_map(of_chat).collect()
+    }
+
     /// Tells the chat of every reply that begins from now on.
     pub fn begun(&self) -> broadcast::Receiver<ChatId> {
         self.0.begun.subscribe()

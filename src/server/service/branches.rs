@@ -50,6 +50,12 @@ impl Service {
         Ok((branch, frozen))
     }
 
+    /// The name of the branch that this one left, where it is still there.
+    pub async fn parent_name(&self, owner: UserId, branch: &Branch) -> Result<Option<String>, ServiceError> {
+        let Some(parent) = branch.parent_branch_id else { return Ok(None) };
+        Ok(branches::find(self.db(), owner, parent).await?.map(|parent| parent.name))
+    }
+
     /// A model's name for people and what it takes, as far as they are known.
     pub fn model(&self, lock: &Lock) -> (String, Capabilities) {
         (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
@@ -82,7 +88,6 @@ impl Service {
             "policy": new.policy,
         });
         let mut tx = self.db().begin().await?;
-        let chat = chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         let id: BranchId = ids::mint();
         if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
             tx.rollback().await?;
@@ -90,6 +95,7 @@ impl Service {
             let branch = branches::find(self.db(), owner, made).await?.ok_or(ServiceError::NotFound)?;
             return Ok(Made::before(branch));
         }
+        let chat = self.hold_chat(&mut tx, owner, chat).await?;
         let from = match new.from_turn_id {
             Some(id) => {
                 let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat.id);
@@ -100,7 +106,7 @@ impl Service {
                 None => None,
             },
         };
-        // What is left behind is a reply; a message without one is answered again by its own verb.
+        // What is left behind is a reply; a message without one is answered by trying it again.
         let from = match from {
             Some(turn) if turn.role == Role::User => match turn.prev_turn_id {
                 Some(reply) => turns::find(self.db(), owner, reply).await?,
@@ -122,8 +128,7 @@ impl Service {
             Origin::ModelSwitch => display_name(&lock.model),
             _ => "branch".to_owned(),
         });
-        let mut branch =
-            self.fork(&mut tx, owner, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
+        let mut branch = self.fork(&mut tx, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
         if let Some(policy) = new.policy {
             branches::set_policy(&mut tx, branch.id, policy).await?;
             branch.policy = policy;

@@ -2,19 +2,20 @@
 //! changes nothing.
 
 mod measures;
+mod page;
 pub mod words;
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 use serde::Serialize;
 
 use self::words::Diff;
+use super::reading::fitting;
 use super::{Service, ServiceError};
 use crate::domain::compare::{Pair, align, shared};
 use crate::domain::{
     Branch, BranchId, Chat, ChatId, Content, Cost, Failure, Invalid, Lock, Role, Turn, TurnId, TurnStatus, Usage,
-    UserId, limits, withhold,
+    UserId, limits,
 };
 use crate::server::outbound::registry::models::display_name;
 use crate::server::store::turns::Ancestor;
@@ -171,18 +172,14 @@ impl Service {
         let aligned = align(&roles(&left), &roles(&right));
         let skip = asked.skip.min(aligned.len());
         let page = &aligned[skip..(skip + asked.limit as usize).min(aligned.len())];
+        let left_bytes = self.bytes_of(owner, &left, common_turns, page.iter().map(|pair| &pair.left)).await?;
+        let right_bytes = self.bytes_of(owner, &right, common_turns, page.iter().map(|pair| &pair.right)).await?;
+        let bytes = left_bytes.into_iter().zip(right_bytes).map(|(left, right)| left + right);
+        let page = &page[..fitting(bytes, limits::COMPARE_BYTES)];
         let left_turns = self.turns_of(owner, &left, page.iter().map(|pair| pair.left.clone())).await?;
         let right_turns = self.turns_of(owner, &right, page.iter().map(|pair| pair.right.clone())).await?;
-        let mut drafts = Vec::new();
-        let mut bytes = 0;
-        for (number, pair) in (skip + 1..).zip(page) {
-            let draft = draft(number, pair, (&left, &left_turns), (&right, &right_turns), &locks);
-            bytes += draft.bytes();
-            if bytes > limits::COMPARE_BYTES && !drafts.is_empty() {
-                break;
-            }
-            drafts.push(draft);
-        }
+        let draft = |(number, pair)| draft(number, pair, (&left, &left_turns), (&right, &right_turns), &locks);
+        let drafts: Vec<Draft> = (skip + 1..).zip(page).map(draft).collect();
         let next_skip = Some(skip + drafts.len()).filter(|next| *next < aligned.len());
         // Comparing long texts takes its time, which must not be the other requests'.
         let pairs = tokio::task::spawn_blocking(move || drafts.into_iter().map(Draft::compared).collect());
@@ -216,21 +213,6 @@ impl Service {
             Some(_) => Ok(path),
         }
     }
-
-    /// The turns of a page with their blocks, by id, running ones as of now.
-    async fn turns_of(
-        &self,
-        owner: UserId,
-        walk: &Walk,
-        ranges: impl Iterator<Item = Range<usize>>,
-    ) -> Result<HashMap<TurnId, Turn>, ServiceError> {
-        let all = ranges.filter(|range| !range.is_empty()).reduce(|first, last| first.start..last.end);
-        let Some(all) = all else { return Ok(HashMap::new()) };
-        let last = walk.own[all.end - 1].id;
-        let limit = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        let (turns, _) = turns::path(self.db(), owner, last, limit).await?;
-        Ok(turns.into_iter().map(|turn| (turn.id, withhold::turn(self.as_running(turn)))).collect())
-    }
 }
 
 /// A pair whose texts are yet to be compared.
@@ -242,10 +224,6 @@ struct Draft {
 }
 
 impl Draft {
-    fn bytes(&self) -> usize {
-        self.messages.iter().chain(&self.replies).flatten().map(String::len).sum()
-    }
-
     fn compared(self) -> ComparedPair {
         let diff = |[left, right]: [Option<String>; 2]| {
             (left.is_some() || right.is_some())

@@ -46,6 +46,10 @@ impl Service {
         turn: TurnId,
         client_request_id: Option<&str>,
     ) -> Result<Made<Copied>, ServiceError> {
+        let asked = json!({ "new": "copy", "chat": id, "turn": turn });
+        if let Some(made) = self.was_made(owner, client_request_id, &asked).await? {
+            return self.copied_before(owner, &made).await;
+        }
         let source = self.chat(owner, id).await?;
         let leaf = turns::find(self.db(), owner, turn).await?.filter(|turn| turn.chat_id == id);
         let leaf = leaf.ok_or_else(|| Invalid::new("turn_id", "no such turn in this chat"))?;
@@ -74,12 +78,10 @@ impl Service {
         let (Some(branch), Some(leaf)) = (stretches.branches.last().cloned(), new_turns.get(&turn).copied()) else {
             return Err(ServiceError::NotFound);
         };
-        let asked = json!({ "new": "copy", "chat": id, "turn": turn });
         let mut tx = self.db().begin().await?;
         if let Some(made) = self.made_before(&mut tx, owner, client_request_id, asked, chat.id).await? {
             tx.rollback().await?;
-            let made = made.parse().map_err(|_| ServiceError::NotFound)?;
-            return Ok(Made::before(self.copied_before(owner, made).await?));
+            return self.copied_before(owner, &made).await;
         }
         chats::insert(&mut tx, &chat).await?;
         for (branch, source) in stretches.branches.iter().zip(&stretches.sources) {
@@ -97,10 +99,12 @@ impl Service {
     }
 
     /// What the same request made before, as it is now.
-    async fn copied_before(&self, owner: UserId, chat: ChatId) -> Result<Copied, ServiceError> {
+    async fn copied_before(&self, owner: UserId, made: &str) -> Result<Made<Copied>, ServiceError> {
+        let chat = made.parse().map_err(|_| ServiceError::NotFound)?;
         let path = self.path(owner, chat, None, 1).await?;
         let leaf = path.turns.last().ok_or(ServiceError::NotFound)?.id;
-        Ok(Copied { chat: path.chat, branch: path.branch.ok_or(ServiceError::NotFound)?, leaf })
+        let branch = path.branch.ok_or(ServiceError::NotFound)?;
+        Ok(Made::before(Copied { chat: path.chat, branch, leaf }))
     }
 
     /// The chat that a chat was copied from, as long as it is there.
@@ -199,6 +203,7 @@ fn copies(path: &Skeleton, turns: &HashMap<TurnId, TurnId>, branch_of: &[BranchI
             parent_block_id: block.parent_block_id.and_then(|parent| blocks.get(&parent).copied()),
             generation_id: block.generation_id.and_then(|generation| generations.get(&generation).copied()),
             chat_seq: chat_seq(*ords.get(&block.turn_id)?, seq),
+            attaches_to: block.attaches_to.and_then(|old| Some((old, *blocks.get(&old)?))),
         })
     }));
     copies

@@ -133,12 +133,7 @@ impl Service {
         // The exchange names its user turn, the user turn its exchange: the first of the two references is checked at
         // the commit.
         match exchanges::insert(&mut tx, of.owner, &exchange, Some(&of.fingerprint)).await {
-            // Two requests with one key at the same moment: the other one was first.
-            Err(StoreError::NotUnique) => {
-                tx.rollback().await?;
-                let earlier = self.earlier(of.owner, exchange.client_request_id.as_deref()).await?;
-                return self.repeated(of.owner, earlier.ok_or(StoreError::NotUnique)?, &of.fingerprint).await;
-            }
+            Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
             stored => stored?,
         }
         if is_new_message {
@@ -221,24 +216,8 @@ impl Service {
         })
     }
 
-    /// What was stored under this client request id before.
-    pub(super) async fn earlier(&self, owner: UserId, id: Option<&str>) -> Result<Option<KnownRequest>, ServiceError> {
-        match id {
-            Some(id) => Ok(exchanges::find_by_request(self.db(), owner, id).await?),
-            None => Ok(None),
-        }
-    }
-
     /// The answer to a request that was made before: the same turns, no second reply.
-    pub(super) async fn repeated(
-        &self,
-        owner: UserId,
-        earlier: KnownRequest,
-        hash: &[u8],
-    ) -> Result<Started, ServiceError> {
-        if earlier.request_hash != hash {
-            return Err(ServiceError::reused_request_id());
-        }
+    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest) -> Result<Started, ServiceError> {
         let exchange = earlier.exchange;
         let turn = |id: Option<TurnId>| async move {
             match id {

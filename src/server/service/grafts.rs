@@ -133,19 +133,22 @@ impl Service {
             "new": "graft", "chat": chat, "from": new.from_turn_id, "leaf": new.leaf_turn_id,
             "provider": new.provider, "model": new.model, "params": new.params,
         });
-        let chat = chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
-        let plan = self.plan(owner, chat.id, new.from_turn_id, new.leaf_turn_id).await?;
+        let name = new.client_request_id.as_deref();
+        if let Some(made) = self.was_made(owner, name, &asked).await? {
+            return self.begun_before(owner, &made).await;
+        }
+        chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        let plan = self.plan(owner, chat, new.from_turn_id, new.leaf_turn_id).await?;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
-        // From here on nobody else writes (SQLite) or the key decides (PostgreSQL), so the look before the write holds.
         let mut tx = self.db().begin().await?;
         let id: GraftId = ids::mint();
-        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+        if let Some(made) = self.made_before(&mut tx, owner, name, asked, id).await? {
             tx.rollback().await?;
-            let made = made.parse().map_err(|_| ServiceError::NotFound)?;
-            return Ok(Made::before(self.graft(owner, made).await?));
+            return self.begun_before(owner, &made).await;
         }
+        let chat = self.hold_chat(&mut tx, owner, chat).await?;
         let beside = turns::find(self.db(), owner, plan.beside).await?.ok_or(ServiceError::NotFound)?;
         let source = branches::find(self.db(), owner, beside.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_room(&mut tx, chat.id, new.from_turn_id).await?;
@@ -155,7 +158,7 @@ impl Service {
         let first = turns::find(self.db(), owner, plan.messages[0]).await?.ok_or(ServiceError::NotFound)?;
         let name = format!("again · {}", name_after(&repeatable(&first)?));
         let leaving = Leaving { id: ids::mint(), source: &source, from: new.from_turn_id, origin, lock, name };
-        let branch = self.fork(&mut tx, owner, &chat, leaving).await?;
+        let branch = self.fork(&mut tx, &chat, leaving).await?;
         let now = self.clock().now();
         let graft = Graft {
             id,
@@ -177,6 +180,12 @@ impl Service {
         self.ask_first(tx, owner, chat, branch, &graft).await?;
         self.drive_graft(owner, id);
         Ok(Made::now(self.graft(owner, id).await?))
+    }
+
+    /// What the same request began, as it stands now.
+    async fn begun_before(&self, owner: UserId, made: &str) -> Result<Made<Grafted>, ServiceError> {
+        let made = made.parse().map_err(|_| ServiceError::NotFound)?;
+        Ok(Made::before(self.graft(owner, made).await?))
     }
 
     /// Which messages are asked, and beside which turn.

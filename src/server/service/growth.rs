@@ -12,6 +12,16 @@ pub struct PathEnd {
     pub turn: Option<TurnId>,
 }
 
+/// What became of a path.
+#[derive(Debug)]
+pub struct Grown {
+    pub end: PathEnd,
+    /// Root side first, as clients may see them.
+    pub turns: Vec<Turn>,
+    /// The end that the follower had was deleted.
+    pub is_cut: bool,
+}
+
 impl Service {
     /// The end of the path through `through`, or of `branch`, or of the path that the chat opens at.
     pub async fn path_end(
@@ -47,21 +57,33 @@ impl Service {
         Ok(PathEnd { branch: branch.ok_or(ServiceError::NotFound)?, turn: leaf })
     }
 
-    /// The turns at the end of a path that a follower does not have, root side first, as clients may see them; at most
-    /// [`limits::PAGE_MAX`], the newest. `None` as the turn that they have: none.
+    /// What became of a path since a follower had it up to `from`: the turns that were added, at most
+    /// [`limits::PAGE_MAX`], the newest; or what is left of it, where its end was deleted.
     ///
     /// # Errors
-    /// The branch is gone.
-    pub async fn grown(&self, owner: UserId, from: PathEnd) -> Result<Vec<Turn>, ServiceError> {
-        let branch = branches::find(self.db(), owner, from.branch).await?.ok_or(ServiceError::NotFound)?;
-        let Some(head) = branch.head_turn_id.filter(|head| Some(*head) != from.turn) else {
-            return Ok(Vec::new());
+    /// `NotFound`: the chat is gone.
+    pub async fn grown(&self, owner: UserId, chat: ChatId, from: PathEnd) -> Result<Grown, ServiceError> {
+        let Some(branch) = branches::find(self.db(), owner, from.branch).await? else {
+            let end = self.path_end(owner, chat, None, None).await?;
+            return Ok(Grown { end, turns: Vec::new(), is_cut: true });
         };
-        let (mut turns, _) = turns::path(self.db(), owner, head, limits::PAGE_MAX).await?;
-        if let Some(had) = turns.iter().position(|turn| Some(turn.id) == from.turn) {
-            turns.drain(..=had);
+        let end = PathEnd { branch: branch.id, turn: branch.head_turn_id.or(branch.fork_turn_id) };
+        let mut turns = match end.turn.filter(|end| Some(*end) != from.turn) {
+            Some(leaf) => turns::path(self.db(), owner, leaf, limits::PAGE_MAX).await?.0,
+            None => Vec::new(),
+        };
+        if let Some(had) = from.turn.filter(|_| end != from) {
+            match turns.iter().position(|turn| turn.id == had) {
+                Some(at) => drop(turns.drain(..=at)),
+                // What comes before a deleted turn, the follower has.
+                None if turns::spot(self.db(), owner, had).await?.is_none() => {
+                    return Ok(Grown { end, turns: Vec::new(), is_cut: true });
+                }
+                None => {}
+            }
         }
-        Ok(turns.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect())
+        let turns = turns.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect();
+        Ok(Grown { end, turns, is_cut: false })
     }
 
     /// The turns of the path to this end that hold blocks behind this place in the chat, beginning with the reply that

@@ -6,7 +6,7 @@ use chrono::DateTime;
 
 use super::{Service, ServiceError};
 use crate::domain::tree::outline::{Outline, Sketch, by_branch};
-use crate::domain::{Branch, BranchId, Chat, ChatId, TurnId, UserId, limits};
+use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, TurnId, UserId, limits};
 use crate::server::store::spending::{Grouping, Sum};
 use crate::server::store::{branches, spending, turns};
 
@@ -33,6 +33,8 @@ pub struct ListedBranch {
     pub beside: Option<Sketch>,
     /// How many turns go when it is deleted: its own and what hangs on them.
     pub going: usize,
+    /// Whether that is all there is: then the chat is what can be deleted.
+    pub is_all: bool,
     /// Turns that are neither on the way to its last one nor below that.
     pub others: usize,
     /// The end of the path that the chat opens with, where that is another one than the branch leads to.
@@ -44,6 +46,9 @@ pub struct ListedBranch {
 impl Service {
     /// The outline of a chat. `at` is a turn of the path that is read, as in [`Service::path`]; `words` are what turns
     /// must say to be among the hits, none where nothing is looked for.
+    ///
+    /// # Errors
+    /// `NotFound` for a chat that is not there; `Invalid` for more words than [`limits::FIND_CHARS`] hold.
     pub async fn outline(
         &self,
         owner: UserId,
@@ -51,6 +56,9 @@ impl Service {
         at: Option<TurnId>,
         words: &str,
     ) -> Result<ChatOutline, ServiceError> {
+        if words.chars().count() > limits::FIND_CHARS {
+            return Err(Invalid::new("words", format!("must be at most {} characters", limits::FIND_CHARS)).into());
+        }
         let (chat, leaf) = self.chat_with_leaf(owner, id, at).await?;
         let sketches = turns::outline::sketches(self.db(), owner, id).await?;
         let branches = branches::list(self.db(), owner, id).await?;
@@ -79,13 +87,15 @@ impl Service {
             .map(|branch| {
                 let ends = turns_of.remove(&branch.id);
                 let last = ends.map(|(_, _, last)| last.node.id);
+                let going = ends.map_or(0, |(_, first, _)| outline.below(first.node.id).0 + 1);
                 let leaf = last.and_then(|last| outline.leaf_below(last));
                 ListedBranch {
                     turns: ends.map_or(0, |(count, ..)| count),
                     left: branch.fork_turn_id.and_then(|left| outline.find(left)).cloned(),
                     beside: ends.and_then(|(_, first, _)| outline.beside(first.node.id)).cloned(),
                     ends: ends.map(|(_, first, last)| (first.clone(), last.clone())),
-                    going: ends.map_or(0, |(_, first, _)| outline.below(first.node.id).0 + 1),
+                    is_all: going > 0 && going == outline.sketches().len(),
+                    going,
                     others: last.map_or(0, |last| outline.others(last)),
                     current: outline.leaf().filter(|current| leaf.is_some_and(|leaf| leaf != *current)),
                     usage: usage.remove(&branch.id).unwrap_or_default(),

@@ -43,7 +43,7 @@ pub struct Drawn {
 pub struct Beside {
     /// What the list of versions says, for the turns that have more than one.
     pub versions: HashMap<TurnId, Vec<Version>>,
-    /// The names of the next retry, of replies.
+    /// The names of the next try, of turns that can be tried again.
     pub retry_ids: HashMap<TurnId, String>,
 }
 
@@ -102,10 +102,12 @@ impl Service {
 
     /// What the turns of a path have beside them.
     pub async fn hangs_beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
-        let replies: Vec<TurnId> =
-            path.turns.iter().filter(|turn| turn.role == Role::Assistant).map(|turn| turn.id).collect();
+        // A message is tried again where the path ends with it.
+        let end = path.turns.last().map(|turn| turn.id);
+        let is_tried = |turn: &&Turn| turn.role == Role::Assistant || Some(turn.id) == end;
+        let tried: Vec<TurnId> = path.turns.iter().filter(is_tried).map(|turn| turn.id).collect();
         let versions = self.versions(owner, path.chat.id, &path.siblings).await?;
-        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &replies).await? })
+        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &tried).await? })
     }
 
     /// What a window shows, with what a page draws beside the turns.
@@ -144,21 +146,19 @@ impl Service {
         Ok((chat, leaf))
     }
 
-    /// Where a path ends: below `at` where given, else below what was viewed last, else at the default branch's head.
+    /// Where a path ends: below `at` where given, else where the chat opens.
     pub(super) async fn leaf_to_show(
         &self,
         owner: UserId,
         chat: &Chat,
         at: Option<TurnId>,
     ) -> Result<Option<TurnId>, ServiceError> {
-        let leaf = match at.or(chat.last_viewed_turn_id) {
-            Some(turn) => turns::leaf_below(self.db(), owner, turn).await?,
-            None => None,
-        };
-        match leaf {
-            Some(leaf) => Ok(Some(leaf)),
-            None if at.is_some() => Err(ServiceError::NotFound),
-            None => Ok(self.default_branch(owner, chat).await?.and_then(|branch| branch.head_turn_id)),
+        match at {
+            Some(at) => {
+                let leaf = turns::leaf_below(self.db(), owner, at).await?;
+                leaf.map(Some).ok_or(ServiceError::NotFound)
+            }
+            None => Ok(turns::leaf_of_chat(self.db(), owner, chat.id).await?),
         }
     }
 

@@ -1,8 +1,6 @@
 //! Where a new turn goes: under which turn, on which branch, with which lock (domain.md I2-I4). Nothing is overwritten:
 //! whatever is not appended to a head gets a branch of its own.
 
-use std::collections::HashSet;
-
 use serde_json::json;
 
 use super::providers::draft::check_model;
@@ -14,9 +12,10 @@ use crate::domain::turn::content_text;
 use crate::domain::{
     Branch, BranchId, Chat, ChatId, Content, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits,
 };
+use crate::server::platform::endpoint::is_id;
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{branches, deletions, turns};
+use crate::server::store::{branches, chats, deletions, turns};
 
 /// A branch's name is a chip in the header.
 const BRANCH_NAME_CHARS: usize = 32;
@@ -76,15 +75,22 @@ impl Service {
         self.check_new_lock(wanted, lock)
     }
 
-    /// Finds the place of a user turn in an existing chat.
+    /// The chat, held until the transaction ends: who adds to one chat does so one after the other, and reads what the
+    /// one before has stored. Call this after the request's name is taken and before anything of the chat is read.
+    pub(super) async fn hold_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+        chats::hold(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Finds the place of a user turn in a chat that is held.
     pub(super) async fn place(
         &self,
         tx: &mut Tx,
-        owner: UserId,
         chat: &Chat,
         wanted: &Wanted,
         says: &[Content],
     ) -> Result<Place, ServiceError> {
+        let owner = chat.owner_id;
         let parent = match wanted.prev_turn_id {
             Some(id) => Some(self.parent(owner, chat.id, id).await?),
             None => None,
@@ -117,29 +123,44 @@ impl Service {
                 return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
             }
             if parent.role == Role::User {
-                return Err(Invalid::new("prev_turn_id", "a message follows a reply, not another message").into());
+                let reason = "a message follows a reply, not another message; try the one without a reply again first";
+                return Err(Invalid::new("prev_turn_id", reason).into());
             }
         }
         let at = parent.as_ref().map(|turn| turn.id);
         self.check_room(tx, chat.id, at).await?;
         self.check_available(&lock, at)?;
-        // Where deleted turns of the branch stood, others would stand in their way when they come back.
-        let goes_on = lock == source.lock && at == end && !deletions::has_deleted_turns(tx, source.id).await?;
-        let branch = if goes_on {
-            source
-        } else {
-            let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-            let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: name_after(says) };
-            self.fork(tx, owner, chat, leaving).await?
-        };
+        let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: name_after(says) };
+        let branch = self.go_on_or_fork(tx, chat, leaving).await?;
         Ok(Place { parent, branch })
+    }
+
+    /// The branch on which something is added in a chat that is held: the source itself at its end and with its lock,
+    /// else one that leaves it.
+    pub(super) async fn go_on_or_fork(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        leaving: Leaving<'_>,
+    ) -> Result<Branch, ServiceError> {
+        let source = leaving.source;
+        let end = source.head_turn_id.or(source.fork_turn_id);
+        // Where deleted turns of the branch stood, others would stand in their way when they come back.
+        if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
+            return Ok(source.clone());
+        }
+        self.fork(tx, chat, leaving).await
     }
 
     /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
     pub(super) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
         let lock = self.resolve(source, wanted);
-        if let Some(lock) = lock.as_ref().filter(|lock| lock.provider == source.lock.provider) {
-            self.check_available(lock, source.head_turn_id)?;
+        // What could be a provider may have been one a moment ago; what could not is a mistake.
+        let named = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        if let Some(provider) = named.filter(|provider| is_id(provider) || *provider == source.lock.provider) {
+            let model = lock.as_ref().map(|lock| lock.model.as_str());
+            self.check_provider(provider, model, source.head_turn_id)?;
         }
         self.check_new_lock(wanted, lock)
     }
@@ -189,16 +210,20 @@ impl Service {
 
     /// A branch whose provider is gone keeps its lock and can be read; to go on needs another one (ux.md 5.4).
     pub(super) fn check_available(&self, lock: &Lock, from: Option<TurnId>) -> Result<(), ServiceError> {
+        self.check_provider(&lock.provider, Some(&lock.model), from)
+    }
+
+    fn check_provider(&self, provider: &str, model: Option<&str>, from: Option<TurnId>) -> Result<(), ServiceError> {
         let registry = self.supervisor().registry();
-        if registry.find(&lock.provider).is_some() {
+        if registry.find(provider).is_some() {
             return Ok(());
         }
         let other = registry.default_lock();
         Err(ServiceError::Conflict {
             code: "model_unavailable",
-            message: format!("{} is not configured on this server any more; choose another model", lock.provider),
+            message: format!("{provider} is not configured on this server; choose another model"),
             extra: json!({
-                "locked_to": lock,
+                "locked_to": { "provider": provider, "model": model },
                 "fork": { "from_turn_id": from, "provider": other.provider, "model": other.model },
             }),
         })
@@ -225,17 +250,14 @@ impl Service {
         Frozen { system_prompt: chat.system_prompt.clone(), tools }
     }
 
-    /// A new branch that leaves another.
-    pub(super) async fn fork(
-        &self,
-        tx: &mut Tx,
-        owner: UserId,
-        chat: &Chat,
-        leaving: Leaving<'_>,
-    ) -> Result<Branch, ServiceError> {
+    /// A new branch that leaves another, in a chat that is held.
+    pub(super) async fn fork(&self, tx: &mut Tx, chat: &Chat, leaving: Leaving<'_>) -> Result<Branch, ServiceError> {
         let Leaving { id, source, from, origin, lock, name } = leaving;
-        let taken: HashSet<String> =
-            branches::list(self.db(), owner, chat.id).await?.into_iter().map(|branch| branch.name).collect();
+        if branches::count(tx, chat.id).await? >= limits::BRANCHES_PER_CHAT {
+            let message = format!("a chat has at most {} branches", limits::BRANCHES_PER_CHAT);
+            return Err(ServiceError::conflict("too_many_branches", message));
+        }
+        let taken = branches::names_like(tx, chat.id, &name).await?;
         let name = (1..).map(|n| numbered(&name, n)).find(|name| !taken.contains(name)).unwrap_or(name);
         let branch = Branch {
             id,

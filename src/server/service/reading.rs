@@ -1,11 +1,13 @@
 //! A chat as scripts read it: the shape of its tree, and one path as places, groups, blocks or messages.
 
+use std::ops::Range;
+
 use super::{Service, ServiceError};
 use crate::domain::content_block::ContentBlock;
-use crate::domain::group::{Group, groups};
+use crate::domain::group::{self, Group};
 use crate::domain::message::Message;
 use crate::domain::tree::Node;
-use crate::domain::{ChatId, Exchange, Turn, TurnId, UserId, withhold};
+use crate::domain::{ChatId, Exchange, Turn, TurnId, UserId, limits, withhold};
 use crate::server::store::turns::{ShapeTurn, Spot};
 use crate::server::store::{turn_blocks, turns};
 
@@ -24,6 +26,23 @@ pub struct PathPage<T> {
     pub items: Vec<T>,
     /// How many there are on the whole path.
     pub total: u64,
+}
+
+/// A page of the groups of a path.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupPage {
+    pub groups: Vec<Group>,
+    /// Where the next page begins. A page ends sooner than asked for when its blocks are very long.
+    pub next_skip: Option<usize>,
+}
+
+/// How many of these fit into a bound, and the first in any case: what is larger than a page is a page.
+pub(super) fn fitting(each: impl Iterator<Item = u64>, bound: u64) -> usize {
+    let sums = each.scan(0, |sum: &mut u64, bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    sums.enumerate().take_while(|(at, sum)| *at == 0 || *sum <= bound).count()
 }
 
 impl Service {
@@ -56,13 +75,58 @@ impl Service {
         turns::siblings(self.db(), owner, &[turn]).await?.remove(&turn).ok_or(ServiceError::NotFound)
     }
 
-    /// The groups of the path to `leaf`; without one, of the path that the chat opens at.
-    pub async fn groups(&self, owner: UserId, chat: ChatId, leaf: Option<TurnId>) -> Result<Vec<Group>, ServiceError> {
-        let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(Vec::new()) };
-        let path = self.turns_between(owner, &end, 0, end.depth).await?;
+    /// At most `limit` groups of the path to `leaf` behind the first `skip`; without a leaf, of the path that the chat
+    /// opens at.
+    pub async fn groups(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+        skip: u32,
+        limit: u32,
+    ) -> Result<GroupPage, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(GroupPage::default()) };
+        let nodes = turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?;
+        let lengths = nodes.chunk_by(|before, turn| group::joins(before.role, turn.role)).map(<[Node]>::len);
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        runs.extend(lengths.scan(0, |end, length| {
+            *end += length;
+            Some(*end - length..*end)
+        }));
+        let skip = (skip as usize).min(runs.len());
+        let page = &runs[skip..(skip + limit as usize).min(runs.len())];
+        let Some(run) = page.first().zip(page.last()).map(|(first, last)| first.start..last.end) else {
+            return Ok(GroupPage::default());
+        };
+        let bytes = self.bytes_between(owner, end.id, run.start, run.end).await?;
+        let held = |run: &Range<usize>| bytes[run.start - page[0].start..run.end - page[0].start].iter().sum();
+        let page = &page[..fitting(page.iter().map(held), limits::GROUPS_BYTES)];
+        let last = page.last().map_or(run.end, |run| run.end);
+        let path = self.turns_between(owner, &end, run.start as i64, last as i64 - 1).await?;
+        if path.is_empty() {
+            // The end was deleted meanwhile.
+            return Err(ServiceError::NotFound);
+        }
         let exchanges = self.exchanges(owner, &path).await?;
         let is_thinking = |exchange: &Exchange| exchange.is_thinking_mode;
-        Ok(groups(&path, |turn| exchanges.get(&turn).is_some_and(is_thinking)))
+        let groups = group::groups(path, |turn| exchanges.get(&turn).is_some_and(is_thinking));
+        let next = skip + page.len();
+        Ok(GroupPage { groups, next_skip: (next < runs.len()).then_some(next) })
+    }
+
+    /// How many bytes of stored blocks the turns of a path from depth `first` to before `end` hold, one by one.
+    pub(super) async fn bytes_between(
+        &self,
+        owner: UserId,
+        leaf: TurnId,
+        first: usize,
+        end: usize,
+    ) -> Result<Vec<u64>, ServiceError> {
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, leaf, first as i64, end as i64 - 1).await?;
+        let held = turn_blocks::bytes_on_path(&mut seen, owner, &spans).await?;
+        seen.commit().await?;
+        Ok((first..end).map(|depth| held.get(&(depth as i64)).copied().unwrap_or(0)).collect())
     }
 
     /// At most `limit` blocks of that path behind the first `skip`.
@@ -80,17 +144,19 @@ impl Service {
         // Only the last turn of a path can be running, and memory is ahead of its rows.
         let running = self.supervisor().live(end.id).map(|live| withhold::turn(live.turn()));
         let last = end.depth - i64::from(running.is_some());
-        let spans = turns::spans(self.db(), owner, end.id, 0, last).await?;
-        let stored = turn_blocks::count_on_path(self.db(), owner, &spans).await?.unsigned_abs();
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, end.id, 0, last).await?;
+        let stored = turn_blocks::count_on_path(&mut seen, owner, &spans).await?.unsigned_abs();
         let (skip, limit) = (u64::from(skip), limit as usize);
         let mut items = Vec::new();
         if skip < stored {
-            let rows = turn_blocks::slice_on_path(self.db(), owner, &spans, skip.cast_signed(), limit as i64).await?;
+            let rows = turn_blocks::slice_on_path(&mut seen, owner, &spans, skip.cast_signed(), limit as i64).await?;
             items.extend(rows.into_iter().map(|(turn, block)| {
                 let block = withhold::block(block);
                 ContentBlock::new(chat, turn, &block)
             }));
         }
+        seen.commit().await?;
         let growing = running.iter().flat_map(|turn| turn.blocks.iter().map(|b| ContentBlock::new(chat, turn.id, b)));
         let rest = limit.saturating_sub(items.len());
         items.extend(growing.skip(skip.saturating_sub(stored) as usize).take(rest));

@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::server::platform::ids;
 use crate::server::run::StopOutcome;
 use crate::server::store::db::Tx;
-use crate::server::store::{StoreError, branches, chats, exchanges, turns};
+use crate::server::store::{StoreError, branches, exchanges, turns};
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
@@ -57,22 +57,21 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
-        // From here on nobody else writes (SQLite) or the key decides (PostgreSQL), so the look before the write holds.
-        let mut tx = self.db().begin().await?;
-        if let Some(earlier) = self.earlier(owner, request.client_request_id.as_deref()).await? {
+        let (mut tx, id, name) = (self.db().begin().await?, ids::mint(), request.client_request_id.as_deref());
+        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, id).await? {
             tx.rollback().await?;
-            return self.repeated(owner, earlier, &fingerprint).await;
+            return self.repeated(owner, earlier).await;
         }
         let (chat, place) = match request.chat_id {
             Some(id) => {
-                let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-                let place = self.place(&mut tx, owner, &chat, &request.place, &contents).await?;
+                let chat = self.hold_chat(&mut tx, owner, id).await?;
+                let place = self.place(&mut tx, &chat, &request.place, &contents).await?;
                 (chat, place)
             }
             None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, String::new(), String::new()).await?,
         };
         let exchange = ExchangeOf {
-            id: ids::mint(),
+            id,
             owner,
             kind: ExchangeKind::Send,
             params: request.params,
@@ -87,7 +86,8 @@ impl Service {
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 
-    /// Another reply to the same message: a sibling on a branch of its own, with another model where one is named.
+    /// Another reply to the same message: a sibling on a branch of its own, with another model where one is named. Of a
+    /// message whose replies are all deleted it is the reply.
     pub async fn retry_turn(
         &self,
         owner: UserId,
@@ -103,25 +103,27 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
-        // From here on nobody else writes (SQLite) or the key decides (PostgreSQL), so the look before the write holds.
-        let mut tx = self.db().begin().await?;
-        if let Some(earlier) = self.earlier(owner, client_request_id.as_deref()).await? {
+        let (mut tx, exchange) = (self.db().begin().await?, ids::mint());
+        let name = client_request_id.as_deref();
+        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, exchange).await? {
             tx.rollback().await?;
-            return self.repeated(owner, earlier, &fingerprint).await;
+            return self.repeated(owner, earlier).await;
         }
         let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        if old.role != Role::Assistant {
-            return Err(Invalid::new("turn", "only a reply can be tried again").into());
-        }
-        let Some(user_id) = old.prev_turn_id else {
-            return Err(ServiceError::conflict("no_message", "this reply answers no message"));
+        let chat = self.hold_chat(&mut tx, owner, old.chat_id).await?;
+        let user_turn = match (old.role, old.prev_turn_id) {
+            (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
+            (Role::Assistant, None) => {
+                return Err(ServiceError::conflict("no_message", "this reply answers no message"));
+            }
+            (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
+            _ => return Err(Invalid::new("turn", "only a reply, or a message without one, can be tried again").into()),
         };
-        let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
-        let name = self.name_of_version(&mut tx, &old, "retry", &user_turn).await?;
-        let leaving = (Some(user_id), Origin::Regenerate, name);
-        let (chat, branch) = self.beside(&mut tx, owner, &old, &place, leaving).await?;
+        let name = self.name_of_version(&mut tx, "retry", &user_turn).await?;
+        let leaving = (Some(user_turn.id), Origin::Regenerate, name);
+        let branch = self.beside(&mut tx, &chat, &old, &place, leaving).await?;
         let exchange = ExchangeOf {
-            id: ids::mint(),
+            id: exchange,
             owner,
             kind: ExchangeKind::Regenerate,
             params,
@@ -145,29 +147,30 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
-        // As in `retry_turn`.
-        let mut tx = self.db().begin().await?;
-        if let Some(earlier) = self.earlier(owner, edit.client_request_id.as_deref()).await? {
+        let (mut tx, exchange) = (self.db().begin().await?, ids::mint());
+        let name = edit.client_request_id.as_deref();
+        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, exchange).await? {
             tx.rollback().await?;
-            return self.repeated(owner, earlier, &fingerprint).await;
+            return self.repeated(owner, earlier).await;
         }
         let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = self.hold_chat(&mut tx, owner, old.chat_id).await?;
         match old.role {
             Role::User => {}
             Role::Assistant => {
                 let edit = StartTurn { content: Vec::new(), ..edit };
-                return self.edit_reply(tx, owner, old, edit, contents, fingerprint).await;
+                return self.edit_reply(tx, (chat, old), edit, contents, (exchange, fingerprint)).await;
             }
             Role::System => return Err(Invalid::new("turn", "only a message or a reply can be edited").into()),
         }
         let leaving = (old.prev_turn_id, Origin::Edit, name_after(&contents));
-        let (chat, branch) = self.beside(&mut tx, owner, &old, &edit.place, leaving).await?;
+        let branch = self.beside(&mut tx, &chat, &old, &edit.place, leaving).await?;
         let parent = match old.prev_turn_id {
             Some(parent) => turns::find(self.db(), owner, parent).await?,
             None => None,
         };
         let exchange = ExchangeOf {
-            id: ids::mint(),
+            id: exchange,
             owner,
             kind: ExchangeKind::Edit,
             params: edit.params,
@@ -182,17 +185,16 @@ impl Service {
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 
-    /// The branch of a sibling of `old` below a parent, and its chat.
+    /// The branch of a sibling of `old` below a parent, or of what answers `old` itself, in a chat that is held.
     pub(super) async fn beside(
         &self,
         tx: &mut Tx,
-        owner: UserId,
+        chat: &Chat,
         old: &Turn,
         wanted: &Wanted,
         (parent, origin, name): (Option<TurnId>, Origin, String),
-    ) -> Result<(Chat, Branch), ServiceError> {
-        let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
-        let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
+    ) -> Result<Branch, ServiceError> {
+        let source = branches::find(self.db(), chat.owner_id, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_room(tx, chat.id, parent).await?;
         let lock = match (&wanted.provider, &wanted.model) {
             (None, None) => {
@@ -202,8 +204,7 @@ impl Service {
             _ => self.lock_from(&source, wanted)?,
         };
         let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name };
-        let branch = self.fork(tx, owner, &chat, leaving).await?;
-        Ok((chat, branch))
+        self.go_on_or_fork(tx, chat, leaving).await
     }
 
     /// What was asked for in the turn's own exchange.

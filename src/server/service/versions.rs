@@ -10,11 +10,12 @@ use super::turns::{StartTurn, Started};
 use super::{Service, ServiceError};
 use crate::domain::chat::first_words;
 use crate::domain::{
-    ChatId, Content, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, TurnStatus, UserId, withhold,
+    Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, TurnStatus,
+    UserId, withhold,
 };
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{StoreError, branches, chats, exchanges, turns};
+use crate::server::store::{branches, chats, exchanges, turns};
 
 /// How much of a version its line in the list says.
 const FIRST_WORDS: usize = 60;
@@ -79,10 +80,10 @@ impl Service {
         Ok(several().map(|(turn, versions)| (*turn, of(versions))).collect())
     }
 
-    /// The names under which the forms of these replies ask for another version: a new one after every new version, and
+    /// The names under which the forms of these turns ask for another reply: a new one after every new version, and
     /// never one that was used before, whatever was deleted since.
-    pub async fn retry_ids(&self, owner: UserId, replies: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
-        let newest = turns::newest_versions(self.db(), owner, replies).await?;
+    pub async fn retry_ids(&self, owner: UserId, tried: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
+        let newest = turns::newest_versions(self.db(), owner, tried).await?;
         Ok(newest.into_iter().map(|(turn, ord)| (turn, format!("retry-{turn}-{ord}"))).collect())
     }
 
@@ -96,11 +97,10 @@ impl Service {
     pub(super) async fn name_of_version(
         &self,
         tx: &mut Tx,
-        old: &Turn,
         word: &str,
         question: &Turn,
     ) -> Result<String, ServiceError> {
-        let number = turns::count_children(tx, old.chat_id, old.prev_turn_id).await? + 1;
+        let number = turns::count_children(tx, question.chat_id, Some(question.id)).await? + 1;
         let words = first_words(&question.content_text(), 24);
         Ok(if words.is_empty() { format!("{word} {number}") } else { format!("{word} {number} · {words}") })
     }
@@ -109,12 +109,12 @@ impl Service {
     pub(super) async fn edit_reply(
         &self,
         mut tx: Tx,
-        owner: UserId,
-        old: Turn,
+        (chat, old): (Chat, Turn),
         edit: StartTurn,
         contents: Vec<Content>,
-        fingerprint: Vec<u8>,
+        (id, fingerprint): (ExchangeId, Vec<u8>),
     ) -> Result<Started, ServiceError> {
+        let owner = chat.owner_id;
         let Wanted { provider, model, .. } = &edit.place;
         for (field, is_given) in
             [("provider", provider.is_some()), ("model", model.is_some()), ("params", edit.params != Params::default())]
@@ -128,15 +128,14 @@ impl Service {
             None => None,
         };
         let question = question.ok_or_else(|| ServiceError::conflict("no_message", "this reply answers no message"))?;
-        let chat = chats::find(self.db(), owner, old.chat_id).await?.ok_or(ServiceError::NotFound)?;
         let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_room(&mut tx, chat.id, Some(question.id)).await?;
-        let name = self.name_of_version(&mut tx, &old, "edited", &question).await?;
+        let name = self.name_of_version(&mut tx, "edited", &question).await?;
         let (origin, lock) = (Origin::Edit, source.lock.clone());
         let leaving = Leaving { id: ids::mint(), source: &source, from: Some(question.id), origin, lock, name };
-        let mut branch = self.fork(&mut tx, owner, &chat, leaving).await?;
+        let mut branch = self.fork(&mut tx, &chat, leaving).await?;
         let exchange = Exchange {
-            id: ids::mint(),
+            id,
             chat_id: chat.id,
             branch_id: branch.id,
             user_turn_id: Some(question.id),
@@ -147,14 +146,7 @@ impl Service {
             client_request_id: edit.client_request_id,
             created_at: self.clock().now(),
         };
-        match exchanges::insert(&mut tx, owner, &exchange, Some(&fingerprint)).await {
-            Err(StoreError::NotUnique) => {
-                tx.rollback().await?;
-                let earlier = self.earlier(owner, exchange.client_request_id.as_deref()).await?;
-                return self.repeated(owner, earlier.ok_or(StoreError::NotUnique)?, &fingerprint).await;
-            }
-            stored => stored?,
-        }
+        exchanges::insert(&mut tx, owner, &exchange, Some(&fingerprint)).await?;
         let mut version = self.new_turn(&mut tx, &chat, &branch, Some(&question), Role::Assistant, exchange.id).await?;
         written(&mut version, contents);
         turns::insert(&mut tx, &version).await?;

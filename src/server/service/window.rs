@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::{Service, ServiceError};
 use crate::domain::{Chat, ChatId, Invalid, Turn, TurnId, UserId, limits};
+use crate::server::store::turns;
 use crate::server::store::turns::Spot;
-use crate::server::store::{branches, turns};
 
 /// Which side of a turn is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Windowed {
     /// Whether the path has turns before the first of these, and after the last.
     pub has_more_before: bool,
     pub has_more_after: bool,
-    /// Where to go on with `Before` and with `After`, where there is more.
+    /// Where to go on with `Before` and with `After`, where there is more: of no turns, where they would hang.
     pub before_cursor: Option<TurnId>,
     pub after_cursor: Option<TurnId>,
     /// The versions of each turn, itself included, oldest first.
@@ -113,8 +113,8 @@ impl Service {
             anchor_id: Some(anchor.id),
             has_more_before,
             has_more_after,
-            before_cursor: ids.first().copied().filter(|_| has_more_before),
-            after_cursor: ids.last().copied().filter(|_| has_more_after),
+            before_cursor: has_more_before.then(|| ids.first().copied().unwrap_or(anchor.id)),
+            after_cursor: has_more_after.then(|| ids.last().copied().unwrap_or(anchor.id)),
             siblings,
             turns,
         })
@@ -134,7 +134,9 @@ impl Service {
 
     /// Whether the path to `leaf` goes through a turn.
     async fn is_on_path(&self, owner: UserId, turn: &Spot, leaf: &Spot) -> Result<bool, ServiceError> {
-        let spans = turns::spans(self.db(), owner, leaf.id, turn.depth, turn.depth).await?;
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, leaf.id, turn.depth, turn.depth).await?;
+        seen.commit().await?;
         Ok(spans.iter().any(|span| span.holds(turn)))
     }
 
@@ -162,16 +164,10 @@ impl Service {
             (Some(viewed), Some(leaf)) if !self.is_on_path(owner, &viewed, &leaf).await? => Ok(Some(leaf)),
             (Some(viewed), _) => Ok(Some(viewed)),
             (None, Some(leaf)) => Ok(Some(leaf)),
-            (None, None) => self.head(owner, chat).await,
-        }
-    }
-
-    /// Where the chat's default branch ends.
-    async fn head(&self, owner: UserId, chat: &Chat) -> Result<Option<Spot>, ServiceError> {
-        let Some(id) = chat.default_branch_id else { return Ok(None) };
-        match branches::find(self.db(), owner, id).await?.and_then(|branch| branch.head_turn_id) {
-            Some(head) => Ok(turns::spot(self.db(), owner, head).await?),
-            None => Ok(None),
+            (None, None) => match turns::leaf_of_chat(self.db(), owner, chat.id).await? {
+                Some(leaf) => Ok(turns::spot(self.db(), owner, leaf).await?),
+                None => Ok(None),
+            },
         }
     }
 }

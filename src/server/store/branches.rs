@@ -1,5 +1,7 @@
 //! Branches: lineages with their lock. The database itself refuses to change a lock (domain.md I3).
 
+use std::collections::{HashMap, HashSet};
+
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
@@ -30,6 +32,14 @@ sql! {
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY b.created_at, b.id";
+    COUNT = "SELECT COUNT(*) FROM branches WHERE chat_id = $1 AND deleted_at IS NULL";
+    NAMES_LIKE = "SELECT name FROM branches WHERE chat_id = $1 AND deleted_at IS NULL \
+        AND SUBSTR(name, 1, LENGTH(CAST($2 AS TEXT))) = $2";
+    /// From a branch up to the first: each with the turns on which the one below it hangs.
+    OF_PATH = "WITH RECURSIVE up (id) AS ( \
+            SELECT b.id FROM branches b JOIN chats c ON c.id = b.chat_id WHERE c.owner_id = $1 AND b.id = $2 \
+            UNION SELECT f.branch_id FROM up JOIN branches b ON b.id = up.id JOIN turns f ON f.id = b.fork_turn_id) \
+        SELECT b.id, b.provider, b.model, b.policy FROM up JOIN branches b ON b.id = up.id";
     OF_RUN = "SELECT system_prompt, tools, provider_state FROM branches WHERE id = $1";
     SET_PROVIDER_STATE = "UPDATE branches SET provider_state = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
@@ -41,6 +51,13 @@ sql! {
     VISIT = "UPDATE branches SET visited_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_HEAD = "UPDATE branches SET head_turn_id = $3 \
         WHERE id = $1 AND head_turn_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL";
+}
+
+/// A branch that holds a part of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnPath {
+    pub lock: Lock,
+    pub policy: ContextPolicy,
 }
 
 #[derive(sqlx::FromRow)]
@@ -134,6 +151,30 @@ pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, S
     let rows: Vec<BranchRow> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     rows.into_iter().map(BranchRow::into_branch).collect()
+}
+
+/// How many branches a chat has, of a chat that the caller holds: for the bound on them.
+pub async fn count(tx: &mut Tx, chat: ChatId) -> Result<i64, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(chat.uuid()).fetch_one(conn).await?))
+}
+
+/// The names of a chat's branches that begin with this one, of a chat that the caller holds.
+pub async fn names_like(tx: &mut Tx, chat: ChatId, name: &str) -> Result<HashSet<String>, StoreError> {
+    let name = plain(name, "the branch's name")?;
+    let names: Vec<String> =
+        in_tx!(tx, |conn| sqlx::query_scalar(NAMES_LIKE).bind(chat.uuid()).bind(name).fetch_all(conn).await?);
+    Ok(names.into_iter().collect())
+}
+
+/// What a run needs of the branches that the path to the end of `branch` is made of.
+pub async fn of_path(db: &Db, owner: UserId, branch: BranchId) -> Result<HashMap<BranchId, OnPath>, StoreError> {
+    let rows: Vec<(Uuid, String, String, String)> =
+        on!(db, |pool| sqlx::query_as(OF_PATH).bind(owner.uuid()).bind(branch.uuid()).fetch_all(pool).await?);
+    let on_path = |(id, provider, model, policy): (Uuid, String, String, String)| {
+        let policy = parse_word(policy, "branches", "policy", id)?;
+        Ok((id.into(), OnPath { lock: Lock { provider, model }, policy }))
+    };
+    rows.into_iter().map(on_path).collect()
 }
 
 /// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its

@@ -178,8 +178,12 @@ pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &
     Ok(changed > 0)
 }
 
-/// Remembers where the reader is. False when the chat is gone or has no such turn.
+/// Remembers where the reader is. False when the chat is gone or has no such turn. The chat is held first: on PostgreSQL
+/// a statement that waits for the chat's row looks at the turns as they were before it waited.
 pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: TurnId) -> Result<bool, StoreError> {
+    if hold(tx, owner, chat).await?.is_none() {
+        return Ok(false);
+    }
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(SET_LAST_VIEWED).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
         query.execute(conn).await?.rows_affected()
@@ -204,7 +208,9 @@ pub async fn take_ord(tx: &mut Tx, owner: UserId, chat: ChatId, now: DateTime<Ut
     }))
 }
 
-async fn hold(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
+/// Holds the chat's row until the transaction ends, and gives its settings; `None` when the chat is gone. What is read
+/// of the chat after this stays as it is until then, because whoever adds to it or deletes from it holds it first.
+pub async fn hold(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
     let settings: Option<Json<ChatSettings>> = in_tx!(tx, |conn| {
         sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });

@@ -1,21 +1,24 @@
-//! Copies of paths: rows are copied inside the database, so that their text never comes up here. The caller brings the
+//! Copies of paths: rows are copied inside the database, so that their text never comes up here, but for signatures. The caller brings the
 //! new ids. A copied call keeps its bytes, which the next request is made of, and loses its request, its counts and its
 //! cost: it was not made again.
 
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::domain::{BlockId, BranchId, ChatId, ExchangeId, GenerationId, Role, TurnId, TurnStatus, UserId, limits};
+use crate::domain::{
+    BlockId, BranchId, ChatId, Content, ExchangeId, GenerationId, Role, TurnId, TurnStatus, UserId, limits,
+};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{inconsistent, place};
+use crate::server::store::rows::{from_json, inconsistent, place};
 use crate::server::store::turn_events::fixed_chunks;
 
 sql! {
     TURNS = concat!(up_from_leaf!(), "SELECT t.id, t.branch_id, t.exchange_id, t.role, t.status \
         FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
-    BLOCKS = concat!(up_from_leaf!(), "SELECT b.id, b.turn_id, b.seq, b.parent_block_id, b.generation_id \
-        FROM path JOIN turn_blocks b ON b.turn_id = path.id ORDER BY path.step DESC, b.seq");
+    /// A signature names its block in its content.
+    BLOCKS = concat!(up_from_leaf!(), "SELECT b.id, b.turn_id, b.seq, b.parent_block_id, b.generation_id, \
+        CASE WHEN b.block_type = 'thinking_signature' THEN b.content END FROM path JOIN turn_blocks b ON b.turn_id = path.id ORDER BY path.step DESC, b.seq");
     GENERATIONS = concat!(up_from_leaf!(), "SELECT g.id, g.turn_id \
         FROM path JOIN generations g ON g.turn_id = path.id ORDER BY path.step DESC, g.step");
     EXCHANGES = concat!(up_from_leaf!(), "SELECT DISTINCT e.id, e.user_turn_id \
@@ -44,12 +47,12 @@ const COPY_GENERATIONS: &str = ") INSERT INTO generations (id, turn_id, step, pr
 const FROM_GENERATIONS: &str = ", g.raw_response, g.raw_sha256, g.raw_bytes, g.raw_kind, \
     g.raw_complete, g.api, g.status, g.stop_reason, g.error, g.first_token_at, g.started_at, g.ended_at, ";
 const END_GENERATIONS: &str = " FROM m JOIN generations g ON g.id = m.old_id";
-const OF_BLOCKS: &str = "WITH m (old_id, new_id, turn_id, parent_id, generation_id, chat_seq) AS (";
+const OF_BLOCKS: &str = "WITH m (old_id, new_id, turn_id, parent_id, generation_id, chat_seq, old_for, new_for) AS (";
 const COPY_BLOCKS: &str = ") INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, \
     content, parent_block_id, generation_id, metadata, created_at, updated_at) \
     SELECT m.new_id, m.turn_id, ";
-const FROM_BLOCKS: &str = ", b.seq, m.chat_seq, b.block_type, b.author, b.state, b.content, m.parent_id, \
-    m.generation_id, b.metadata, b.created_at, b.updated_at FROM m JOIN turn_blocks b ON b.id = m.old_id";
+const FROM_BLOCKS: &str = ", b.seq, m.chat_seq, b.block_type, b.author, b.state, \
+    COALESCE(REPLACE(b.content, m.old_for, m.new_for), b.content), m.parent_id, m.generation_id, b.metadata, b.created_at, b.updated_at FROM m JOIN turn_blocks b ON b.id = m.old_id";
 
 /// A path without its text, root first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,6 +80,8 @@ pub struct BareBlock {
     pub seq: u64,
     pub parent_block_id: Option<BlockId>,
     pub generation_id: Option<GenerationId>,
+    /// The block that a signature is for.
+    pub attaches_to: Option<BlockId>,
 }
 
 /// What becomes of each row, in the order of the path.
@@ -116,6 +121,8 @@ pub struct CopiedBlock {
     pub parent_block_id: Option<BlockId>,
     pub generation_id: Option<GenerationId>,
     pub chat_seq: i64,
+    /// Old id, new id of the block that a signature is for.
+    pub attaches_to: Option<(BlockId, BlockId)>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -149,22 +156,29 @@ pub async fn skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<Skeleton, 
                 .await?
         };
     }
-    type BlockRow = (Uuid, Uuid, i64, Option<Uuid>, Option<Uuid>);
+    type BlockRow = (Uuid, Uuid, i64, Option<Uuid>, Option<Uuid>, Option<String>);
     on!(db, |pool| {
         let turns: Vec<TurnRow> = rows!(pool, TURNS);
         let blocks: Vec<BlockRow> = rows!(pool, BLOCKS);
         let generations: Vec<(Uuid, Uuid)> = rows!(pool, GENERATIONS);
         let exchanges: Vec<(Uuid, Option<Uuid>)> = rows!(pool, EXCHANGES);
-        let block = |(id, turn, seq, parent, generation): BlockRow| BareBlock {
-            id: id.into(),
-            turn_id: turn.into(),
-            seq: place(seq),
-            parent_block_id: parent.map(BlockId::from),
-            generation_id: generation.map(GenerationId::from),
+        let block = |(id, turn, seq, parent, generation, signature): BlockRow| {
+            let content = signature.map(|content| from_json(&content, "turn_blocks", "content", id)).transpose()?;
+            Ok::<_, StoreError>(BareBlock {
+                id: id.into(),
+                turn_id: turn.into(),
+                seq: place(seq),
+                parent_block_id: parent.map(BlockId::from),
+                generation_id: generation.map(GenerationId::from),
+                attaches_to: match content {
+                    Some(Content::ThinkingSignature { attaches_to, .. }) => attaches_to,
+                    _ => None,
+                },
+            })
         };
         Ok(Skeleton {
             turns: turns.into_iter().map(TurnRow::into_turn).collect::<Result<_, _>>()?,
-            blocks: blocks.into_iter().map(block).collect(),
+            blocks: blocks.into_iter().map(block).collect::<Result<_, _>>()?,
             generations: generations.into_iter().map(|(id, turn)| (id.into(), turn.into())).collect(),
             exchanges: exchanges.into_iter().map(|(id, turn)| (id.into(), turn.map(TurnId::from))).collect(),
         })
@@ -208,6 +222,9 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), Stor
                 row.push_bind(copy.old.uuid()).push_bind(copy.new.uuid()).push_bind(copy.turn_id.uuid());
                 row.push_bind(copy.parent_block_id.map(BlockId::uuid));
                 row.push_bind(copy.generation_id.map(GenerationId::uuid)).push_bind(copy.chat_seq);
+                let named = |id: BlockId| format!("\"for\":\"{id}\"");
+                row.push_bind(copy.attaches_to.map(|(old, _)| named(old)));
+                row.push_bind(copy.attaches_to.map(|(_, new)| named(new)));
             });
             query.push(COPY_BLOCKS).push_bind(chat).push(FROM_BLOCKS).build().execute(&mut *conn).await?;
         }

@@ -47,6 +47,17 @@ macro_rules! up_from_leaf {
     };
 }
 
+/// The newest turn of a chat.
+macro_rules! newest_of {
+    ($chat:literal) => {
+        concat!(
+            "SELECT n.id FROM turns n WHERE n.chat_id = ",
+            $chat,
+            " AND n.deleted_at IS NULL ORDER BY n.ord DESC LIMIT 1"
+        )
+    };
+}
+
 /// The statements of one file: a constant each, and the table from which the tests prepare them. A beginning that a
 /// list of ids or of rows completes stands here when it can be prepared without it.
 macro_rules! sql {
@@ -100,6 +111,16 @@ impl Db {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Self::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
+        })
+    }
+
+    /// Begins reading: all statements in it see the same moment.
+    pub async fn snapshot(&self) -> Result<Tx, StoreError> {
+        Ok(match self {
+            Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
+            Self::Postgres { readers, .. } => {
+                Tx::Postgres(readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?)
+            }
         })
     }
 

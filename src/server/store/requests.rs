@@ -1,10 +1,10 @@
 //! Requests that made something, by the name that their client gave them, so that a repeated one makes nothing again.
-//! Those that made an exchange are known from it.
+//! What made an exchange is known from that, too, for as long as it is there.
 
 use chrono::{DateTime, Utc};
 
 use crate::domain::UserId;
-use crate::server::store::db::Tx;
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 
 sql! {
@@ -50,6 +50,13 @@ pub async fn claim(
             sqlx::query_as(FIND).bind(owner.uuid()).bind(&request.client_request_id).fetch_one(&mut *conn).await?;
         Ok(Some(Request { client_request_id: request.client_request_id.clone(), hash, made_id }))
     })
+}
+
+/// What took this name, of this owner, as far as it is remembered.
+pub async fn find(db: &Db, owner: UserId, client_request_id: &str) -> Result<Option<Request>, StoreError> {
+    let found: Option<(Vec<u8>, String)> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(client_request_id).fetch_optional(pool).await? });
+    Ok(found.map(|(hash, made_id)| Request { client_request_id: client_request_id.to_owned(), hash, made_id }))
 }
 
 /// Forgets what was asked before this moment, of all owners.

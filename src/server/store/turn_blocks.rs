@@ -28,6 +28,9 @@ sql! {
     ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
         b.generation_id, b.metadata, b.created_at FROM turns t JOIN chats c ON c.id = t.chat_id \
         JOIN turn_blocks b ON b.turn_id = t.id ";
+    /// Followed by the condition of a path's spans. How long a text is, SQLite knows without reading it.
+    BYTES_ON_PATH = "SELECT t.depth, CAST(OCTET_LENGTH(b.content) AS BIGINT) FROM turns t \
+        JOIN chats c ON c.id = t.chat_id JOIN turn_blocks b ON b.turn_id = t.id ";
     COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t JOIN chats c ON c.id = t.chat_id \
         JOIN turn_blocks b ON b.turn_id = t.id ";
 }
@@ -119,22 +122,38 @@ pub(super) async fn of_turn(db: &Db, turn: TurnId) -> Result<Vec<Block>, StoreEr
 }
 
 /// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.
-pub(super) async fn on_path(db: &Db, owner: UserId, spans: &[Span]) -> Result<Vec<(TurnId, Block)>, StoreError> {
-    slice_on_path(db, owner, spans, 0, i64::MAX).await
+pub(super) async fn on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<Vec<(TurnId, Block)>, StoreError> {
+    slice_on_path(tx, owner, spans, 0, i64::MAX).await
 }
 
 /// How many stored blocks the turns in these spans have.
-pub async fn count_on_path(db: &Db, owner: UserId, spans: &[Span]) -> Result<i64, StoreError> {
+pub async fn count_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<i64, StoreError> {
     let mut count = 0;
     for portion in span::portions(spans) {
-        count += count_of(db, owner, portion).await?;
+        count += count_of(tx, owner, portion).await?;
     }
     Ok(count)
 }
 
+/// How many bytes of stored blocks the turns in these spans hold, by their depths; those without blocks are missing.
+pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<HashMap<i64, u64>, StoreError> {
+    let mut bytes = HashMap::new();
+    for portion in span::portions(spans) {
+        let rows: Vec<(i64, i64)> = in_tx!(&mut *tx, |conn| {
+            let mut query = QueryBuilder::new(BYTES_ON_PATH);
+            span::push_where(&mut query, owner, portion);
+            query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
+        });
+        for (depth, held) in rows {
+            *bytes.entry(depth).or_default() += held.unsigned_abs();
+        }
+    }
+    Ok(bytes)
+}
+
 /// As [`on_path`], but at most `limit` blocks behind the first `skip`.
 pub async fn slice_on_path(
-    db: &Db,
+    tx: &mut Tx,
     owner: UserId,
     spans: &[Span],
     skip: i64,
@@ -147,14 +166,14 @@ pub async fn slice_on_path(
         if left <= 0 {
             break;
         }
-        let rows: Vec<BlockRow> = on!(db, |pool| {
+        let rows: Vec<BlockRow> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(ON_PATH);
             span::push_where(&mut query, owner, portion);
             query.push(" ORDER BY t.depth, b.seq LIMIT ").push_bind(left).push(" OFFSET ").push_bind(skip);
-            query.build_query_as().persistent(is_one).fetch_all(pool).await?
+            query.build_query_as().persistent(is_one).fetch_all(conn).await?
         });
         if skip > 0 {
-            skip = if rows.is_empty() { skip - count_of(db, owner, portion).await? } else { 0 };
+            skip = if rows.is_empty() { skip - count_of(tx, owner, portion).await? } else { 0 };
         }
         for row in rows {
             blocks.push((row.turn_id.into(), row.into_block()?));
@@ -163,10 +182,10 @@ pub async fn slice_on_path(
     Ok(blocks)
 }
 
-async fn count_of(db: &Db, owner: UserId, portion: &[Span]) -> Result<i64, StoreError> {
-    Ok(on!(db, |pool| {
+async fn count_of(tx: &mut Tx, owner: UserId, portion: &[Span]) -> Result<i64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
         let mut query = QueryBuilder::new(COUNT_ON_PATH);
         span::push_where(&mut query, owner, portion);
-        query.build_query_scalar().persistent(portion.len() == 1).fetch_one(pool).await?
+        query.build_query_scalar().persistent(portion.len() == 1).fetch_one(conn).await?
     }))
 }

@@ -36,10 +36,10 @@ pub fn ModelMenu() -> impl IntoView {
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let choose = move |event| state.choose(parse_model_value(&event_target_value(&event)));
-    let groups = options(state.models.get_value(), state.choice.get_untracked());
+    let groups = move || options(state.models.get(), state.choice.get_untracked());
     view! {
         <span class="select">
-            <select name="model" aria-label=words::MODEL on:change=choose>{groups}</select>
+            <select name="model" aria-label=words::MODEL on:change=choose>{move || groups()}</select>
             <Icon name="chevron-down"/>
         </span>
     }
@@ -110,7 +110,7 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
             <span class="select">
                 <select name="other" aria-label=words::OTHER_MODEL on:change=choose>
                     <option value="">{words::OTHER_MODEL}</option>
-                    {options(state.models.get_value(), state.choice.get_untracked())}
+                    {move || options(state.models.get(), state.choice.get_untracked())}
                 </select>
                 <Icon name="chevron-down"/>
             </span>
@@ -136,7 +136,7 @@ pub fn ModelGone(gone: Lock) -> impl IntoView {
 /// One button for each provider: its first model.
 fn first_choices(state: ComposerState) -> impl IntoView {
     let own = state.lock.get_untracked();
-    by_provider(state.models.get_value())
+    by_provider(state.models.get())
         .into_iter()
         .filter_map(|(_, models)| models.into_iter().find(|model| Some(&model.lock) != own.as_ref()))
         .map(|model| choice_button(state, Some(model.lock.clone()), words::continue_with(&words::model_name(&model))))
@@ -162,7 +162,7 @@ fn choice_button(state: ComposerState, lock: Option<Lock>, label: String) -> imp
 
 fn name_of(state: ComposerState, lock: &Lock) -> String {
     let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(words::model_name);
-    state.models.with_value(name).unwrap_or_else(|| lock.model.clone())
+    state.models.with_untracked(name).unwrap_or_else(|| lock.model.clone())
 }
 
 /// The select "Thinking"; absent where there is nothing to choose.

@@ -54,7 +54,7 @@ pub struct ComposerState {
     /// What is chosen in the menu: the model of a new chat, or another than the branch's, for a new branch.
     pub choice: RwSignal<Option<Lock>>,
     pub thinking: RwSignal<Thinking>,
-    pub models: StoredValue<Vec<Model>>,
+    pub models: RwSignal<Vec<Model>>,
     /// The turn that the next message follows.
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on this path.
@@ -73,7 +73,7 @@ impl ComposerState {
     /// The model that would answer, as far as it is known.
     pub fn model(self) -> Option<Model> {
         let lock = self.choice.get().or_else(|| self.lock.get());
-        self.models.with_value(|models| models.iter().find(|model| Some(&model.lock) == lock.as_ref()).cloned())
+        self.models.with(|models| models.iter().find(|model| Some(&model.lock) == lock.as_ref()).cloned())
     }
 
     /// The levels of thinking that the model can be asked for.

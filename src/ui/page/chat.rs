@@ -1,6 +1,7 @@
 //! A chat's page: its header, the transcript, the composer. Loads the page and keeps its parts in step with each other
 //! and with the address.
 
+mod address;
 mod beside;
 mod deleting;
 mod elsewhere;
@@ -10,21 +11,21 @@ pub mod header;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_meta::Title;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_location, use_navigate, use_params_map, use_query_map};
+use leptos_router::hooks::use_params_map;
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
-use crate::api::view::{ChatPage, Side, Started, TurnView};
+use crate::api::view::{ChatPage, Notice, Side, Started, TurnView};
 use crate::browser::{focus, media};
-use crate::domain::{Chat, ChatId, TurnId};
-use crate::ui::chats::{Chats, chat_path};
+use crate::domain::{Chat, ChatId, Lock, TurnId};
+use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
+use crate::ui::page::chat::address::{asked_in_address, follow_address, left_here, side_in_address};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::find::FindBar;
@@ -33,7 +34,7 @@ use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::more::trim;
-use crate::ui::transcript::{ModelChoice, Transcript, Verbs, reveal, show_sent};
+use crate::ui::transcript::{ModelChoice, Transcript, Verbs, show_sent};
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
 
@@ -41,16 +42,16 @@ use crate::ui::words;
 #[component]
 pub fn ChatPageView() -> impl IntoView {
     let params = use_params_map();
-    let at = at_in_address();
+    let asked = asked_in_address();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
     // Another version of a turn on the same page is no new page: `follow_address` shows it.
     let page_resource = Resource::<_, Json>::new_with_options(
         move || chat_id.get(),
         move |id| {
-            let (at, side) = (at.get_untracked(), side_in_address());
+            let (asked, side) = (asked.get_untracked(), side_in_address());
             async move {
                 match id {
-                    Some(id) => load_chat(Some(id), at.at, at.from, side).await,
+                    Some(id) => load_chat(Some(id), asked.at.or_else(|| left_here(id)), asked.from, side).await,
                     None => Err(ApiError::NotFound),
                 }
             }
@@ -81,30 +82,6 @@ pub fn ChatPageView() -> impl IntoView {
     }
 }
 
-/// What the address asks to see of the chat.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Asked {
-    /// A turn on the path.
-    at: Option<TurnId>,
-    /// The reply that the path ends with, to go on from there.
-    from: Option<TurnId>,
-}
-
-fn at_in_address() -> Memo<Asked> {
-    let query = use_query_map();
-    Memo::new(move |_| {
-        query.with(|query| {
-            let turn = |key: &str| query.get(key)?.parse().ok();
-            Asked { at: turn("at"), from: turn("from") }
-        })
-    })
-}
-
-/// On which side of that turn the page should be, for those who turn pages without script.
-fn side_in_address() -> Option<Side> {
-    use_query_map().with_untracked(|query| Side::parse(&query.get("side")?))
-}
-
 /// A chat as it is drawn from its page.
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
@@ -124,18 +101,27 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let changes = RwSignal::new(0);
     let deleting = provide_deleting(state, chat_id, changes);
     let branch = RwSignal::new(page.branch.clone());
+    let branch_from = RwSignal::new(page.branch_from.clone());
     let beside = Beside::new(&page);
     let leaves = RwSignal::new(page.leaves);
+    let (models, gone) = (RwSignal::new(page.models.clone()), RwSignal::new(model_gone(&page)));
     let take = move |page: ChatPage| {
         beside.show(&page);
+        gone.set(model_gone(&page));
         branch.set(page.branch);
+        branch_from.set(page.branch_from);
         leaves.set(page.leaves);
+        // A menu that is open is not drawn again for nothing.
+        if models.with_untracked(|before| *before != page.models) {
+            models.set(page.models);
+        }
     };
-    follow_address(state, beside, take, chat_id);
+    let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
+    let put_address = follow_address(state, beside, take, chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
-        state.follow_path(page.clone());
         take(page);
+        changes.update(|count| *count += 1);
     });
     let finding = RwSignal::new(false);
 
@@ -144,16 +130,15 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     stand_beside_tree(chat_id, changes, deleting, branch, leaf, running, leaves);
     let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
-    let navigate = use_navigate();
     let on_started = Callback::new(move |(started, is_new_path): (Started, bool)| {
         began_here();
         beside.clear();
         branch.set(Some(started.branch.clone()));
+        branch_from.set(started.branch_from.clone());
         let leaf = started.assistant_turn.turn.id;
         show_started(state, started);
         if is_new_path {
-            let options = NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
-            navigate(&format!("/c/{chat_id}?at={leaf}"), options);
+            put_address.run(leaf);
         }
     });
     let on_version = Callback::new(move |started: Started| on_started.run((started, true)));
@@ -179,17 +164,16 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     refresh_list_when_over(running);
 
     let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some()));
-    let again = page.models.clone();
-    let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
+    let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
         <a class="skip" href=move || latest(state, chat_id)>{words::SKIP_TO_LATEST}</a>
-        <ChatHeader chat title branch models=models.clone() leaves finding/>
+        <ChatHeader chat title branch branch_from models leaves finding/>
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
-        <Transcript state on_stop on_retry at=at_in_address().get_untracked().at/>
+        <Transcript state on_stop on_retry at is_new_visit/>
         <SendingTurn text=sending/>
-        <DeletedNotice/>
+        {page.deleted.map(|(id, turns)| view! { <DeletedNotice id turns/> })}
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
             chat_id=Some(chat_id)
@@ -203,12 +187,20 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             stop_asked
             listeners
             context_used=Memo::new(move |_| state.context_used())
-            notices=page.notices
+            gone
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
-        <ModelChoice verbs models=again/>
+        <ModelChoice verbs models/>
     }
     .into_any()
+}
+
+/// The branch's model, where it cannot be used any more.
+fn model_gone(page: &ChatPage) -> Option<Lock> {
+    page.notices.iter().find_map(|notice| match notice {
+        Notice::ModelUnavailable { lock } => Some(lock.clone()),
+        Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
+    })
 }
 
 /// Where the newest turn is: on this page, or on another.
@@ -247,38 +239,6 @@ fn title_of(chat: &Chat) -> Signal<String> {
         let renamed = renamed.and_then(|renamed| renamed.get()).filter(|(renamed, _)| *renamed == id);
         renamed.map_or_else(|| first.clone(), |(_, title)| title)
     })
-}
-
-/// Shows the path that the address asks for when it changes while the chat is open: another version, a turn chosen in
-/// the tree, a reply to go on from, or Back.
-fn follow_address(state: ChatState, beside: Beside, take: impl Fn(ChatPage) + Copy + 'static, chat_id: ChatId) {
-    let asked = at_in_address();
-    let path = use_location().pathname;
-    let show = move |_, now: Asked| {
-        // Another chat's address is that chat's.
-        if path.get_untracked() != chat_path(chat_id) {
-            return;
-        }
-        // What was just sent is on screen already.
-        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
-            return;
-        }
-        spawn_local(async move {
-            let Ok(page) = load_chat(Some(chat_id), now.at, now.from, None).await else { return };
-            // Somebody may have moved on meanwhile.
-            if asked.try_get_untracked() == Some(now) {
-                state.show(page.clone());
-                take(page);
-                if let Some(at) = now.at {
-                    reveal(state, at);
-                }
-                if now.from.is_some() {
-                    request_animation_frame(|| focus::quietly_on("#message"));
-                }
-            }
-        });
-    };
-    on_change(move || asked.get(), show);
 }
 
 /// The list of chats shows which ones are being answered, and the title that the first message gave.

@@ -61,7 +61,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
         }
     });
     let can_write = !page.models.is_empty();
-    let (draft, models, form_request_id) = (page.draft, page.models, page.form_request_id);
+    let (draft, models, form_request_id) = (page.draft, RwSignal::new(page.models), page.form_request_id);
     let draft_elsewhere = RwSignal::new(draft.clone());
     let (nothing, no_turn) = (None::<Lock>, None::<TurnId>);
     let composer = can_write.then(|| {

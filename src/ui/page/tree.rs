@@ -1,17 +1,22 @@
 //! The tree of a chat as a page: what the panel shows, for phones and for readers without script.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use leptos_router::params::ParamsMap;
 
+use crate::api::chats::glance_at_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::tree::load_tree;
 use crate::api::view::tree::{TreeAsk, TreePage};
+use crate::browser::{document, network};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::deleting::{Deed, Deleting};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
 use crate::ui::kit::Icon;
 use crate::ui::page::not_found::{Failed, Missing};
@@ -19,6 +24,9 @@ use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeMap, TreeState};
 use crate::ui::words;
 use crate::ui::words::tree as said;
+
+/// How often the page looks whether the chat changed.
+const INTERVAL: Duration = Duration::from_secs(2);
 
 /// The page at `/c/{chat}/tree`.
 #[component]
@@ -77,6 +85,33 @@ fn ask(chat: ChatId, query: &ParamsMap) -> TreeAsk {
     ask
 }
 
+/// Looks at the chat while the page is seen: `changes` rises when it has other turns, or a reply in it began or ended.
+fn follow(chat: ChatId, changes: RwSignal<u64>) {
+    let known = StoredValue::new(None);
+    let look = move || {
+        if document::is_hidden() || !network::is_online() {
+            return;
+        }
+        spawn_local(async move {
+            let Ok(glance) = glance_at_chat(chat, None, i64::MAX).await else { return };
+            let now = Some((glance.rev, glance.running));
+            let Some(before) = known.try_get_value() else { return };
+            known.set_value(now);
+            if before.is_some() && before != now {
+                changes.update(|count| *count += 1);
+            }
+        });
+    };
+    effect(move || {
+        let ticking = set_interval_with_handle(look, INTERVAL).ok();
+        on_cleanup(move || {
+            if let Some(ticking) = ticking {
+                ticking.clear();
+            }
+        });
+    });
+}
+
 /// The page as it is drawn from a part of a tree.
 #[component]
 pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
@@ -107,6 +142,7 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
     });
     let state = TreeState::new(ask, Some(page), show, Deleting::new(gone, back), Callback::new(|_| {}));
     slot.set_value(Some(state));
+    follow(chat, changes);
     view! {
         <Title text=title/>
         <header class="chat-head">
@@ -116,8 +152,8 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
                 <span class="quiet">{said::BACK_TO_CHAT}</span>
             </a>
             <h1 class="chat-title" dir="auto" tabindex="-1">{said::TREE_SHORT}": "{heading}</h1>
-            <a class="button bare" rel="external" href=format!("/c/{chat}/branches")>{said::BRANCHES}</a>
-            <a class="button bare" rel="external" href=format!("/c/{chat}/drawing")>{said::DRAWING}</a>
+            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/branches")>{said::BRANCHES}</a>
+            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/drawing")>{said::DRAWING}</a>
         </header>
         <div class="tree-page">
             <TreeMap state leaf changes/>

@@ -31,6 +31,22 @@ impl ChatState {
         may
     }
 
+    /// Whether to load on this side as the reader comes near. After a failure there it waits for the button.
+    pub fn may_load(self, side: Side) -> bool {
+        !matches!(self.loading(), Loading::Busy) && self.loading() != Loading::Failed(side) && self.has_more(side)
+    }
+
+    /// Counts a move to other turns; gives the number that the answer must still find.
+    pub fn move_on(self) -> u64 {
+        self.moves.update_value(|moves| *moves += 1);
+        self.moves.get_value()
+    }
+
+    /// Whether nothing has moved since, and the page is still there; an answer may come late.
+    pub fn is_still(self, moves: u64) -> bool {
+        self.moves.try_get_value() == Some(moves)
+    }
+
     /// Says how loading ended, if the page is still there.
     pub fn loaded(self, how: Loading) {
         let _ = self.loading.try_set(how);
@@ -82,18 +98,36 @@ impl ChatState {
 
     /// Shows other turns of the same path.
     pub fn show_turns(self, page: TurnsPage) {
-        let end = if page.has_more_after { self.end() } else { None };
+        // Also the end of a path that grew meanwhile.
+        let end = self.end().filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
-    /// Takes what another tab did to the path. A reader far from its end stays where they are.
-    pub fn follow_path(self, page: ChatPage) {
-        let end = self.beyond.get_untracked().map(|end| end.id());
-        let goes_on = end.is_some_and(|end| page.turns.iter().any(|view| view.turn.id == end));
-        match page.turns.last().filter(|_| goes_on).cloned() {
-            Some(last) => self.beyond.set(Some(self.known(last, 0))),
-            None => self.show(page),
+    /// Takes what another tab did to the path, where it is clear that a reader at this turn stays where they are. Else
+    /// gives the page back.
+    pub fn follow_path(self, page: ChatPage, seen: Option<TurnId>) -> Option<ChatPage> {
+        let has = |id: TurnId| page.turns.iter().any(|view| view.turn.id == id);
+        // The path goes on from the end that is known.
+        let goes_on = self.beyond.get_untracked().is_some_and(|end| has(end.id()));
+        if let Some(last) = page.turns.last().filter(|_| goes_on).cloned() {
+            self.beyond.set(Some(self.known(last, 0)));
+            return None;
         }
+        let place = |id: TurnId| self.path.with_untracked(|path| path.iter().position(|turn| turn.id() == id));
+        // What is on screen before the page's first turn stays.
+        let first = page.turns.first().and_then(|view| place(view.turn.id));
+        let stays = |seen: TurnId| has(seen) || place(seen).zip(first).is_some_and(|(seen, first)| seen < first);
+        if seen.is_none_or(stays) {
+            self.show(page);
+            return None;
+        }
+        Some(page)
+    }
+
+    /// Shows turns around the reader's place on a path that ends with another turn than the one on screen.
+    pub fn show_with_end(self, page: TurnsPage, end: TurnView) {
+        let end = Some(self.known(end, 0)).filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
+        self.show_window(page.turns, page.has_more_before, end);
     }
 
     /// Puts more turns beside those on screen. False, and nothing, when what is on screen changed since they were asked
@@ -167,6 +201,9 @@ impl ChatState {
         }
         self.path.set(path);
         self.beyond.set(end);
+        self.move_on();
+        // What failed was about other turns.
+        self.loaded(Loading::Idle);
         self.drop_unseen();
     }
 

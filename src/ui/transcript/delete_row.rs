@@ -48,6 +48,7 @@ pub fn DeleteRow(below: Below) -> impl IntoView {
     view! {
         <form method="post" action="/forms/delete-turn" class="menu-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=below.turn.to_string()/>
+            <input type="hidden" name="ask" value="1"/>
             <button type="submit" class="menu-row danger"><Icon name="trash"/><span>{label}</span></button>
         </form>
     }

@@ -4,10 +4,12 @@
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use super::verbs::Verbs;
 use crate::browser::{media, request_id, textarea};
 use crate::domain::{Role, TurnId};
+use crate::ui::announce::Announcer;
 use crate::ui::composer::keys::{self, Ask, Memory};
 use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, view};
@@ -20,6 +22,8 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
     let area = NodeRef::<html::Textarea>::new();
     let (problem, set_problem) = signal(None::<String>);
     let is_sent = StoredValue::new(None::<(String, String)>);
+    let is_sending = RwSignal::new(false);
+    let announcer = expect_context::<Announcer>();
     let memory = StoredValue::new(Memory::default());
     let first = StoredValue::new(verbs.left(id).unwrap_or(text));
     effect(move || {
@@ -29,10 +33,12 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
         }
     });
     let send = move || {
-        let Some(area) = area.get_untracked() else { return };
+        let Some(area) = area.get_untracked().filter(|_| !is_sending.get_untracked()) else { return };
         let text = textarea::value(&area);
         if text.trim().is_empty() {
-            return set_problem.set(Some(words::WRITE_FIRST.to_owned()));
+            set_problem.set(Some(words::WRITE_FIRST.to_owned()));
+            announcer.say(words::WRITE_FIRST);
+            return drop(area.focus());
         }
         set_problem.set(None);
         // The same words again are the same request, however often they go out.
@@ -41,13 +47,21 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
             _ => request_id::mint(),
         };
         is_sent.set_value(Some((text.clone(), request.clone())));
-        verbs.edit(id, text, request, set_problem);
+        is_sending.set(true);
+        spawn_local(async move {
+            let wrong = verbs.edit(id, text, request).await;
+            let _ = is_sending.try_set(false);
+            let _ = set_problem.try_set(wrong);
+        });
     };
-    let on_key = move |event: KeyboardEvent| {
+    // Of the buttons too: on its way up the page the key would stop a reply.
+    let on_escape = move |event: KeyboardEvent| {
         if event.key() == "Escape" && !event.is_composing() {
             event.prevent_default();
-            return verbs.cancel_edit(id);
+            verbs.cancel_edit(id);
         }
+    };
+    let on_key = move |event: KeyboardEvent| {
         match keys::in_box(press(&event, &event.key()), memory.get_value(), media::is_touch()) {
             Ask::Send | Ask::StopAndSend => send(),
             Ask::Stop | Ask::Nothing => return,
@@ -58,7 +72,8 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
         if let Some(area) = area.get_untracked() {
             textarea::fit(&area);
         }
-        verbs.typed(id, event_target_value(&event));
+        set_problem.set(None);
+        verbs.typed(id, &event_target_value(&event));
     };
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -68,26 +83,33 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
         Role::Assistant => (said::EDIT_REPLY, Some(said::EDIT_REPLY_HINT), said::SAVE_VERSION),
         Role::User | Role::System => (said::EDIT_MESSAGE, None, words::SEND),
     };
+    let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
+    let described_by = format!("{problem_id} {hint_id}");
     view! {
-        <form class="editor" aria-label=name on:submit=on_submit>
+        <form class="editor" aria-label=name on:submit=on_submit on:keydown=on_escape>
             <textarea
                 node_ref=area
                 class="message-box"
                 rows="1"
                 dir="auto"
                 aria-label=name
+                aria-describedby=described_by
+                aria-invalid=move || problem.get().map(|_| "true")
                 autocomplete="off"
+                readonly=is_sending
                 on:keydown=on_key
                 on:input=on_input
                 on:compositionend=move |event| {
                     memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
                 }
             ></textarea>
-            {hint.map(|hint| view! { <p class="hint">{hint}</p> })}
-            <p class="problem">{move || problem.get()}</p>
+            {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}
+            <p id=problem_id class="problem">{move || problem.get()}</p>
             <div class="editor-row">
                 <button type="button" class="button" on:click=move |_| verbs.cancel_edit(id)>{words::CANCEL}</button>
-                <button type="submit" class="button primary">{button}</button>
+                <button type="submit" class="button primary" aria-disabled=move || is_sending.get().then_some("true")>
+                    {move || if is_sending.get() { words::SENDING } else { button }}
+                </button>
             </div>
         </form>
     }

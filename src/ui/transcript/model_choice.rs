@@ -15,7 +15,7 @@ use crate::ui::words::transcript as said;
 
 /// Shown while `Verbs::choosing` names a reply.
 #[component]
-pub fn ModelChoice(verbs: Verbs, models: Vec<Model>) -> impl IntoView {
+pub fn ModelChoice(verbs: Verbs, models: RwSignal<Vec<Model>>) -> impl IntoView {
     let open = RwSignal::new(false);
     effect(move || open.set(verbs.choosing.get().is_some()));
     on_change(
@@ -34,8 +34,7 @@ pub fn ModelChoice(verbs: Verbs, models: Vec<Model>) -> impl IntoView {
         }
         open.set(false);
     };
-    let models = StoredValue::new(models);
-    let list = move || verbs.choosing.get().map(|_| options(models.get_value(), None));
+    let list = move || verbs.choosing.get().map(|_| options(models.get_untracked(), None));
     view! {
         <Dialog id="again-title" title=said::RETRY_WITH open>
             <form on:submit=on_submit>

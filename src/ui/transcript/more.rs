@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::LIST_ID;
-use super::turn_heading::{article_id, heading_id};
+use super::turn_heading::{article_id, heading_id, turn_of};
 use crate::api::turns::load_turns;
-use crate::api::view::Side;
+use crate::api::view::{ChatPage, Side};
 use crate::browser::{focus, scroll};
 use crate::domain::{TurnId, limits};
 use crate::ui::erased::{effect, live, view};
@@ -61,12 +61,9 @@ pub fn LoadMore(state: ChatState, side: Side) -> impl IntoView {
 pub fn load_as_scrolled(state: ChatState, place: RwSignal<scroll::Place>) {
     effect(move || {
         let place = place.get();
-        if state.loading() != Loading::Idle {
-            return;
-        }
-        if place.is_near_start && state.has_more(Side::Older) {
+        if place.is_near_start && state.may_load(Side::Older) {
             load(state, Side::Older);
-        } else if place.is_near_end && state.has_more(Side::Newer) {
+        } else if place.is_near_end && state.may_load(Side::Newer) {
             load(state, Side::Newer);
         }
     });
@@ -77,8 +74,9 @@ fn load(state: ChatState, side: Side) {
     let Some((chat, from, leaf)) = state.edge(side).filter(|_| state.start_loading(side)) else { return };
     spawn_local(async move {
         let page = load_turns(chat, from, leaf, Some(side)).await;
-        if !state.is_there() {
-            return;
+        // Meanwhile the reader may have gone to another path, or away.
+        if !state.is_there() || state.edge(side) != Some((chat, from, leaf)) {
+            return state.loaded(Loading::Idle);
         }
         let Ok(page) = page else {
             state.loaded(Loading::Failed(side));
@@ -113,15 +111,17 @@ pub fn trim(state: ChatState, side: Side) {
     state.trim(side, limits::SHOWN_TURNS, |turn| scroll::is_held(&article_id(turn), by_focus));
 }
 
-/// Brings a turn of the path on screen, from the server where it is not there, and then does `then`.
+/// Brings a turn of the path on screen, from the server where it is not there, and then does `then`: nothing, if the
+/// reader went elsewhere meanwhile.
 pub fn bring(state: ChatState, turn: TurnId, then: impl FnOnce(bool) + 'static) {
     if state.is_on_screen(turn) {
         return then(true);
     }
     let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
+    let asked = state.move_on();
     spawn_local(async move {
         let page = load_turns(chat, turn, leaf, None).await;
-        if !state.is_there() {
+        if !state.is_still(asked) {
             return;
         }
         let is_there = page.is_ok();
@@ -138,4 +138,27 @@ pub fn to_latest(state: ChatState) {
     if let Some(leaf) = state.leaf_id() {
         bring(state, leaf, |_| scroll::to_latest());
     }
+}
+
+/// Takes what another tab did to the path. A reader far from what changed stays where they are, if the turn before their
+/// eyes is still on the path. False when the screen moved on meanwhile, and nothing was taken.
+pub async fn follow_path(state: ChatState, page: ChatPage) -> bool {
+    // Who follows the end goes on with it.
+    let is_following = scroll::is_following() && !untrack(move || state.has_more(Side::Newer));
+    let seen = scroll::first_seen(LIST_ID).and_then(|id| turn_of(&id)).filter(|_| !is_following);
+    let Some(page) = state.follow_path(page, seen) else { return true };
+    let end = page.end.clone().or_else(|| page.turns.last().cloned());
+    let asked = state.move_on();
+    let around = match seen.zip(end.as_ref()).zip(state.edge(Side::Newer)) {
+        Some(((seen, end), (chat, ..))) => load_turns(chat, seen, end.turn.id, None).await.ok(),
+        None => None,
+    };
+    if !state.is_still(asked) {
+        return false;
+    }
+    match around.zip(end) {
+        Some((around, end)) => state.show_with_end(around, end),
+        None => state.show(page),
+    }
+    true
 }

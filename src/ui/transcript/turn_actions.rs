@@ -18,15 +18,25 @@ use crate::ui::words;
 use crate::ui::words::spent;
 use crate::ui::words::transcript as said;
 
-/// The actions of a user's turn.
+/// The actions of a user's turn. Where the path ends with it, its replies are deleted, and it is tried again.
 #[component]
-pub fn UserActions(state: ChatState, turn: TurnState, at: DateTime<Utc>) -> impl IntoView {
+pub fn UserActions(
+    state: ChatState,
+    turn: TurnState,
+    at: DateTime<Utc>,
+    is_leaf: Memo<bool>,
+    on_retry: Callback<TurnId>,
+) -> impl IntoView {
     let of_text = turn.clone();
     let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
     let edit = turn.with_untracked(|view| view.turn.role == Role::User);
     let id = turn.id();
+    let of_retry = turn.clone();
+    let retry =
+        move || (edit && is_leaf.get()).then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=true/> });
     view! {
         <div class="actions">
+            {live(retry)}
             <Versions state turn=turn.clone()/>
             {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
             <CopyButton name=said::COPY_MESSAGE text/>
@@ -129,6 +139,11 @@ pub fn click_by_space(event: KeyboardEvent) {
         event.prevent_default();
         focus::click_focused();
     }
+}
+
+/// Whether a click on a link leads there in this tab: a new one is the browser's business.
+pub fn opens_here(event: &MouseEvent) -> bool {
+    !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key())
 }
 
 /// "Try again": a form, so it works without script; with script, a callback.

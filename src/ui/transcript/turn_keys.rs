@@ -25,6 +25,7 @@ fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Optio
         ("r", false, false, false) => Some(Ask::Press("[data-verb=retry]")),
         ("b", false, false, false) => Some(Ask::Press("[data-verb=branch]")),
         ("c", false, false, false) => Some(Ask::Press(".actions > [data-verb=copy]")),
+        ("o", false, false, false) => Some(Ask::Press("details.reasoning > summary")),
         _ => None,
     }
 }
@@ -54,6 +55,7 @@ mod tests {
         assert_eq!(ask("e", false, false, false, true), None);
         assert_eq!(ask("e", false, false, false, false), Some(Ask::Press("[data-verb=edit]")));
         assert_eq!(ask("c", true, false, false, false), None, "copying is the browser's");
+        assert_eq!(ask("o", true, false, false, false), None, "opening is the browser's");
     }
 
     #[test]

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::delete_row::{Below, DeleteRow};
-use super::turn_actions::EditLink;
+use super::turn_actions::{EditLink, opens_here};
 use super::verbs::Verbs;
-use crate::browser::dialog;
+use crate::browser::{clipboard, dialog};
 use crate::domain::{ChatId, Content, Turn, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::TurnState;
-use crate::ui::words::transcript as words;
+use crate::ui::words::{COPIED, transcript as words};
 
 /// The menu of a person's turn.
 #[component]
@@ -36,7 +36,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     });
     let of_plain = turn.clone();
     let plain = Callback::new(move |()| {
-        let shown = crate::browser::clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
+        let shown = clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
         shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
     });
     let (can_edit, chat) = turn.with_untracked(|view| (view.turn.prev_turn_id.is_some(), view.turn.chat_id));
@@ -122,13 +122,29 @@ fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
     }
 }
 
-/// The address of the turn, for sharing and for coming back to it.
+/// The address of the turn, for coming back to it, and copied for sharing.
 #[component]
 fn LinkRow(turn: TurnState) -> impl IntoView {
     let id = turn.id();
-    let chat = turn.with_untracked(|view| view.turn.chat_id);
+    let address = turn.with_untracked(|view| format!("/c/{}?at={id}", view.turn.chat_id));
+    let verbs = use_context::<Verbs>();
+    let of_copy = address.clone();
+    let on_click = move |event: MouseEvent| {
+        if !opens_here(&event) {
+            return;
+        }
+        dialog::close_popovers();
+        clipboard::copy_address(&of_copy, move |copied| {
+            if let Some(verbs) = verbs {
+                verbs.say(if copied { COPIED } else { words::COPY_FAILED });
+            }
+        });
+    };
     view! {
-        <a class="menu-row" href=format!("/c/{chat}?at={id}")><Icon name="external"/>{words::LINK_TO_TURN}</a>
+        <a class="menu-row" href=address data-noscroll="" on:click=on_click>
+            <Icon name="external"/>
+            {words::LINK_TO_TURN}
+        </a>
     }
 }
 

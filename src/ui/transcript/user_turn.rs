@@ -7,14 +7,14 @@ use super::other_block::OtherBlock;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
-use crate::domain::{Block, Content, Role};
+use crate::domain::{Block, Content, Role, TurnId};
 use crate::ui::erased::{live, rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
 /// A user's turn, or a system's: complete when it exists.
 #[component]
-pub fn UserTurn(state: ChatState, turn: TurnState) -> impl IntoView {
+pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry: Callback<TurnId>) -> impl IntoView {
     let (id, role) = (turn.id(), turn.role());
     let who = if role == Role::System { words::SYSTEM } else { words::YOU };
     let at = turn.with_untracked(|view| view.turn.created_at);
@@ -47,7 +47,7 @@ pub fn UserTurn(state: ChatState, turn: TurnState) -> impl IntoView {
         >
             <TurnHeading id=heading_id(id) who=who.to_owned() at/>
             {live(bubble)}
-            <UserActions state turn at/>
+            <UserActions state turn at is_leaf on_retry/>
         </article>
     }
 }

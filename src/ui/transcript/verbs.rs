@@ -1,23 +1,22 @@
 //! What can be asked of a turn, and what the page does then. In the context of a chat's page; where it is missing the
 //! turns have their links and forms alone, as without script.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::turn_heading::heading_id;
 use crate::api::turns::{edit_turn, retry_reply};
 use crate::api::view::Started;
-use crate::browser::{clock, focus, request_id};
+use crate::browser::{focus, local_store, request_id};
 use crate::domain::{Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
 
-/// How long words that were not sent are kept.
-const KEPT: TimeDelta = TimeDelta::minutes(10);
-
-/// The words of an edit that was left, and when.
-type Left = (TurnId, String, Option<DateTime<Utc>>);
+/// How long the words of an edit that was left are kept, and under which names.
+const KEPT: Duration = Duration::from_secs(10 * 60);
+const EDITS: &str = "turnleaf.edit.";
 
 #[derive(Clone, Copy)]
 pub struct Verbs {
@@ -28,7 +27,6 @@ pub struct Verbs {
     /// The name of the requests of this page's forms.
     pub form_request_id: StoredValue<String>,
     on_started: Callback<Started>,
-    left: StoredValue<Vec<Left>>,
     announcer: Announcer,
     toasts: Toasts,
 }
@@ -41,7 +39,6 @@ impl Verbs {
             choosing: RwSignal::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
-            left: StoredValue::new(Vec::new()),
             announcer: expect_context(),
             toasts: expect_context(),
         }
@@ -51,7 +48,8 @@ impl Verbs {
     pub fn retry(self, turn: TurnId, lock: Option<Lock>) {
         spawn_local(async move {
             match retry_reply(turn, lock, request_id::mint()).await {
-                Ok(started) => self.on_started.run(started),
+                // Who asked may have gone to another chat meanwhile: the reply is written all the same.
+                Ok(started) => drop(self.on_started.try_run(started)),
                 Err(error) => {
                     self.announcer.alert(&error.to_string());
                     self.toasts.say(error.to_string());
@@ -60,27 +58,33 @@ impl Verbs {
         });
     }
 
-    /// Stores the turn in other words. What is wrong goes to `problem`, and the words stay in the box.
-    pub fn edit(self, turn: TurnId, text: String, request: String, problem: WriteSignal<Option<String>>) {
-        spawn_local(async move {
-            match edit_turn(turn, text, request).await {
-                Ok(started) => {
-                    self.forget(turn);
-                    self.editing.set(None);
-                    let new = match started.user_turn.turn.prev_turn_id == Some(turn) {
-                        true => turn,
-                        false if started.user_turn.siblings.contains(&turn) => started.user_turn.turn.id,
-                        false => started.assistant_turn.turn.id,
-                    };
-                    self.on_started.run(started);
-                    request_animation_frame(move || focus::quietly_on(&format!("#{}", heading_id(new))));
-                }
-                Err(error) => {
-                    self.announcer.alert(&error.to_string());
-                    let _ = problem.try_set(Some(error.to_string()));
-                }
+    /// Stores the turn in other words. What was wrong is said and comes back; the words stay in the box.
+    pub async fn edit(self, turn: TurnId, text: String, request: String) -> Option<String> {
+        let started = match edit_turn(turn, text.clone(), request).await {
+            Ok(started) => started,
+            Err(error) => {
+                self.announcer.alert(&error.to_string());
+                return Some(error.to_string());
             }
-        });
+        };
+        // Who left the box and came back may have typed on.
+        let is_all = self.left(turn).is_none_or(|left| left == text);
+        if is_all {
+            local_store::remove_in_tab(&key(turn));
+        }
+        if is_all && self.editing.try_get_untracked() == Some(Some(turn)) {
+            self.editing.set(None);
+        }
+        let new = match started.user_turn.turn.prev_turn_id == Some(turn) {
+            true => turn,
+            false if started.user_turn.siblings.contains(&turn) => started.user_turn.turn.id,
+            false => started.assistant_turn.turn.id,
+        };
+        // Who edits something else by now stays there, and who went to another chat is there.
+        if self.on_started.try_run(started).is_some() && self.editing.get_untracked().is_none() {
+            request_animation_frame(move || focus::quietly_on(&format!("#{}", heading_id(new))));
+        }
+        None
     }
 
     /// Ends an edit without storing anything; the focus goes back to where it began.
@@ -93,21 +97,24 @@ impl Verbs {
         });
     }
 
-    /// Remembers what is typed.
-    pub fn typed(self, turn: TurnId, text: String) {
-        self.forget(turn);
-        self.left.update_value(|left| left.push((turn, text, clock::now())));
+    /// Remembers what is typed, in this tab: it survives a reload, and other chats.
+    pub fn typed(self, turn: TurnId, text: &str) {
+        local_store::put_in_tab(&key(turn), text);
     }
 
     /// What was typed here and not sent, for a while.
     pub fn left(self, turn: TurnId) -> Option<String> {
-        let is_fresh = |at: Option<DateTime<Utc>>| at.zip(clock::now()).is_none_or(|(at, now)| now - at < KEPT);
-        self.left.with_value(|left| {
-            left.iter().find(|(of, _, at)| *of == turn && is_fresh(*at)).map(|(_, text, _)| text.clone())
-        })
+        local_store::purge_in_tab(EDITS, KEPT);
+        local_store::get_in_tab(&key(turn))
     }
 
-    fn forget(self, turn: TurnId) {
-        self.left.update_value(|left| left.retain(|(of, ..)| *of != turn));
+    /// Says that something worked, or that it did not.
+    pub fn say(self, text: &'static str) {
+        self.announcer.say(text);
+        self.toasts.say(text);
     }
+}
+
+fn key(turn: TurnId) -> String {
+    format!("{EDITS}{turn}")
 }

@@ -3,7 +3,7 @@
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use super::turn_actions::click_by_space;
+use super::turn_actions::{click_by_space, opens_here};
 use super::turn_heading::{TurnTime, article_id};
 use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
@@ -92,10 +92,13 @@ impl Way {
         format!("/c/{}?at={}", self.chat, self.to)
     }
 
-    /// The turn keeps its place on screen, and the focus goes to the same part of the other version.
-    fn take(self, part: &str) {
-        scroll::hold_for(&article_id(self.from), &article_id(self.to), &format!("turn-{}-{part}", self.to));
-        self.state.say(words::say::version(self.number, self.count, self.followed_by));
+    /// The turn keeps its place on screen, and the focus goes to the same part of the other version. What is opened in
+    /// another tab leaves this one as it is.
+    fn take(self, event: &MouseEvent, part: &str) {
+        if opens_here(event) {
+            scroll::hold_for(&article_id(self.from), &article_id(self.to), &format!("turn-{}-{part}", self.to));
+            self.state.say_on_arrival(self.to, words::say::version(self.number, self.count, self.followed_by));
+        }
     }
 }
 
@@ -107,7 +110,7 @@ fn version_row(way: Way, version: VersionView) -> AnyView {
         if is_here {
             event.prevent_default();
         } else {
-            way.take("versions-button");
+            way.take(&event, "versions-button");
         }
     };
     let facts = [
@@ -172,7 +175,7 @@ impl Direction {
 #[component]
 fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl IntoView {
     let on_click = move |event: MouseEvent| match way {
-        Some(way) => way.take(direction.word()),
+        Some(way) => way.take(&event, direction.word()),
         None => event.prevent_default(),
     };
     let on_keydown = move |event: KeyboardEvent| click_by_space(event);

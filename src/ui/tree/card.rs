@@ -11,7 +11,7 @@ use crate::api::view::tree::TreeCard;
 use crate::domain::tree::outline::Mark;
 use crate::domain::{Branch, Role, limits};
 use crate::ui::deleting::Deed;
-use crate::ui::erased::view;
+use crate::ui::erased::{live, on_change, view};
 use crate::ui::kit::{Icon, Toasts};
 use crate::ui::transcript::TurnTime;
 use crate::ui::words;
@@ -25,9 +25,42 @@ enum Field {
     Pinned,
 }
 
+impl Field {
+    /// What its form would send as the branch is: of the pin the other way.
+    fn of(self, branch: &Branch) -> String {
+        match self {
+            Self::Name => branch.name.clone(),
+            Self::Label => branch.label.clone().unwrap_or_default(),
+            Self::Pinned => (!branch.pinned).to_string(),
+        }
+    }
+}
+
+/// Drawn once for the turn that `card` is about; what is said of it follows the state.
 #[component]
 pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
-    let (chat, turn, branch) = (card.chat_id, card.turn, card.branch.clone());
+    let turn = card.turn;
+    let now = Memo::new(move |before: Option<&TreeCard>| {
+        let now = state.card.get().filter(|now| now.turn == turn);
+        now.unwrap_or_else(|| before.unwrap_or(&card).clone())
+    });
+    let branch = Memo::new(move |_| now.with(|card| card.branch.clone()));
+    view! {
+        <section class="tree-card" aria-label=said::SELECTED data-turn=turn.to_string()>
+            {live(move || facts(state, now.get()))}
+            <div class="tree-branch">
+                <BranchForm state branch field=Field::Name/>
+                <BranchForm state branch field=Field::Label/>
+                <BranchForm state branch field=Field::Pinned/>
+            </div>
+            {live(move || deletions(state, now.get()))}
+        </section>
+    }
+}
+
+/// What the turn says, where it stands, and where one can go from it.
+fn facts(state: TreeState, card: TreeCard) -> AnyView {
+    let (chat, turn) = (card.chat_id, card.turn);
     let show = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         state.show.run(turn);
@@ -49,15 +82,26 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
         let address = format!("/c/{chat}/compare?left={current}&right={}", card.leaf);
         view! { <a class="button" rel="external" href=address>{said::COMPARE}</a> }
     });
-    let delete = view! {
-        <DeedForm
-            state
-            deed=Deed::Turn(turn)
-            action="/forms/delete-turn"
-            fields=vec![("turn_id", turn.to_string())]
-            name=words::trash::delete_version(card.below as u64 + 1)
-        />
-    };
+    let text = if card.text.is_empty() { said::NO_TEXT.to_owned() } else { card.text.clone() };
+    view! {
+        <p class="tree-card-head">
+            <strong>{said::role(card.role)}</strong>
+            <TurnTime at=card.created_at/>
+            {mark}
+        </p>
+        <p class="tree-card-text" dir="auto">{text}</p>
+        <p class="hint"><bdi>{said::branch(&card)}</bdi>". "{said::below(&card)}</p>
+        <div class="deeds">
+            <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::SHOW}</a>
+            {compare}
+            {copy}
+        </div>
+    }
+}
+
+/// The ways to delete: this turn with what is below it, and everything else.
+fn deletions(state: TreeState, card: TreeCard) -> AnyView {
+    let (chat, turn) = (card.chat_id, card.turn);
     let prune = (card.others > 0).then(|| {
         view! {
             <DeedForm
@@ -69,31 +113,17 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
             />
         }
     });
-    let text = if card.text.is_empty() { said::NO_TEXT.to_owned() } else { card.text.clone() };
     view! {
-        <section class="tree-card" aria-label=said::SELECTED data-turn=turn.to_string()>
-            <p class="tree-card-head">
-                <strong>{said::role(card.role)}</strong>
-                <TurnTime at=card.created_at/>
-                {mark}
-            </p>
-            <p class="tree-card-text" dir="auto">{text}</p>
-            <p class="hint"><bdi>{said::branch(&card)}</bdi>". "{said::below(&card)}</p>
-            <div class="deeds">
-                <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::SHOW}</a>
-                {compare}
-                {copy}
-            </div>
-            <div class="tree-branch">
-                <BranchForm state branch=branch.clone() field=Field::Name/>
-                <BranchForm state branch=branch.clone() field=Field::Label/>
-                <BranchForm state branch field=Field::Pinned/>
-            </div>
-            <div class="deeds">
-                {delete}
-                {prune}
-            </div>
-        </section>
+        <div class="deeds">
+            <DeedForm
+                state
+                deed=Deed::Turn(turn)
+                action="/forms/delete-turn"
+                fields=vec![("turn_id", turn.to_string())]
+                name=words::trash::delete_version(card.below as u64 + 1)
+            />
+            {prune}
+        </div>
     }
 }
 
@@ -121,63 +151,71 @@ fn DeedForm(
 
 /// One field of the turn's branch, saved by itself.
 #[component]
-fn BranchForm(state: TreeState, branch: Branch, field: Field) -> impl IntoView {
+fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl IntoView {
     let toasts = use_context::<Toasts>();
-    let (id, chat) = (branch.id, branch.chat_id);
-    let (first, name, longest) = match field {
-        Field::Name => (branch.name, "name", limits::TITLE_CHARS),
-        Field::Label => (branch.label.unwrap_or_default(), "label", limits::LABEL_CHARS),
-        Field::Pinned => ((!branch.pinned).to_string(), "pinned", 0),
-    };
-    let value = RwSignal::new(first.clone());
+    let (id, chat) = branch.with_untracked(|branch| (branch.id, branch.chat_id));
+    let stored = move || branch.with(|branch| field.of(branch));
+    let value = RwSignal::new(untrack(stored));
+    // What is half typed stays when the branch changes.
+    on_change(stored, move |before, now| {
+        if value.with_untracked(|value| *value == before) {
+            value.set(now);
+        }
+    });
     let save = move |event: SubmitEvent| {
         event.prevent_default();
-        let value = value.get_untracked();
+        let sent = value.get_untracked();
         spawn_local(async move {
-            let text = |wanted| (field == wanted).then(|| value.clone());
-            let pinned = (field == Field::Pinned).then(|| value == "true");
-            match change_branch(id, text(Field::Name), text(Field::Label), pinned).await {
+            let text = |wanted| (field == wanted).then(|| sent.clone());
+            let pinned = (field == Field::Pinned).then(|| sent == "true");
+            let answer = change_branch(id, text(Field::Name), text(Field::Label), pinned).await;
+            let note = match answer {
                 Ok(branch) => {
-                    state.on_branch.run(branch);
-                    if let Some(toasts) = toasts {
-                        toasts.say(said::SAVED);
+                    // The card, the panel or the chat may be gone by now.
+                    if value.try_with_untracked(|value| *value == sent) == Some(true) {
+                        value.set(field.of(&branch));
                     }
+                    let _ = state.on_branch.try_run(branch);
                     state.load();
+                    said::SAVED.to_owned()
                 }
-                Err(error) => {
-                    if let Some(toasts) = toasts {
-                        toasts.say(error.to_string());
-                    }
-                }
+                Err(error) => error.to_string(),
+            };
+            if let Some(toasts) = toasts {
+                toasts.say(note);
             }
         });
     };
+    let (name, label, longest) = match field {
+        Field::Name => ("name", said::RENAME_BRANCH, limits::TITLE_CHARS),
+        Field::Label => ("label", said::LABEL, limits::LABEL_CHARS),
+        Field::Pinned => ("pinned", "", 0),
+    };
     let face = match field {
         Field::Pinned => view! {
-            <input type="hidden" name=name value=first.clone()/>
-            <button type="submit" class="button">{if first == "true" { said::PIN } else { said::UNPIN }}</button>
+            <input type="hidden" name=name value=move || value.get()/>
+            <button type="submit" class="button">
+                {move || if value.with(|value| value == "true") { said::PIN } else { said::UNPIN }}
+            </button>
         },
-        Field::Name | Field::Label => {
-            let label = if field == Field::Name { said::RENAME_BRANCH } else { said::LABEL };
-            view! {
-                <label>
-                    <span>{label}</span>
-                    <input
-                        class="field"
-                        name=name
-                        dir="auto"
-                        autocomplete="off"
-                        maxlength=longest.to_string()
-                        value=first
-                        prop:value=move || value.get()
-                        on:input=move |event| value.set(event_target_value(&event))
-                    />
-                </label>
-                <button type="submit" class="button bare" aria-label=format!("{}: {label}", crate::ui::words::SAVE)>
-                    <Icon name="check"/>
-                </button>
-            }
-        }
+        Field::Name | Field::Label => view! {
+            <label>
+                <span>{label}</span>
+                <input
+                    class="field"
+                    name=name
+                    dir="auto"
+                    autocomplete="off"
+                    maxlength=longest.to_string()
+                    value=value.get_untracked()
+                    prop:value=move || value.get()
+                    on:input=move |event| value.set(event_target_value(&event))
+                />
+            </label>
+            <button type="submit" class="button bare" aria-label=format!("{}: {label}", words::SAVE)>
+                <Icon name="check"/>
+            </button>
+        },
     };
     view! {
         <form class="inline-form" method="post" action="/forms/branch" on:submit=save>

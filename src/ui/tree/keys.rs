@@ -1,6 +1,7 @@
 //! What a key does in a tree (the APG's tree view): pure, so that every rule is a line of a table.
 
-use crate::api::view::tree::TreeRow;
+use crate::api::view::tree::{TreePage, TreeRow};
+use crate::domain::limits;
 
 /// What a key asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,23 +14,30 @@ pub enum Step {
     OpenSiblings,
     /// Shows the turn in the chat.
     Show,
-    /// To the rows that are not on screen: those before, or those after.
-    Before,
-    After,
+    /// To the part of the tree that begins with this row.
+    Turn(usize),
+    /// The same for the part at an end of the tree, where the outermost row gets the focus.
+    End(usize),
+    /// No row of this part begins with what was typed, and there are others.
+    Unfound,
     /// The key is the tree's, but there is nothing to do.
     Stay,
 }
 
 /// Reads a key that was pressed without a modifier on the row at `at`. `typed` are the letters typed shortly before.
 /// Nothing for keys that are not the tree's.
-pub fn step(rows: &[TreeRow], at: usize, key: &str, typed: &str) -> Option<Step> {
+pub fn step(page: &TreePage, at: usize, key: &str, typed: &str) -> Option<Step> {
+    let rows = &page.rows[..];
     let row = rows.get(at)?;
     let end = rows.len() - 1;
+    let turn = |is_on| turned(page, is_on).map_or(Step::Stay, Step::Turn);
     Some(match key {
-        "ArrowDown" if at == end => Step::After,
+        "ArrowDown" if at == end => turn(true),
         "ArrowDown" => Step::To(at + 1),
-        "ArrowUp" if at == 0 => Step::Before,
+        "ArrowUp" if at == 0 => turn(false),
         "ArrowUp" => Step::To(at - 1),
+        "Home" if page.before > 0 => Step::End(0),
+        "End" if page.after > 0 => Step::End((page.before + rows.len() + page.after).saturating_sub(limits::TREE_ROWS)),
         "Home" => Step::To(0),
         "End" => Step::To(end),
         "ArrowRight" => match row.is_open {
@@ -46,10 +54,21 @@ pub fn step(rows: &[TreeRow], at: usize, key: &str, typed: &str) -> Option<Step>
         "*" => Step::OpenSiblings,
         key if key.chars().count() == 1 => match find(rows, at, key, typed) {
             Some(found) => Step::To(found),
+            None if page.before + page.after > 0 => Step::Unfound,
             None => Step::Stay,
         },
         _ => return None,
     })
+}
+
+/// The first row of the next part of the tree, or of the one before, where there is one. The row that one comes from
+/// stays in sight.
+pub fn turned(page: &TreePage, is_on: bool) -> Option<usize> {
+    let half = page.rows.len() / 2;
+    match is_on {
+        true => (page.after > 0).then_some(page.before + half),
+        false => (page.before > 0).then(|| page.before.saturating_sub(half)),
+    }
 }
 
 /// The next row whose words begin with what was typed; a letter that is typed again and again goes from one to the next.
@@ -70,7 +89,7 @@ mod tests {
     use crate::domain::tree::outline::Mark;
 
     /// `a`, below it `b` (closed) and `bee` (open), below that a folded row; then `c`.
-    fn rows() -> Vec<TreeRow> {
+    fn page() -> TreePage {
         let row = |n: u64, words: &str, level: usize, is_open: Option<bool>| TreeRow {
             turn: turn_id(n),
             role: Role::User,
@@ -88,22 +107,23 @@ mod tests {
             is_leaf: false,
             is_hit: false,
         };
-        vec![
+        let rows = vec![
             row(1, "Apple", 1, Some(true)),
             row(2, "banana", 2, Some(false)),
             row(3, "Bee", 2, Some(true)),
             row(4, "", 3, Some(false)),
             row(5, "cherry", 1, None),
-        ]
+        ];
+        TreePage { rows, ..TreePage::default() }
     }
 
     #[test]
     fn keys_walk_the_tree() {
-        let rows = rows();
+        let page = page();
         let table = [
             (0, "ArrowDown", Some(Step::To(1))),
-            (4, "ArrowDown", Some(Step::After)),
-            (0, "ArrowUp", Some(Step::Before)),
+            (4, "ArrowDown", Some(Step::Stay)),
+            (0, "ArrowUp", Some(Step::Stay)),
             (3, "ArrowUp", Some(Step::To(2))),
             (3, "Home", Some(Step::To(0))),
             (0, "End", Some(Step::To(4))),
@@ -122,14 +142,30 @@ mod tests {
             (1, "F6", None),
         ];
         for (at, key, expected) in table {
-            assert_eq!(step(&rows, at, key, ""), expected, "{key} on {at}");
+            assert_eq!(step(&page, at, key, ""), expected, "{key} on {at}");
         }
-        assert_eq!(step(&[], 0, "Home", ""), None);
+        assert_eq!(step(&TreePage::default(), 0, "Home", ""), None);
+    }
+
+    #[test]
+    fn keys_lead_on_to_the_rows_that_are_not_there() {
+        let page = TreePage { before: 7, after: 500, ..page() };
+        let table = [
+            (4, "ArrowDown", Step::Turn(9)),
+            (0, "ArrowUp", Step::Turn(5)),
+            (3, "Home", Step::End(0)),
+            (3, "End", Step::End(112)),
+            (0, "x", Step::Unfound),
+            (0, "c", Step::To(4)),
+        ];
+        for (at, key, expected) in table {
+            assert_eq!(step(&page, at, key, ""), Some(expected), "{key} on {at}");
+        }
     }
 
     #[test]
     fn letters_find_words() {
-        let rows = rows();
+        let page = page();
         let table = [
             (0, "b", "", Step::To(1)),
             (1, "b", "", Step::To(2)),
@@ -142,7 +178,7 @@ mod tests {
             (0, "x", "", Step::Stay),
         ];
         for (at, key, typed, expected) in table {
-            assert_eq!(step(&rows, at, key, typed), Some(expected), "{typed}{key} on {at}");
+            assert_eq!(step(&page, at, key, typed), Some(expected), "{typed}{key} on {at}");
         }
     }
 }

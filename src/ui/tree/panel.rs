@@ -21,6 +21,9 @@ pub const PANEL: &str = "panel";
 /// The button that opens it.
 pub const BUTTON: &str = "tree-button";
 
+/// What has the focus until there are rows.
+const HEADING: &str = "#panel h2";
+
 /// The chat on screen, as far as the panel needs it.
 #[derive(Clone, Copy)]
 pub struct OnScreen {
@@ -71,6 +74,10 @@ impl TreePanel {
             self.close();
         } else {
             self.is_open.set(true);
+            // Opened by hand: the reader goes on in it.
+            request_animation_frame(|| {
+                focus::on(HEADING);
+            });
         }
         true
     }
@@ -135,8 +142,17 @@ pub fn Panel() -> impl IntoView {
         });
         let ask = TreeAsk::new(shown.chat, shown.leaf.get_untracked());
         let state = TreeState::new(ask, None, show, shown.deleting, shown.on_branch);
-        // Opened by hand: the reader goes on in it.
-        on_change(move || state.is_loaded(), move |_, _| request_animation_frame(move || state.focus()));
+        on_change(
+            move || state.is_loaded(),
+            move |_, _| {
+                request_animation_frame(move || {
+                    // Who waits for the rows; anybody else goes on with what they do, such as typing in another chat.
+                    if focus::is_within(HEADING) {
+                        state.focus();
+                    }
+                });
+            },
+        );
         let on_key = move |event: KeyboardEvent| {
             if event.key() == "Escape" {
                 event.prevent_default();
@@ -148,7 +164,7 @@ pub fn Panel() -> impl IntoView {
             <div class="panel-scrim" on:click=move |_| panel.close()></div>
             <aside id=PANEL class="side-panel no-print" aria-label=said::TREE_SHORT on:keydown=on_key>
                 <header class="panel-head">
-                    <h2>{said::TREE_SHORT}</h2>
+                    <h2 tabindex="-1">{said::TREE_SHORT}</h2>
                     <a class="button bare" rel="external" href=format!("/c/{}/branches", shown.chat)>{said::BRANCHES}</a>
                     <a class="button bare" rel="external" href=format!("/c/{}/drawing", shown.chat)>{said::DRAWING}</a>
                     <button type="button" class="button bare" on:click=move |_| panel.close()>

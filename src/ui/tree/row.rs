@@ -9,9 +9,11 @@ use leptos::prelude::*;
 
 use super::TreeState;
 use crate::api::view::tree::TreeRow;
+use crate::browser::focus;
 use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::transcript::opens_here;
 use crate::ui::words::tree as said;
 
 /// Steps to the right; deeper rows stand under each other and say their level.
@@ -51,6 +53,8 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     });
     let look = move |event: MouseEvent| {
         event.prevent_default();
+        // The card must not hide the row it is about.
+        focus::on(&format!("#row-{turn}"));
         state.look_at(turn);
     };
     let words = match row.folded {
@@ -58,8 +62,7 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
         None => {
             let words = if row.words.is_empty() { said::NO_TEXT.to_owned() } else { row.words.clone() };
             let show = move |event: MouseEvent| {
-                // A new tab is the browser's business.
-                if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                if opens_here(&event) {
                     event.prevent_default();
                     state.show.run(turn);
                 }

@@ -72,7 +72,9 @@ impl TreeState {
 
     /// Asks the server for what is to be shown now.
     pub(super) fn load(self) {
-        let number = self.number.get_value() + 1;
+        // What asks for it may have waited until the tree was gone.
+        let Some(number) = self.number.try_get_value() else { return };
+        let number = number + 1;
         self.number.set_value(number);
         let ask = self.ask.get_untracked();
         let on = ask.on;
@@ -96,7 +98,7 @@ impl TreeState {
                         self.card.set(page.card.clone());
                     }
                     if !page.rows.iter().any(|row| self.current.with_value(|id| *id == row_id(row))) {
-                        self.current.set_value(first_current(&page).unwrap_or_default());
+                        self.current.set_value(self.next_current(&page).unwrap_or_default());
                     }
                     self.page.set(Some(page));
                     request_animation_frame(move || {
@@ -125,6 +127,16 @@ impl TreeState {
     /// Whether the turn that is looked at is on the path that is read.
     pub fn looks_at_path(self) -> bool {
         self.card.with_untracked(|card| card.as_ref().is_some_and(|card| card.is_on_path))
+    }
+
+    /// The row that is the tab stop when the one before is not among the rows: at an end of the tree, its outermost one.
+    fn next_current(self, page: &TreePage) -> Option<String> {
+        let outermost = match self.ask.with_untracked(|ask| ask.from) {
+            Some(0) => page.rows.first(),
+            Some(_) if page.after == 0 => page.rows.last(),
+            _ => None,
+        };
+        outermost.map(row_id).or_else(|| first_current(page))
     }
 
     /// Deletes, from the card.
@@ -205,9 +217,8 @@ impl TreeState {
         }
         let Some(at) = self.at() else { return };
         let key = event.key();
-        let asked = self.page.with_untracked(|page| {
-            self.typed.with_value(|typed| step(page.as_ref().map_or(&[], |page| &page.rows), at, &key, typed))
-        });
+        let asked =
+            self.page.with_untracked(|page| self.typed.with_value(|typed| step(page.as_ref()?, at, &key, typed)));
         let Some(asked) = asked else { return };
         event.prevent_default();
         let is_letter = key.chars().count() == 1 && key != "*";
@@ -223,8 +234,17 @@ impl TreeState {
             Step::Toggle => drop(self.with_row(at, Clone::clone).map(|row| self.toggle(&row))),
             Step::OpenSiblings => self.open_siblings(at),
             Step::Show => drop(self.with_row(at, |row| row.turn).map(|turn| self.show.run(turn))),
-            Step::Before => self.turn_over(false),
-            Step::After => self.turn_over(true),
+            Step::Turn(from) => self.change(|ask| ask.from = Some(from)),
+            Step::End(from) => {
+                // The focus goes to the outermost row, once it is there.
+                self.current.set_value(String::new());
+                self.change(|ask| ask.from = Some(from));
+            }
+            Step::Unfound => {
+                if let Some(announcer) = self.announcer {
+                    announcer.say(said::NOT_IN_SIGHT);
+                }
+            }
             Step::Stay => {}
         }
     }
@@ -256,22 +276,6 @@ impl TreeState {
                 ask.shut.retain(|shut| !closed.contains(shut));
                 ask.open.extend(closed);
             });
-        }
-    }
-
-    /// Goes to the rows before or after those on screen, as far as there are any.
-    pub(super) fn turn_over(self, is_on: bool) {
-        let from = self.page.with_untracked(|page| {
-            let page = page.as_ref()?;
-            // The row that one comes from stays in sight.
-            let half = page.rows.len() / 2;
-            match is_on {
-                true => (page.after > 0).then(|| page.before + half),
-                false => (page.before > 0).then(|| page.before.saturating_sub(half)),
-            }
-        });
-        if let Some(from) = from {
-            self.change(|ask| ask.from = Some(from));
         }
     }
 }

@@ -32,6 +32,7 @@ pub const OPEN_ROW: &str = "Show what is below";
 pub const SHUT_ROW: &str = "Hide what is below";
 pub const MORE: &str = "What can be done with this turn";
 pub const NO_TEXT: &str = "(no text)";
+pub const NOT_IN_SIGHT: &str = "No row on screen begins with this. The filter looks through the whole tree.";
 pub const HERE: &str = "you are here";
 
 pub fn role(role: Role) -> &'static str {

@@ -15,8 +15,11 @@ pub fn operations() -> Vec<Operation> {
             .takes::<NewBranchBody>(json!({ "name": "With another model", "provider": "demo" }))
             .optional()
             .makes::<Branch>("The branch.")
-            .refuses(409, "`model_unavailable`: its provider is not configured any more.")
-            .refuses(422, "`invalid`: no such turn, provider or model."),
+            .refuses(
+                409,
+                "`model_unavailable`: its provider is not configured. `too_many_branches`: a bound is reached.",
+            )
+            .refuses(422, "`invalid`: no such turn or model."),
         operation("get", "/api/branches/{id}", ("Branches", "show_branch"), "Shows a branch.")
             .gives::<BranchBody>(200, "The branch, with what it tells its model in every request."),
         operation(

@@ -75,5 +75,7 @@ const SOCKET: &str = "Messages are JSON objects with a `type`.\n\n\
     the chunks said. A `block` is as `/blocks` has it.\n\n\
     To the server: `message {content, provider?, model?, params?, client_request_id?}`, where `content` is a text or a \
     list of blocks, and `cancel {}`. What cannot be understood or done gets an `error`, and the connection goes on.\n\n\
-    A connection follows one branch: every reply that is begun at its end is sent, whoever began it. A server that goes \
+    A connection follows one branch: every reply that is begun at its end is sent, whoever began it. Where its end was \
+    deleted, an `error` with the code `path_deleted` names the `turn_id` and `branch_id` that it goes on from, and a message \
+    that was on its way is to be sent again. A server that goes \
     down closes with 1001, a message that is too large gets 1009, too many at once 1008.";

@@ -22,7 +22,7 @@ pub fn operations() -> Vec<Operation> {
             .note("They are asked one after the other on a branch of their own, which begins behind `from_turn_id`.")
             .takes::<NewGraftBody>(json!({ "leaf_turn_id": example, "provider": "demo" }))
             .makes::<GraftBody>("The graft, which goes on by itself.")
-            .refuses(409, "`graft_too_long`, `too_many_siblings`, `too_many_turns`: a bound is reached. `turn_running`: the reply before is not over. `graft_moved`, `model_unavailable`.")
+            .refuses(409, "`graft_too_long`, `too_many_siblings`, `too_many_turns`, `too_many_branches`: a bound is reached. `turn_running`: the reply before is not over. `graft_moved`, `model_unavailable`.")
             .refuses(422, "`invalid`: no such turn, provider or model, or a value that cannot be. `empty_message`.")
             .may(413)
             .may(429),
@@ -33,7 +33,7 @@ pub fn operations() -> Vec<Operation> {
             .refuses(409, "`graft_moved`: it was changed at the same moment."),
         operation("post", "/api/grafts/{id}/resume", ("Branches", "resume_graft"), "Lets a graft that is paused go on.")
             .gives::<GraftBody>(200, "The graft.")
-            .refuses(409, "`graft_not_paused`, `graft_gone`, `graft_moved`, `turn_running`, `model_unavailable`, `too_many_siblings`, `too_many_turns`.")
+            .refuses(409, "`graft_not_paused`, `graft_gone`, `graft_moved`, `turn_running`, `model_unavailable`, `too_many_siblings`, `too_many_turns`, `too_many_branches`.")
             .refuses(422, "`invalid`: the next message cannot be asked.")
             .may(429),
     ]

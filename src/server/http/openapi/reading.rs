@@ -4,13 +4,15 @@ use super::operation::{Operation, operation};
 use crate::domain::limits;
 use crate::domain::tree::compact::Compact;
 use crate::server::http::find::{FindQuery, FoundBody};
-use crate::server::http::reading::{
-    BlocksBody, GroupsBody, GroupsQuery, MessagesBody, PageQuery, TurnsBody, TurnsQuery,
-};
+use crate::server::http::reading::{BlocksBody, GroupsBody, MessagesBody, PageQuery, TurnsBody, TurnsQuery};
 use crate::server::http::tree::{PathBody, SiblingsBody, TreeBody, TreeQuery};
 
 const LEAF: &str =
     "`leaf` names a turn of the path, by its id or by its `ord`; without it, the path that the chat opens at.";
+
+const GROUPS: &str = "`leaf` names a turn of the path, by its id or by its `ord`; without it, the path that the chat opens at. `skip` and \
+    `limit` count groups, which are never cut. A page ends sooner when its blocks are very long; `next_skip` says where \
+    the next one begins, and is missing where the path ends.";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -38,8 +40,8 @@ pub fn operations() -> Vec<Operation> {
             .query::<FindQuery>()
             .gives::<FoundBody>(200, "How many turns have them, and the newest of those."),
         operation("get", "/api/chats/{id}/groups", ("Reading", "list_groups"), "Gives a path as messages and their replies.")
-            .note(LEAF)
-            .query::<GroupsQuery>()
+            .note(GROUPS)
+            .query::<PageQuery>()
             .gives::<GroupsBody>(200, "The groups, and what of a reply is reasoning."),
         operation("get", "/api/chats/{id}/blocks", ("Reading", "list_blocks"), "Gives a path as one list of blocks.")
             .note(LEAF)

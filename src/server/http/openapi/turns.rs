@@ -9,7 +9,7 @@ use crate::server::http::turns::{Edit, NewTurn, Retry, StartedBody};
 use crate::server::service::generations::Generation;
 
 const NOT_DOABLE: &str = "`empty_message`, `parent_other_chat`, `invalid`: it is well formed and cannot be done.";
-const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`: a bound is reached.";
+const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`: a bound is reached.";
 const LOCKED: &str = "`branch_locked`, `model_unavailable`: `fork` is a body for `POST /api/chats/{id}/branches`.";
 
 pub fn operations() -> Vec<Operation> {
@@ -36,6 +36,7 @@ pub fn operations() -> Vec<Operation> {
             .refuses(422, NOT_DOABLE)
             .may(429),
         operation("post", "/api/turns/{id}/retry", ("Turns", "retry"), "Asks for another reply to the same message.")
+            .note("Of a message whose replies are all deleted it asks for the reply.")
             .takes::<Retry>(json!({ "params": { "temperature": 1.0 } }))
             .optional()
             .makes::<StartedBody>("The message, and the new reply beside the old one.")

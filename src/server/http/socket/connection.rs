@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use futures::stream::SplitSink;
-use futures::{SinkExt, Stream, StreamExt};
+use futures::{Stream, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -13,12 +12,13 @@ use tokio::time::{Instant, interval_at, timeout};
 
 use super::encoder::Encoder;
 use super::said::{self, Allowance, Said};
+use super::writer::write;
 use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::events::{Outgoing, outgoing};
 use crate::server::http::problem::Problem;
-use crate::server::service::growth::PathEnd;
+use crate::server::service::growth::{Grown, PathEnd};
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::StartTurn;
 use crate::server::service::{Cursor, Followed, ServiceError};
@@ -31,6 +31,14 @@ struct Sending {
     id: TurnId,
     encoder: Encoder,
     events: Pin<Box<dyn Stream<Item = Outgoing> + Send>>,
+}
+
+/// What a look at the path found.
+#[derive(PartialEq, Eq)]
+enum Path {
+    Whole,
+    /// Its end was deleted, and the client was told.
+    Cut,
 }
 
 /// Why a connection ends.
@@ -126,10 +134,16 @@ impl Connection {
                 }
                 chat = begun.recv(), if is_idle => match chat {
                     Ok(chat) if chat != self.chat => {}
-                    Ok(_) | Err(RecvError::Lagged(_)) => self.look().await?,
+                    Ok(_) | Err(RecvError::Lagged(_)) => {
+                        self.look().await?;
+                    }
                     Err(RecvError::Closed) => return Ok(End::Gone),
                 },
                 _ = heartbeat.tick() => {
+                    if out.capacity() < QUEUE {
+                        // Who is slow to read has not come to the pings; who reads nothing at all is the writer's.
+                        heard = Instant::now();
+                    }
                     if heard.elapsed() > limits::HEARTBEAT * 2 {
                         return Ok(End::Gone);
                     }
@@ -150,23 +164,26 @@ impl Connection {
             self.waiting.push_back(json!({ "type": "error", "code": "too_far_behind", "message": message }));
         }
         self.coming.extend(turns);
-        self.look().await
+        self.look().await?;
+        Ok(())
     }
 
-    /// What was added to the path.
-    async fn look(&mut self) -> Result<(), ServiceError> {
-        match self.app.service().grown(self.owner, self.end).await {
-            Ok(turns) => {
-                if let Some(last) = turns.last() {
-                    self.end.turn = Some(last.id);
-                }
-                self.coming.extend(turns);
-                Ok(())
-            }
-            // The branch was deleted: there is nothing to follow until a message makes another.
-            Err(ServiceError::NotFound) => Ok(()),
-            Err(error) => Err(error),
+    /// What was added to the path. Where its end was deleted, the client is told which turn and branch it goes on from.
+    async fn look(&mut self) -> Result<Path, ServiceError> {
+        let Grown { end, turns, is_cut } = match self.app.service().grown(self.owner, self.chat, self.end).await {
+            // The chat was deleted: there is nothing to follow unless it comes back.
+            Err(ServiceError::NotFound) => return Ok(Path::Whole),
+            grown => grown?,
+        };
+        self.end = end;
+        self.coming.extend(turns);
+        if !is_cut {
+            return Ok(Path::Whole);
         }
+        let message = "The end of this path was deleted; messages go on from what is left.";
+        self.waiting.push_back(json!({ "type": "error", "code": "path_deleted", "message": message,
+            "turn_id": end.turn, "branch_id": end.branch }));
+        Ok(Path::Cut)
     }
 
     /// Begins with the next turn, if there is one.
@@ -250,10 +267,16 @@ impl Connection {
         None
     }
 
+    /// A message is never put where its sender did not see it go: below a deleted end it is refused, and goes on from
+    /// what is left when it is said again.
     async fn start(&mut self, message: StartTurn) -> Result<(), Problem> {
-        let started = self.app.service().start_turn(self.owner, message).await?;
-        self.end.branch = started.branch.id;
-        Ok(self.look().await?)
+        match self.app.service().start_turn(self.owner, message).await {
+            Ok(started) => self.end.branch = started.branch.id,
+            Err(refused) if self.look().await? == Path::Whole => return Err(refused.into()),
+            Err(_) => return Ok(()),
+        }
+        self.look().await?;
+        Ok(())
     }
 
     /// Stops the reply that is being sent or comes next. One that is over stays as it is.
@@ -271,15 +294,4 @@ async fn next_of(sending: &mut Option<Sending>) -> Option<Outgoing> {
         Some(sending) => sending.events.next().await,
         None => None,
     }
-}
-
-/// Writes what is queued. A client that takes nothing for too long is left.
-async fn write(mut sink: SplitSink<WebSocket, Message>, mut queue: mpsc::Receiver<Message>) {
-    while let Some(message) = queue.recv().await {
-        match timeout(limits::SOCKET_PATIENCE, sink.send(message)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => return,
-        }
-    }
-    let _ = timeout(limits::SOCKET_PATIENCE, sink.close()).await;
 }

@@ -129,6 +129,7 @@ pub fn refused(code: &str) -> String {
     match code {
         "nothing_to_ask" => "There is no message on this path to ask again.",
         "graft_too_long" => "This path has more messages than are asked again in one go.",
+        "too_many_branches" => "This chat has as many branches as a chat can have.",
         "too_many_siblings" => "There are as many versions of this message as a chat can have.",
         "turn_running" => "Wait until the reply before the first message is complete.",
         "too_many" => "Too many replies run at once. Try again in a moment.",

@@ -75,6 +75,20 @@ pub fn purge_what(counts: &str) -> String {
     )
 }
 
+/// Of a turn with what is below it; `all` counts the turn itself.
+pub fn delete_title(all: u64) -> String {
+    format!("Delete {}?", messages(all))
+}
+
+/// The turn by its first words.
+pub fn delete_what(all: u64, first_words: &str) -> String {
+    format!(
+        "“{first_words}” goes with {} below it, on all branches. It is kept in Trash for {} days.",
+        messages(all.saturating_sub(1)),
+        limits::TRASH_KEPT.num_days()
+    )
+}
+
 pub fn not_restored(why: &str) -> String {
     let mut letters = why.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

@@ -11,6 +11,9 @@ pub use crate::ui::words::trash::delete_others;
 pub const LEAD: &str = "Every branch keeps its provider and model. Pinned ones come first.";
 pub const OUTLINE: &str = "Outline";
 pub const PINNED: &str = "pinned";
+pub const PARTS: &str = "Parts of the list";
+pub const PREVIOUS: &str = "Previous branches";
+pub const NEXT: &str = "Next branches";
 pub const LATEST: &str = "Latest:";
 pub const EMPTY: &str = "No message of its own yet.";
 pub const TOOK: &str = "Its own replies took";
@@ -46,6 +49,11 @@ pub fn origin(origin: crate::domain::Origin) -> &'static str {
 
 pub fn delete_branch(turns: usize) -> String {
     if turns == 0 { "Delete this branch".into() } else { format!("Delete this branch ({})", messages(turns)) }
+}
+
+/// Which part of the list is on the page.
+pub fn part(from: usize, to: usize, of: usize) -> String {
+    format!("{from}–{to} of {of}")
 }
 
 /// What its calls took.

@@ -12,7 +12,7 @@ use crate::domain::context::{
     own_steps,
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
-use crate::domain::{Author, Block, Content, Failure, FailureKind, Lock, Role, Turn, TurnId, limits};
+use crate::domain::{Author, Block, Content, Failure, FailureKind, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::{StoreError, branches, turns};
@@ -146,7 +146,7 @@ impl Run<'_> {
         let db = self.supervisor.db();
         let branch_id = self.job.turn.branch_id;
         // None of them waits for another: a person waits for all of them.
-        let (owner, chat) = (self.job.owner, self.job.chat.id);
+        let owner = self.job.owner;
         let path = async {
             match self.job.turn.prev_turn_id {
                 Some(leaf) => turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await,
@@ -154,13 +154,13 @@ impl Run<'_> {
             }
         };
         let (own, (path, _), branches) =
-            tokio::try_join!(branches::of_run(db, branch_id), path, branches::list(db, owner, chat))?;
+            tokio::try_join!(branches::of_run(db, branch_id), path, branches::of_path(db, owner, branch_id))?;
         let (frozen, state) = own.unwrap_or_default();
-        let policy = branches.iter().find(|branch| branch.id == branch_id).map(|branch| branch.policy);
-        let locks: HashMap<_, Lock> = branches.into_iter().map(|branch| (branch.id, branch.lock)).collect();
+        let policy = branches.get(&branch_id).map(|branch| branch.policy);
+        let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
         let replies: Vec<TurnId> = path
             .iter()
-            .filter(|turn| turn.role == Role::Assistant && locks.get(&turn.branch_id) == Some(&self.job.lock))
+            .filter(|turn| turn.role == Role::Assistant && lock_of(turn) == Some(&self.job.lock))
             .map(|turn| turn.id)
             .collect();
         let mut steps = raw::of_turns(db, &replies).await?;
@@ -182,7 +182,7 @@ impl Run<'_> {
             .enumerate()
             .map(|(at, turn)| PathTurn {
                 turn,
-                lock: locks.get(&turn.branch_id).unwrap_or(&self.job.lock),
+                lock: lock_of(turn).unwrap_or(&self.job.lock),
                 raw: raws.get(&turn.id).map_or(Raw::Missing, |(raw, _)| *raw),
                 repair: repair(at),
             })

@@ -15,7 +15,7 @@ use crate::server::service::turns::Started;
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::db::Tx;
 use crate::server::store::grafts::Standing;
-use crate::server::store::{StoreError, chats, grafts, turns};
+use crate::server::store::{StoreError, grafts, turns};
 
 impl Service {
     /// Settles what an earlier process left running: nobody drives it any more, so it waits for a person. Nothing is
@@ -151,20 +151,20 @@ impl Service {
         let source = self.message(owner, graft, n).await?;
         let contents = repeatable(&source)?;
         let mut tx = self.db().begin().await?;
-        let chat = chats::find(self.db(), owner, graft.chat_id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = self.hold_chat(&mut tx, owner, graft.chat_id).await?;
         let is_again = matches!(step, NextStep::AskAgain(_));
         let of = self.exchange_of(owner, graft, step, &source, is_again).await?;
         if is_again {
             let user_id = reply.prev_turn_id.ok_or(ServiceError::NotFound)?;
             let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
-            let name = self.name_of_version(&mut tx, &reply, "retry", &user_turn).await?;
+            let name = self.name_of_version(&mut tx, "retry", &user_turn).await?;
             let leaving = (Some(user_id), Origin::Regenerate, name);
-            let (chat, branch) = self.beside(&mut tx, owner, &reply, &Wanted::default(), leaving).await?;
+            let branch = self.beside(&mut tx, &chat, &reply, &Wanted::default(), leaving).await?;
             return self.take_step(tx, chat, branch, user_turn, of, graft, step).await;
         }
         // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
         let wanted = Wanted { prev_turn_id: Some(reply.id), branch_id: Some(graft.branch_id), ..Wanted::default() };
-        let place = self.place(&mut tx, owner, &chat, &wanted, &contents).await?;
+        let place = self.place(&mut tx, &chat, &wanted, &contents).await?;
         let user_turn = self.copied(&mut tx, &chat, &place, contents, &source, &of).await?;
         self.take_step(tx, chat, place.branch, user_turn, of, graft, step).await
     }
@@ -239,7 +239,9 @@ fn why_not(error: &ServiceError, is_closing: bool) -> Standing {
         _ if is_closing => PauseReason::ServerRestarted,
         ServiceError::NotFound => PauseReason::Gone,
         ServiceError::TooManyRunning => PauseReason::Busy,
-        ServiceError::Conflict { code: "too_many_siblings" | "too_many_turns", .. } => PauseReason::LimitReached,
+        ServiceError::Conflict { code: "too_many_siblings" | "too_many_turns" | "too_many_branches", .. } => {
+            PauseReason::LimitReached
+        }
         ServiceError::Conflict { code: "model_unavailable", .. } => PauseReason::ModelUnavailable,
         ServiceError::Conflict { .. } | ServiceError::Invalid(_) | ServiceError::TooLarge { .. } => {
             PauseReason::Refused

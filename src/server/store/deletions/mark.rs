@@ -8,6 +8,7 @@ use crate::domain::chat::title_from;
 use crate::domain::deletion::DeletionKind;
 use crate::domain::{BranchId, ChatId, DeletionId, TurnId, UserId};
 use crate::server::store::db::Tx;
+use crate::server::store::deletions::FIRST_OF_BRANCH;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{bigint, word};
 
@@ -36,8 +37,6 @@ sql! {
     LIVE_TEXT = "SELECT SUBSTR(content_text, 1, 400) FROM turns \
         WHERE chat_id = $1 AND id = $2 AND deleted_at IS NULL";
     LIVE_NAME = "SELECT name FROM branches WHERE chat_id = $1 AND id = $2 AND deleted_at IS NULL";
-    FIRST_TURN = "SELECT id FROM turns WHERE chat_id = $1 AND branch_id = $2 AND deleted_at IS NULL \
-        ORDER BY depth LIMIT 1";
     UNFINISHED = "SELECT id FROM turns WHERE deletion_id = $1 \
         AND status IN ('pending', 'streaming', 'waiting_subagents')";
     MARK_BRANCH = "UPDATE branches SET deleted_at = $3, deletion_id = $4 \
@@ -74,7 +73,7 @@ sql! {
             SELECT t.id, t.prev_turn_id, t.deleted_at, up.step + 1 FROM up JOIN turns t ON t.id = up.prev_turn_id \
             WHERE up.deleted_at IS NOT NULL AND up.step < 100000) \
         SELECT id FROM up WHERE deleted_at IS NULL ORDER BY step LIMIT 1";
-    NEWEST = "SELECT id FROM turns WHERE chat_id = $1 AND deleted_at IS NULL ORDER BY ord DESC LIMIT 1";
+    NEWEST = newest_of!("$1");
     SET_LAST_VIEWED = "UPDATE chats SET last_viewed_turn_id = $2 WHERE id = $1";
     INSERT = "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, \
         last_viewed_turn_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
@@ -206,7 +205,8 @@ async fn mark_turns(tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError> {
         }
         Root::Branch(branch) => {
             let first: Option<Uuid> = in_tx!(&mut *tx, |conn| {
-                sqlx::query_scalar(FIRST_TURN).bind(chat).bind(branch.uuid()).fetch_optional(conn).await?
+                let query = sqlx::query_scalar(FIRST_OF_BRANCH).bind(new.owner_id.uuid()).bind(branch.uuid());
+                query.fetch_optional(conn).await?
             });
             let Some(first) = first else { return Ok(0) };
             (MARK_BELOW, first)

@@ -5,6 +5,7 @@ use futures::TryStreamExt;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
+use crate::domain::needle::is_loose;
 use crate::domain::{Needle, Role, TurnId, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
@@ -12,14 +13,8 @@ use crate::server::store::rows::inconsistent;
 
 sql! {
     /// Not ordered: a sort would hold all texts at once.
-    ON_PATH = "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
-            SELECT t.id, t.prev_turn_id, CAST(1 AS BIGINT) FROM turns t JOIN chats c ON c.id = t.chat_id \
-            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-            UNION ALL \
-            SELECT t.id, t.prev_turn_id, path.step + 1 FROM path JOIN turns t ON t.id = path.prev_turn_id \
-            WHERE path.step < $3) \
-        SELECT t.id, t.depth, t.role, t.content_text FROM path JOIN turns t ON t.id = path.id \
-        WHERE LOWER(t.content_text) LIKE $4 ESCAPE '!'";
+    ON_PATH = concat!(up_from_leaf!(), "SELECT t.id, t.depth, t.role, t.content_text FROM path JOIN turns t ON t.id = path.id \
+        WHERE LOWER(t.content_text) LIKE $4 ESCAPE '!'");
 }
 
 /// A turn that has the words.
@@ -62,7 +57,7 @@ pub async fn on_path(db: &Db, owner: UserId, leaf: TurnId, needle: &Needle, limi
             .bind(owner.uuid())
             .bind(leaf.uuid())
             .bind(limits::TURNS_PER_CHAT)
-            .bind(like(needle.sure_part()))
+            .bind(holding(needle.sure_part(), is_loose))
             .fetch(pool);
         loop {
             match timeout_at(until, rows.try_next()).await {
@@ -102,15 +97,18 @@ impl Found {
     }
 }
 
-/// A pattern for texts that have this part somewhere, letter for letter.
-fn like(part: &str) -> String {
+/// A pattern for texts that have this part somewhere, letter for letter but for those that stand for any one.
+pub(super) fn holding(part: &str, is_any: impl Fn(char) -> bool) -> String {
     let mut pattern = String::with_capacity(part.len() + 2);
     pattern.push('%');
     for letter in part.chars() {
-        if matches!(letter, '%' | '_' | '!') {
-            pattern.push('!');
+        match letter {
+            any if is_any(any) => pattern.push('_'),
+            '%' | '_' | '!' => pattern.extend(['!', letter]),
+            // As stored text has it.
+            '\0' => pattern.push('\u{2400}'),
+            _ => pattern.push(letter),
         }
-        pattern.push(letter);
     }
     pattern.push('%');
     pattern
@@ -122,7 +120,8 @@ mod tests {
 
     #[test]
     fn nothing_in_a_pattern_is_a_wildcard_but_its_ends() {
-        assert_eq!(like("100%_!"), "%100!%!_!!%");
-        assert_eq!(like(""), "%%");
+        assert_eq!(holding("100%_!", |_| false), "%100!%!_!!%");
+        assert_eq!(holding("kiwi", is_loose), "%__w_%");
+        assert_eq!(holding("", |_| false), "%%");
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::{ChatId, Role, TurnId, TurnStatus, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::inconsistent;
+use crate::server::store::turns::find::holding;
 
 sql! {
     // More characters than are shown: white space is folded afterwards.
@@ -76,24 +77,14 @@ pub async fn saying(db: &Db, owner: UserId, chat: ChatId, words: &[String]) -> R
         let mut query = QueryBuilder::new(SAYING);
         query.push(" AND c.owner_id = ").push_bind(owner.uuid()).push(" AND t.chat_id = ").push_bind(chat.uuid());
         for word in words {
-            query.push(" AND LOWER(t.content_text) LIKE LOWER(").push_bind(containing(word)).push(") ESCAPE '!'");
+            query
+                .push(" AND LOWER(t.content_text) LIKE LOWER(")
+                .push_bind(holding(word, |_| false))
+                .push(") ESCAPE '!'");
         }
         query.build_query_scalar().persistent(false).fetch_all(pool).await?
     });
     Ok(rows.into_iter().map(TurnId::from).collect())
-}
-
-/// The pattern of texts that hold this word; none of its characters has a meaning of its own.
-fn containing(word: &str) -> String {
-    let mut pattern = String::from("%");
-    for c in word.chars().filter(|c| *c != '\0') {
-        if matches!(c, '%' | '_' | '!') {
-            pattern.push('!');
-        }
-        pattern.push(c);
-    }
-    pattern.push('%');
-    pattern
 }
 
 /// How many turns of the chat nothing continues; 0 for a chat without turns, or of another owner.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::domain::tree::Node;
 use crate::domain::{Block, Cost, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
-use crate::server::store::db::Db;
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, inconsistent, place};
 use crate::server::store::turn_blocks;
@@ -121,11 +121,14 @@ pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(V
 /// # Errors
 /// `BrokenPath` when the turns there do not hang on each other: a cycle or a gap, which nothing here writes.
 pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Turn>, StoreError> {
-    let (rows, spans) = rows_between(db, owner, end, first, last).await?;
+    let mut seen = db.snapshot().await?;
+    let (rows, spans) = rows_between(&mut seen, owner, end, first, last).await?;
     let mut by_turn: HashMap<TurnId, Vec<Block>> = HashMap::with_capacity(rows.len());
-    for (turn, block) in turn_blocks::on_path(db, owner, &spans).await? {
+    for (turn, block) in turn_blocks::on_path(&mut seen, owner, &spans).await? {
         by_turn.entry(turn).or_default().push(block);
     }
+    // Before anything else is read, which needs a connection of its own.
+    seen.commit().await?;
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
         let blocks = by_turn.remove(&row.id.into()).unwrap_or_default();
@@ -136,7 +139,9 @@ pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) 
 
 /// As [`between`], but only the places of the turns.
 pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Node>, StoreError> {
-    let (rows, _) = rows_between(db, owner, end, first, last).await?;
+    let mut seen = db.snapshot().await?;
+    let (rows, _) = rows_between(&mut seen, owner, end, first, last).await?;
+    seen.commit().await?;
     let node = |row: TurnRow| {
         let turn = row.into_turn(Vec::new())?;
         Ok(Node { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status })
@@ -145,7 +150,7 @@ pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last:
 }
 
 async fn rows_between(
-    db: &Db,
+    tx: &mut Tx,
     owner: UserId,
     end: &Spot,
     first: i64,
@@ -154,28 +159,23 @@ async fn rows_between(
     if first > last {
         return Ok(Default::default());
     }
-    // Something may be deleted between the two reads: then the second look finds either nothing or all.
-    for _ in 0..2 {
-        let spans = span::spans(db, owner, end.id, first, last).await?;
-        if spans.is_empty() {
-            return Ok(Default::default());
-        }
-        let mut rows: Vec<TurnRow> = Vec::new();
-        for portion in span::portions(&spans) {
-            let found: Vec<TurnRow> = on!(db, |pool| {
-                let mut query = QueryBuilder::new(ON_PATH);
-                span::push_where(&mut query, owner, portion);
-                query.push(" ORDER BY t.depth");
-                query.build_query_as().persistent(portion.len() == 1).fetch_all(pool).await?
-            });
-            rows.extend(found);
-        }
-        let expected = (last == end.depth).then(|| end.id.uuid());
-        if let Some(chain) = chain(rows, expected, first, last) {
-            return Ok((chain, spans));
-        }
+    let spans = span::spans(tx, owner, end.id, first, last).await?;
+    if spans.is_empty() {
+        return Ok(Default::default());
     }
-    Err(StoreError::BrokenPath(end.id))
+    let mut rows: Vec<TurnRow> = Vec::new();
+    for portion in span::portions(&spans) {
+        let found: Vec<TurnRow> = in_tx!(&mut *tx, |conn| {
+            let mut query = QueryBuilder::new(ON_PATH);
+            span::push_where(&mut query, owner, portion);
+            query.push(" ORDER BY t.depth");
+            query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
+        });
+        rows.extend(found);
+    }
+    let expected = (last == end.depth).then(|| end.id.uuid());
+    let chain = chain(rows, expected, first, last).ok_or(StoreError::BrokenPath(end.id))?;
+    Ok((chain, spans))
 }
 
 /// Of rows in the order of their depths those that hang on each other, one at each depth; `expected` is the last of

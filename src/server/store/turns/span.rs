@@ -5,7 +5,7 @@ use sqlx::{Database, Encode, QueryBuilder, Type};
 use uuid::Uuid;
 
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
-use crate::server::store::db::Db;
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 
 sql! {
@@ -78,9 +78,9 @@ fn into_spot((id, chat_id, branch_id, depth): (Uuid, Uuid, Uuid, i64)) -> Spot {
 }
 
 /// What the path to `end` is made of between two depths, root side first; nothing when the owner has no such turn.
-pub async fn spans(db: &Db, owner: UserId, end: TurnId, first: i64, last: i64) -> Result<Vec<Span>, StoreError> {
-    let mut spans: Vec<Span> = on!(db, |pool| {
-        sqlx::query_as(SPANS).bind(owner.uuid()).bind(end.uuid()).bind(first).fetch_all(pool).await?
+pub async fn spans(tx: &mut Tx, owner: UserId, end: TurnId, first: i64, last: i64) -> Result<Vec<Span>, StoreError> {
+    let mut spans: Vec<Span> = in_tx!(tx, |conn| {
+        sqlx::query_as(SPANS).bind(owner.uuid()).bind(end.uuid()).bind(first).fetch_all(conn).await?
     });
     for span in &mut spans {
         span.first = span.first.max(first);

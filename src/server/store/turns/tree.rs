@@ -37,9 +37,9 @@ sql! {
     SHAPE = "SELECT c.rev, t.id, t.prev_turn_id, t.ord FROM chats c \
         LEFT JOIN turns t ON t.chat_id = c.id AND t.deleted_at IS NULL \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL ORDER BY t.ord";
-    NEWEST_TURN = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-        ORDER BY t.ord DESC LIMIT 1";
+    UNREAD_END = concat!("SELECT COALESCE((SELECT h.id FROM branches b JOIN turns h ON h.id = b.head_turn_id \
+            WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL AND h.deleted_at IS NULL), (", newest_of!("c.id"),
+        ")) FROM chats c WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL");
 }
 
 /// A turn as the shape of its tree names it.
@@ -124,8 +124,8 @@ pub async fn newest_below(db: &Db, owner: UserId, turn: TurnId, steps: i64) -> R
     Ok(below.map(TurnId::from))
 }
 
-/// The leaf with which a chat opens: below the turn last viewed, else the chat's newest turn. `None` for a chat
-/// without turns, or of another owner.
+/// The leaf with which a chat opens: below the turn last viewed, else the head of its default branch, else its newest
+/// turn. `None` for a chat without turns, or of another owner.
 pub async fn leaf_of_chat(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<TurnId>, StoreError> {
     let Some(row) = chats::find(db, owner, chat).await? else { return Ok(None) };
     if let Some(seen) = row.last_viewed_turn_id
@@ -133,8 +133,8 @@ pub async fn leaf_of_chat(db: &Db, owner: UserId, chat: ChatId) -> Result<Option
     {
         return Ok(Some(leaf));
     }
-    let newest: Option<Uuid> = on!(db, |pool| {
-        sqlx::query_scalar(NEWEST_TURN).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
+    let end: Option<Option<Uuid>> = on!(db, |pool| {
+        sqlx::query_scalar(UNREAD_END).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
     });
-    Ok(newest.map(TurnId::from))
+    Ok(end.flatten().map(TurnId::from))
 }

@@ -18,7 +18,8 @@ sql! {
             AND b.author = 'user' AND t.role = 'assistant') AS is_edited \
         FROM turns t JOIN chats c ON c.id = t.chat_id ";
     /// Followed by a list of turn ids. Deleted versions count.
-    NEWEST = "SELECT t.id, (SELECT MAX(s.ord) FROM turns s WHERE s.prev_turn_id = t.prev_turn_id) \
+    NEWEST = "SELECT t.id, COALESCE((SELECT MAX(s.ord) FROM turns s \
+            WHERE s.prev_turn_id = CASE WHEN t.role = 'user' THEN t.id ELSE t.prev_turn_id END), t.ord) \
         FROM turns t JOIN chats c ON c.id = t.chat_id ";
     NEWER = "SELECT t.id, COUNT(*) OVER () FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.ord > $3 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
@@ -84,8 +85,8 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Ve
     rows.into_iter().map(version).collect()
 }
 
-/// The place in the chat of the newest version that each of these turns ever had, deleted ones included: it never goes
-/// down. A turn that is not the owner's, or that nothing goes before, is missing from the map.
+/// The place in the chat of the newest version that each of these replies ever had, of a message the newest reply to it,
+/// deleted ones included: it never goes down. A turn that is not the owner's, or a reply to nothing, is missing.
 pub async fn newest_versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, i64>, StoreError> {
     if turns.is_empty() {
         return Ok(HashMap::new());
@@ -93,7 +94,7 @@ pub async fn newest_versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result
     let rows: Vec<(Uuid, i64)> = on!(db, |pool| {
         let mut query = QueryBuilder::new(NEWEST);
         query.push("WHERE c.owner_id = ").push_bind(owner.uuid());
-        query.push(" AND t.prev_turn_id IS NOT NULL AND t.id IN (");
+        query.push(" AND (t.role = 'user' OR t.prev_turn_id IS NOT NULL) AND t.id IN (");
         let mut list = query.separated(", ");
         for turn in turns {
             list.push_bind(turn.uuid());

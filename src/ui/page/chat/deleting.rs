@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_navigate;
 
 use crate::browser::focus;
 use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::chats::chat_path;
 use crate::ui::deleting::{Deed, Deleting};
-use crate::ui::erased::{live, view};
+use crate::ui::erased::view;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::focus_on_turn;
 use crate::ui::words;
@@ -51,23 +51,12 @@ pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) 
 
 /// What a form has deleted, with the way back: for pages without script.
 #[component]
-pub fn DeletedNotice() -> impl IntoView {
-    let query = use_query_map();
-    let asked = Memo::new(move |_| {
-        query.with(|query| {
-            let id = query.get("deleted")?.parse::<DeletionId>().ok()?;
-            Some((id, query.get("turns")?.parse::<u64>().ok()?))
-        })
-    });
-    live(move || {
-        asked.get().map(|(id, turns)| {
-            view! {
-                <form class="deleted-notice no-print" method="post" action="/forms/restore">
-                    <input type="hidden" name="deletion_id" value=id.to_string()/>
-                    <span>{words::trash::deleted(turns)}</span>
-                    <button type="submit" class="button">{words::UNDO}</button>
-                </form>
-            }
-        })
-    })
+pub fn DeletedNotice(id: DeletionId, turns: u64) -> impl IntoView {
+    view! {
+        <form class="deleted-notice no-print" method="post" action="/forms/restore">
+            <input type="hidden" name="deletion_id" value=id.to_string()/>
+            <span>{words::trash::deleted(turns)}</span>
+            <button type="submit" class="button">{words::UNDO}</button>
+        </form>
+    }
 }

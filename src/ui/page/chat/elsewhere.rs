@@ -12,10 +12,11 @@ use crate::api::chats::{glance_at_chat, load_chat};
 use crate::api::error::ApiError;
 use crate::api::view::{ChatGlance, ChatPage, DraftView};
 use crate::browser::{document, network};
-use crate::domain::{ChatId, TurnId};
+use crate::domain::ChatId;
 use crate::ui::chats::Chats;
 use crate::ui::erased::effect;
 use crate::ui::state::ChatState;
+use crate::ui::transcript::more::follow_path;
 
 /// How often the page looks: what another tab began must be seen within 2 s (reliability.md F36).
 const INTERVAL: Duration = Duration::from_millis(1_500);
@@ -26,8 +27,9 @@ const FAILURES: u32 = 4;
 /// What is known of a chat, to see what is new in a glance at it.
 #[derive(Clone, Copy)]
 struct Known {
-    /// None after something began here: the next glance tells the revision that it led to.
-    rev: StoredValue<Option<i64>>,
+    /// The revision, and how many replies are being written elsewhere: an end is no new revision. None after something
+    /// began here: the next glance tells what it led to.
+    rev: StoredValue<Option<(i64, usize)>>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
     /// How many looks in a row failed, and how many are left out for it.
@@ -44,8 +46,8 @@ impl Known {
     }
 }
 
-/// Looks at the chat while the page is seen. `on_page` gets the page anew when its path changed elsewhere; `draft` is
-/// set when the draft did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
+/// Looks at the chat while the page is seen. `take` gets the page anew when its path changed elsewhere, after the
+/// path was shown; `draft` is set when the draft did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
 pub fn watch(
     state: ChatState,
     beside: Beside,
@@ -53,10 +55,10 @@ pub fn watch(
     chat_id: ChatId,
     draft: RwSignal<DraftView>,
     leaves: RwSignal<u64>,
-    on_page: impl Fn(ChatPage) + Copy + 'static,
+    take: impl Fn(ChatPage) + Copy + 'static,
 ) -> impl Fn() + Copy + Send + Sync + 'static {
     let known = Known {
-        rev: StoredValue::new(page.chat.as_ref().map(|chat| chat.rev)),
+        rev: StoredValue::new(page.chat.as_ref().map(|chat| (chat.rev, page.running))),
         title: StoredValue::new(page.chat.as_ref().map(|chat| chat.title.clone()).unwrap_or_default()),
         is_looking: StoredValue::new(false),
         failures: StoredValue::new(0),
@@ -65,22 +67,18 @@ pub fn watch(
     let chats = use_context::<Chats>();
     let look = move || {
         // A page that is gone, hidden, offline or still waiting for the last answer does not ask.
-        if beside.is_cut()
-            || document::is_hidden()
-            || !network::is_online()
-            || known.is_looking.try_get_value() != Some(false)
-        {
+        if document::is_hidden() || !network::is_online() || known.is_looking.try_get_value() != Some(false) {
             return;
         }
         if known.pause.get_value() > 0 {
             return known.pause.update_value(|pause| *pause -= 1);
         }
         known.is_looking.set_value(true);
-        spawn_local(async move {
+        let looked = async move {
             let leaf = state.leaf_id();
             let draft_rev = draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
             let glance = glance_at_chat(chat_id, leaf, draft_rev).await;
-            if known.is_looking.try_set_value(false).is_some() {
+            if !state.is_there() {
                 return;
             }
             let is_gone = glance == Err(ApiError::NotFound);
@@ -90,7 +88,7 @@ pub fn watch(
             let Ok(glance) = glance else { return known.failed() };
             known.failures.set_value(0);
             // Something began here while the answer was on its way: the next one tells.
-            if state.leaf_id() != leaf || beside.is_cut() {
+            if state.leaf_id() != leaf {
                 return;
             }
             if leaves.get_untracked() != glance.leaves {
@@ -99,13 +97,29 @@ pub fn watch(
             if let Some(newer) = &glance.draft {
                 draft.set(newer.clone());
             }
-            if take(known, chats, chat_id, &glance, leaf)
-                && let Ok(page) = load_chat(Some(chat_id), glance.leaf, None, None).await
-                && state.leaf_id() == leaf
-                && !beside.is_cut()
-            {
-                on_page(page);
+            take_title(known, chats, chat_id, &glance);
+            // Where a path is to be gone on from, nothing lengthens it.
+            if beside.is_cut() {
+                return;
             }
+            let now = (glance.rev, glance.running);
+            if glance.leaf == leaf && known.rev.get_value().is_none_or(|rev| rev == now) {
+                return known.rev.set_value(Some(now));
+            }
+            let page = load_chat(Some(chat_id), glance.leaf, None, None).await;
+            if !state.is_there() || state.leaf_id() != leaf || beside.is_cut() {
+                return;
+            }
+            // What could not be loaded is asked for again: known is what was taken.
+            let Ok(page) = page else { return known.failed() };
+            if follow_path(state, page.clone()).await {
+                known.rev.set_value(page.chat.as_ref().map(|chat| (chat.rev, page.running)));
+                take(page);
+            }
+        };
+        spawn_local(async move {
+            looked.await;
+            let _ = known.is_looking.try_set_value(false);
         });
     };
     effect(move || {
@@ -121,10 +135,8 @@ pub fn watch(
     move || known.rev.set_value(None)
 }
 
-/// Takes over what a glance says; true when the turns on screen are not the chat's any more.
-fn take(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance, leaf: Option<TurnId>) -> bool {
-    let before = known.rev.get_value();
-    known.rev.set_value(Some(glance.rev));
+/// Takes over the title that a glance tells.
+fn take_title(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance) {
     if known.title.with_value(|title| *title != glance.title) {
         known.title.set_value(glance.title.clone());
         if let Some(chats) = chats {
@@ -132,5 +144,4 @@ fn take(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance
             chats.refresh();
         }
     }
-    glance.leaf != leaf || before.is_some_and(|before| before != glance.rev)
 }

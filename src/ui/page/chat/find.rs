@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use crate::api::chats::find_in_chat;
 use crate::api::view::FoundTurns;
 use crate::browser::{focus, highlight, scroll};
-use crate::domain::ChatId;
+use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
@@ -19,14 +19,22 @@ use crate::ui::words;
 /// The box.
 const BOX: &str = "find-words";
 
+/// What was found of which words on the path to which turn.
+#[derive(Clone)]
+struct Found {
+    words: String,
+    leaf: TurnId,
+    turns: FoundTurns,
+}
+
 /// What is looked for, and where in it the reader is.
 #[derive(Clone, Copy)]
 struct Finding {
     state: ChatState,
     chat_id: ChatId,
     words: RwSignal<String>,
-    /// What was found of which words.
-    found: RwSignal<Option<(String, FoundTurns)>>,
+    /// What was found.
+    found: RwSignal<Option<Found>>,
     at: RwSignal<usize>,
     /// Why nothing could be looked for.
     refused: RwSignal<Option<String>>,
@@ -133,9 +141,11 @@ impl Finding {
     /// Goes to the next or the previous turn that has the words; looks for them first where they are new.
     fn go(self, forward: bool) {
         let words = self.words.get_untracked();
+        // Of another path the turns are others.
+        let leaf = self.state.leaf_id();
         let count = self.found.with_untracked(|found| {
-            let found = found.as_ref().filter(|(known, _)| *known == words);
-            found.map(|(_, found)| found.hits.len())
+            let found = found.as_ref().filter(|found| found.words == words && Some(found.leaf) == leaf);
+            found.map(|found| found.turns.hits.len())
         });
         match count {
             None => self.look(words),
@@ -155,18 +165,20 @@ impl Finding {
                 return;
             }
             match found {
-                Ok(found) => {
-                    self.at.set(self.first_below(&found));
+                Ok(turns) => {
+                    self.at.set(self.first_below(&turns));
                     self.refused.set(None);
-                    self.found.set(Some((words, found)));
+                    self.found.set(Some(Found { words, leaf, turns }));
                     self.show();
                 }
-                Err(error) => {
-                    self.found.set(None);
-                    self.refused.set(Some(error.to_string()));
-                }
+                Err(error) => self.refuse(error.to_string()),
             }
         });
+    }
+
+    fn refuse(self, why: String) {
+        self.found.set(None);
+        self.refused.set(Some(why));
     }
 
     /// The first hit from where the reader is; after the last one, the last.
@@ -181,30 +193,31 @@ impl Finding {
     fn show(self) {
         let at = self.at.get_untracked();
         let hit = self.found.with_untracked(|found| {
-            let (words, found) = found.as_ref()?;
-            Some((found.hits.get(at)?.0, words.clone()))
+            let found = found.as_ref()?;
+            Some((found.turns.hits.get(at)?.0, found.words.clone()))
         });
-        let Some((turn, words)) = hit else { return highlight::clear() };
+        let Some((turn, wanted)) = hit else { return highlight::clear() };
         more::bring(self.state, turn, move |is_there| {
-            if is_there {
-                let id = article_id(turn);
-                scroll::to_element(&id, None);
-                // What is far from the eyes is laid out when it comes near: the words have their place a frame later.
-                request_animation_frame(move || {
-                    request_animation_frame(move || {
-                        if let Some(y) = highlight::show(&format!("#{id} [data-block-type=text]"), &words) {
-                            scroll::bring(y);
-                        }
-                    });
-                });
+            if !is_there {
+                return self.refuse(words::NOT_BROUGHT.to_owned());
             }
+            let id = article_id(turn);
+            scroll::to_element(&id, None);
+            // What is far from the eyes is laid out when it comes near: the words have their place a frame later.
+            request_animation_frame(move || {
+                request_animation_frame(move || {
+                    if let Some(y) = highlight::show(&format!("#{id} [data-block-type=text]"), &wanted) {
+                        scroll::bring(y);
+                    }
+                });
+            });
         });
     }
 
     /// The focus goes on from the turn that was found, or to the message box.
     fn leave(self) {
         let at = self.at.get_untracked();
-        let hit = self.found.with_untracked(|found| found.as_ref()?.1.hits.get(at).map(|(turn, _)| *turn));
+        let hit = self.found.with_untracked(|found| found.as_ref()?.turns.hits.get(at).map(|(turn, _)| *turn));
         match hit.filter(|turn| self.state.is_on_screen(*turn)) {
             Some(turn) => focus::quietly_on(&format!("#{}", heading_id(turn))),
             None => {
@@ -219,7 +232,7 @@ impl Finding {
             return refused;
         }
         let at = self.at.get();
-        self.found.with(|found| match found.as_ref().map(|(_, found)| (found.hits.len(), found.total)) {
+        self.found.with(|found| match found.as_ref().map(|found| (found.turns.hits.len(), found.turns.total)) {
             None => String::new(),
             Some((0, _)) => words::FOUND_NOTHING.to_owned(),
             // Of very many, only the newest can be gone to.

@@ -20,7 +20,10 @@ pub fn ChatHeader(
     chat: Chat,
     title: Signal<String>,
     #[prop(into)] branch: Signal<Option<Branch>>,
-    models: Vec<Model>,
+    /// The name of the branch that it left.
+    #[prop(into)]
+    branch_from: Signal<Option<String>>,
+    models: RwSignal<Vec<Model>>,
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
@@ -52,11 +55,10 @@ pub fn ChatHeader(
             leave(id);
         }
     };
-    let models = StoredValue::new(models);
     let chip = move || {
         branch.get().map(|branch| {
-            models.with_value(
-                |models| view! { <BranchChip chat=id text=chip_text(&branch, models) id=branch.id.to_string()/> },
+            models.with(
+                |models| view! { <BranchChip chat=id text=chip_text(&branch, branch_from.get(), models) id=branch.id.to_string()/> },
             )
         })
     };
@@ -87,22 +89,24 @@ pub fn ChatHeader(
 }
 
 /// Names branch, provider and model in the words of their menus, as far as they are still configured.
-fn chip_text(branch: &Branch, models: &[Model]) -> String {
-    match models.iter().find(|model| model.lock == branch.lock) {
-        Some(model) => words::branch_chip(branch, &model.provider_name, &model.name),
-        None => words::branch_chip(branch, &branch.lock.provider, &branch.lock.model),
-    }
+fn chip_text(branch: &Branch, from: Option<String>, models: &[Model]) -> String {
+    let (provider, model) = match models.iter().find(|model| model.lock == branch.lock) {
+        Some(model) => (&model.provider_name, &model.name),
+        None => (&branch.lock.provider, &branch.lock.model),
+    };
+    words::branch_chip(branch, from.as_deref(), provider, model)
 }
 
 #[component]
 fn BranchChip(chat: ChatId, text: String, id: String) -> impl IntoView {
+    let title = format!("{text}\n{}", words::WHY_LOCKED);
     view! {
         <a
             class="chip branch-chip"
             href=format!("/c/{chat}/branches")
             rel="external"
             data-branch-id=id
-            title=words::WHY_LOCKED
+            title=title
         >
             <Icon name="lock"/>
             <bdi class="chip-text">{text}</bdi>

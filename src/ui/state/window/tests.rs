@@ -34,6 +34,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
+        branch_from: None,
         has_more_before: *ords.start() > 1,
         end: (*ords.end() < leaf).then(|| view(leaf)),
         turns: views(ords),
@@ -42,7 +43,9 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         hides_below: None,
         is_turn_gone: false,
         leaves: 0,
+        running: 0,
         draft: Default::default(),
+        deleted: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),
@@ -194,12 +197,81 @@ fn a_page_of_the_same_path_keeps_what_was_loaded_before_it() {
 fn what_another_tab_adds_does_not_move_a_reader_far_up() {
     in_owner(|| {
         let state = window(1..=20, 90);
-        state.follow_path(chat_page(43..=92, 92));
+        assert_eq!(state.follow_path(chat_page(43..=92, 92), Some(id(5))), None);
         assert_eq!(seen(state), (vec![1, 20], false, true, 92));
-        // The turn that the path ended with is gone: so may be what is on screen.
-        state.follow_path(chat_page(43..=80, 80));
-        assert_eq!(seen(state), (vec![43, 80], true, false, 80));
-        state.follow_path(chat_page(43..=82, 82));
+        // Who follows the end goes on with it.
+        let state = window(43..=92, 92);
+        assert_eq!(state.follow_path(chat_page(43..=82, 82), None), None);
         assert_eq!(seen(state), (vec![43, 82], true, false, 82));
+    });
+}
+
+#[test]
+fn an_end_that_another_tab_deleted_does_not_move_a_reader_far_up() {
+    in_owner(|| {
+        let state = window(1..=20, 90);
+        // It is not known whether what is on screen is still of the path: the server knows.
+        let page = chat_page(39..=88, 88);
+        assert_eq!(state.follow_path(page.clone(), Some(id(5))), Some(page));
+        assert_eq!(seen(state), (vec![1, 20], false, true, 90));
+        state.show_with_end(super::tests::page(1..=42, 88), view(88));
+        assert_eq!(seen(state), (vec![1, 42], false, true, 88));
+        state.show_with_end(super::tests::page(39..=88, 88), view(88));
+        assert_eq!(seen(state), (vec![1, 88], false, false, 88), "they are of the same path");
+        // The turn before the reader's eyes is on the page, or before it on the same path.
+        for at in [60, 5] {
+            assert_eq!(state.follow_path(chat_page(39..=86, 86), Some(id(at))), None);
+            assert_eq!(seen(state), (vec![1, 86], false, false, 86));
+        }
+    });
+}
+
+#[test]
+fn a_turn_that_was_deleted_takes_the_end_of_the_path_with_it() {
+    in_owner(|| {
+        let state = window(1..=20, 90);
+        assert!(untrack(move || state.start_loading(Side::Newer)));
+        assert_eq!(state.cut(id(11)), Some(id(10)));
+        assert_eq!(seen(state), (vec![1, 10], false, false, 10));
+        // The end alone is deleted: what leads to it is not on screen, and the server says where the path ends now.
+        let state = window(1..=20, 90);
+        state.cut(id(90));
+        assert_eq!(seen(state), (vec![1, 20], false, true, 90));
+    });
+}
+
+#[test]
+fn what_failed_on_one_side_stops_only_that_side_and_only_there() {
+    in_owner(|| {
+        let state = window(40..=50, 90);
+        let may = |side| untrack(move || state.may_load(side));
+        assert!(may(Side::Older) && may(Side::Newer));
+        state.loaded(Loading::Failed(Side::Newer));
+        assert!(may(Side::Older) && !may(Side::Newer));
+        state.show(chat_page(20..=30, 90));
+        assert!(may(Side::Older) && may(Side::Newer), "these are other turns");
+        state.loaded(Loading::Busy);
+        assert!(!may(Side::Older) && !may(Side::Newer));
+    });
+}
+
+#[test]
+fn an_answer_that_comes_after_a_move_is_too_late() {
+    in_owner(|| {
+        let state = window(40..=50, 90);
+        let latest = state.move_on();
+        assert!(state.is_still(latest));
+        state.show(chat_page(1..=20, 20));
+        assert!(!state.is_still(latest));
+        let hit = state.move_on();
+        state.put(view(21));
+        assert!(!state.is_still(hit), "a message was sent meanwhile");
+        // A path that only grew elsewhere is still the one that was asked about.
+        let state = window(40..=50, 90);
+        let latest = state.move_on();
+        state.follow_path(chat_page(43..=92, 92), None);
+        assert!(state.is_still(latest));
+        state.show_turns(page(60..=90, 90));
+        assert_eq!(seen(state), (vec![60, 90], true, true, 92));
     });
 }

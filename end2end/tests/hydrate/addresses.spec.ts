@@ -1,0 +1,226 @@
+// What an address shows: Back and forth between branches, links to the newest message, and what could not be shown.
+import type { Page } from "@playwright/test";
+
+import { begin, expectStatus, hydrated, latestReply, open, replies, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
+import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn } from "../../support/reader.ts";
+import { plant } from "../../support/tree.ts";
+
+const openTree = (page: Page) => page.locator("#tree-button").click();
+const link = (page: Page, id: string) => page.locator(`#row-${id} a.tree-words`);
+const version = (page: Page, name: string) => latestReply(page).getByRole("button", { name });
+
+test("Back leads to the branch that was left, from another chat too", async ({ page, turnleaf, model }) => {
+  const other = await turnleaf.grow(2);
+  const planted = await plant(turnleaf, model, 4, 3);
+  const chat = `/c/${planted.chat}`;
+  await open(page, `${chat}?at=${planted.trunk[3]}`);
+  await open(page, chat);
+  await expect(textOf(latestReply(page))).toHaveText("Answer 3");
+  await openTree(page);
+  await link(page, planted.twigs[1]!).click();
+  await expect(turn(page, planted.twigs[1]!)).toBeVisible();
+  await page.goBack();
+  await expect(page).toHaveURL(new RegExp(`${chat}$`));
+  await expect(textOf(latestReply(page))).toHaveText("Answer 3");
+
+  await link(page, planted.twigs[1]!).click();
+  await expect(turn(page, planted.twigs[1]!)).toBeVisible();
+  await page.getByRole("link", { name: "2 turns" }).click();
+  await expect(turn(page, other.turns[1]!)).toBeVisible();
+  await page.goBack();
+  await expect(turn(page, planted.twigs[1]!)).toBeVisible();
+  await page.goBack();
+  await expect(page).toHaveURL(new RegExp(`${chat}$`));
+  await expect(textOf(latestReply(page))).toHaveText("Answer 3");
+  // A new visit is another matter: it shows what was looked at last.
+  await link(page, planted.twigs[0]!).click();
+  await expect(turn(page, planted.twigs[0]!)).toBeVisible();
+  await page.getByRole("link", { name: "A tree" }).click();
+  await expect(page).toHaveURL(new RegExp(`${chat}$`));
+  await expect(turn(page, planted.twigs[0]!)).toBeVisible();
+});
+
+test("a version that cannot be shown says so, and its arrow still works", async ({ page, model, watch }) => {
+  watch.expect(/ERR_FAILED.*load_chat/);
+  await begin(page, "q1");
+  (await model.next()).answer("first");
+  await expectStatus(latestReply(page), "complete");
+  await version(page, "Try again").click();
+  (await model.next()).answer("second");
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expectStatus(latestReply(page), "complete");
+  const address = page.url();
+  await page.route("**/api/page/load_chat", (route) => route.abort());
+  await version(page, "Previous version").click();
+  await expect(page.locator("#alert")).not.toBeEmpty();
+  await expect(page).toHaveURL(address);
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expect(page.locator("#say")).not.toContainText("Version 1 of 2");
+  await page.unroute("**/api/page/load_chat");
+  await version(page, "Previous version").click();
+  await expect(textOf(latestReply(page))).toHaveText("first");
+  await expect(page.locator("#say")).toContainText("Version 1 of 2");
+});
+
+test("a version that is opened in a new tab is not said to be here", async ({ page, model, context }) => {
+  await begin(page, "q1");
+  (await model.next()).answer("first");
+  await expectStatus(latestReply(page), "complete");
+  await version(page, "Try again").click();
+  (await model.next()).answer("second");
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expectStatus(latestReply(page), "complete");
+  const opened = context.waitForEvent("page");
+  await version(page, "Previous version").click({ modifiers: ["Control"] });
+  const tab = await opened;
+  await expect(textOf(latestReply(tab))).toHaveText("first");
+  await settled(page);
+  await expect(page.locator("#say")).not.toContainText("Version 1 of 2");
+  await tab.close();
+});
+
+test("the newest message is gone to from far up", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(300);
+  await open(page, `/c/${long.chat}?at=${long.turns[60]}`);
+  await expect(turn(page, long.turns[60]!)).toBeInViewport();
+  await openTree(page);
+  await link(page, long.turns.at(-1)!).click();
+  await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
+  await page.goBack();
+  await expect(turn(page, long.turns[60]!)).toBeInViewport();
+});
+
+test("the end of another branch is shown to a reader who scrolled up", async ({ page, turnleaf, model }) => {
+  await page.setViewportSize({ width: 1440, height: 420 });
+  const planted = await plant(turnleaf, model, 8, 7);
+  await open(page, `/c/${planted.chat}?at=${planted.trunk[7]}`);
+  await expect(turn(page, planted.trunk[7]!)).toBeInViewport();
+  await openTree(page);
+  await scrollTo(page, 0);
+  await expect(turn(page, planted.trunk[7]!)).not.toBeInViewport();
+  await link(page, planted.twigs[6]!).click();
+  await expect(turn(page, planted.twigs[6]!)).toBeInViewport();
+});
+
+test("a link to the newest message opens it, and a reload keeps the line", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(300);
+  await open(page, `/c/${long.chat}`);
+  const last = turn(page, long.turns.at(-1)!);
+  const up = async () => {
+    await expect(last).toBeInViewport();
+    const first = (await inPage(page))[0]!;
+    await scrollTo(page, 350);
+    await expectOtherFirst(page, first);
+    await scrollTo(page, 2_000);
+    const before = await seen(page);
+    await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
+    return before;
+  };
+  await up();
+  await open(page, `/c/${long.chat}?at=${long.turns.at(-1)}`);
+  const before = await up();
+  await page.reload();
+  await hydrated(page);
+  await expect.poll(async () => Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(2);
+});
+
+test("a late answer to Latest does not bring back the path that was left", async ({ page, turnleaf, model }) => {
+  const long = await turnleaf.grow(300);
+  const at = long.turns[101]!;
+  await open(page, `/c/${long.chat}?at=${long.turns[100]}`);
+  await expect(turn(page, at)).toBeInViewport();
+  await turn(page, at).getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("Another.");
+  await expect(textOf(latestReply(page))).toHaveText("Another.");
+  await expectStatus(latestReply(page), "complete");
+  await version(page, "Previous version").click();
+  await expect(turn(page, long.turns[102]!)).toBeAttached();
+  await settled(page);
+  const gate = await Gate.before(page);
+  gate.close();
+  const latest = page.getByRole("button", { name: "Go to latest" });
+  // The bar over the box is not in its way.
+  const bar = page.locator(".beside-bar");
+  await expect(bar).toBeVisible();
+  await expect.poll(async () => {
+    const [button, below] = [await latest.boundingBox(), await bar.boundingBox()];
+    return button!.y + button!.height - below!.y;
+  }).toBeLessThanOrEqual(0);
+  await latest.click();
+  await gate.request;
+  await turn(page, at).getByRole("button", { name: "Next version" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("Another.");
+  const answered = page.waitForResponse("**/api/page/load_turns");
+  gate.letGo();
+  await (await answered).finished();
+  await settled(page);
+  await settled(page);
+  await expect(textOf(latestReply(page))).toHaveText("Another.");
+  await expect(turn(page, long.turns.at(-1)!)).not.toBeAttached();
+});
+
+test("the link to the newest message stays where it is, closes its menu and is copied", async ({ page, context, turnleaf }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const long = await turnleaf.grow(20);
+  await open(page, `/c/${long.chat}`);
+  const last = turn(page, long.turns.at(-1)!);
+  await expect(last).toBeInViewport();
+  await last.getByRole("button", { name: "More", exact: true }).click();
+  const row = last.getByRole("link", { name: "Link to this message" });
+  await row.click();
+  await expect(row).toBeHidden();
+  await expect(page.locator("#say")).toContainText("Copied.");
+  const address = `${turnleaf.url}/c/${long.chat}?at=${long.turns.at(-1)}`;
+  await expect(page).toHaveURL(address);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);
+  await settled(page);
+  await expect(last).toBeInViewport();
+  await expect(replies(page).last().getByRole("heading", { level: 3 }).first()).toBeFocused();
+});
+
+test("words are looked for again on another path", async ({ page, model }) => {
+  await begin(page, "q1");
+  (await model.next()).answer("a needle");
+  await expectStatus(latestReply(page), "complete");
+  await version(page, "Try again").click();
+  (await model.next()).answer("hay");
+  await expect(textOf(latestReply(page))).toHaveText("hay");
+  await expectStatus(latestReply(page), "complete");
+  await page.keyboard.press("Control+Shift+F");
+  const bar = page.getByRole("search", { name: "Find in chat" });
+  const box = page.getByRole("searchbox", { name: "Words to find" });
+  await box.fill("needle");
+  await page.keyboard.press("Enter");
+  await expect(bar).toContainText("Not found");
+  await version(page, "Previous version").click();
+  await expect(textOf(latestReply(page))).toHaveText("a needle");
+  await box.press("Enter");
+  await expect(bar).toContainText("1 of 1");
+});
+
+test("a branch whose model is gone says so when it is switched to", async ({ page, turnleaf, model }) => {
+  const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await begin(page, "q1", `box/${MODEL}`);
+  (await model.next()).answer("first");
+  await expectStatus(latestReply(page), "complete");
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("link", { name: "Try again with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await dialog.getByRole("combobox", { name: "Model" }).selectOption(TEST_MODEL);
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("second");
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expectStatus(latestReply(page), "complete");
+  expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).status()).toBe(204);
+  const gone = page.getByText(`${MODEL} is not available any more.`);
+  await expect(gone).toBeHidden();
+  await version(page, "Previous version").click();
+  await expect(textOf(latestReply(page))).toHaveText("first");
+  await expect(gone).toBeVisible();
+  await version(page, "Next version").click();
+  await expect(textOf(latestReply(page))).toHaveText("second");
+  await expect(gone).toBeHidden();
+});

@@ -1,0 +1,133 @@
+// The verbs of a turn with keys alone.
+import { expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { chooseByKeys, editBox, heading, said, tabTo, talk, users, versions } from "../../support/verbs.ts";
+
+test("Try again with… by keys", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await chooseByKeys(page, latestReply(page), page.getByRole("link", { name: "Try again with…" }));
+  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await expect(dialog).toBeVisible();
+  await tabTo(page, dialog.getByRole("combobox", { name: "Model" }));
+  await page.keyboard.type("Demo: Tour");
+  await expect(dialog.getByRole("combobox", { name: "Model" })).toHaveValue("demo/tour");
+  await tabTo(page, dialog.getByRole("button", { name: "Try again" }));
+  await page.keyboard.press("Enter");
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
+  await expectStatus(latestReply(page), "complete");
+  await expect(versions(latestReply(page))).toContainText("2/2");
+});
+
+test("Edit as new version by keys", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await chooseByKeys(page, latestReply(page), page.getByRole("button", { name: "Edit as new version" }));
+  await expect(page.getByRole("textbox", { name: "Edit as new version" })).toBeFocused();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("Mine");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Cancel" })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Save as new version" })).toBeFocused();
+  await page.keyboard.press("Space");
+  await expect(textOf(latestReply(page))).toHaveText("Mine");
+  await expect(latestReply(page)).toContainText("Edited by you");
+  await expect(heading(latestReply(page))).toBeFocused();
+  expect(model.asked).toBe(1);
+});
+
+test("Copy to new chat by keys", async ({ page, model }) => {
+  await talk(page, model, 2);
+  const origin = new URL(page.url()).pathname;
+  await chooseByKeys(page, replies(page).first(), page.getByRole("button", { name: "Copy to new chat" }));
+  await expect.poll(() => new URL(page.url()).pathname).not.toBe(origin);
+  await hydrated(page);
+  expect(await said(page)).toEqual(["q1", "a1"]);
+  await tabTo(page, page.getByRole("link", { name: "Copied from “q1”" }));
+  await page.keyboard.press("Enter");
+  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
+});
+
+test("Branch by keys: left, and gone on with", async ({ page, model }) => {
+  await talk(page, model, 2);
+  await heading(replies(page).first()).focus();
+  await tabTo(page, replies(page).first().getByRole("button", { name: "Branch", exact: true }));
+  await page.keyboard.press("Space");
+  await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
+  await expect(messageBox(page)).toBeFocused();
+  await page.keyboard.press("Shift+Tab");
+  await tabTo(page, page.getByRole("button", { name: "Cancel" }));
+  await page.keyboard.press("Enter");
+  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
+
+  await heading(replies(page).first()).focus();
+  await page.keyboard.press("b");
+  await expect(messageBox(page)).toBeFocused();
+  await page.keyboard.type("Another way");
+  await page.keyboard.press("Enter");
+  (await model.next()).answer("fork");
+  await expect.poll(() => said(page)).toEqual(["q1", "a1", "Another way", "fork"]);
+});
+
+test("an edit is written and sent by keys", async ({ page, model }) => {
+  await talk(page, model, 2);
+  await heading(latestReply(page)).focus();
+  for (let ups = 0; ups < 3; ups++) await page.keyboard.press("Alt+ArrowUp");
+  await expect(heading(users(page).first())).toBeFocused();
+  await page.keyboard.press("e");
+  await expect(editBox(page)).toBeFocused();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("other");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("form", { name: "Edit your message" }).getByRole("button", { name: "Send" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  (await model.next()).answer("b1");
+  await expect.poll(() => said(page)).toEqual(["other", "b1"]);
+  await expect(heading(users(page).first())).toBeFocused();
+  await expect(versions(users(page).first())).toContainText("2/2");
+});
+
+test("o opens and closes the reasoning of the turn that has the focus", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await heading(latestReply(page)).focus();
+  await page.keyboard.press("r");
+  const reply = await model.next();
+  reply.think("because");
+  reply.answer("so");
+  await expectStatus(latestReply(page), "complete");
+  const panel = latestReply(page).locator("details.reasoning");
+  await expect(panel).not.toHaveAttribute("open");
+  await heading(latestReply(page)).focus();
+  await page.keyboard.press("o");
+  await expect(panel).toHaveAttribute("open");
+  await page.keyboard.press("o");
+  await expect(panel).not.toHaveAttribute("open");
+  // Among the words of a box it is a letter.
+  await messageBox(page).press("o");
+  await expect(messageBox(page)).toHaveValue("o");
+  await expect(panel).not.toHaveAttribute("open");
+  await page.keyboard.press("Control+/");
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText("open or close its reasoning");
+});
+
+test("the link to a turn is copied, and the reader stays where they read", async ({ page, model, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await talk(page, model, 1);
+  await heading(latestReply(page)).focus();
+  await page.keyboard.press("r");
+  (await model.next()).answer("line\n\n".repeat(80));
+  await expectStatus(latestReply(page), "complete");
+  const link = page.getByRole("link", { name: "Link to this message" });
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).scrollIntoViewIfNeeded();
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  const before = await page.evaluate(() => scrollY);
+  expect(before).toBeGreaterThan(0);
+  await link.click();
+  await expect(link).toBeHidden();
+  await expect(page.locator("#say")).toHaveText("Copied.");
+  const id = await latestReply(page).getAttribute("data-turn-id");
+  await expect(page).toHaveURL(new RegExp(`\\?at=${id}$`));
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+  expect(Math.abs((await page.evaluate(() => scrollY)) - before)).toBeLessThanOrEqual(1);
+});

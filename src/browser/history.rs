@@ -1,0 +1,35 @@
+//! What goes with one entry of the browser's history: it is there again after Back and after a reload, and a new visit to
+//! the same address does not have it.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    fn entry(path: &str) -> Option<web_sys::History> {
+        let window = web_sys::window()?;
+        // On the way to another page the entry is still the old one's.
+        let is_here = window.location().pathname().is_ok_and(|here| here == path);
+        window.history().ok().filter(|_| is_here)
+    }
+
+    /// Keeps a word with the entry, if it is one of this path.
+    pub fn keep(path: &str, word: &str) {
+        if let Some(history) = entry(path) {
+            let _ = history.replace_state(&word.into(), "");
+        }
+    }
+
+    /// The word that was kept with the entry, if it is one of this path.
+    pub fn kept(path: &str) -> Option<String> {
+        entry(path)?.state().ok()?.as_string()
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub fn keep(_path: &str, _word: &str) {}
+
+    pub fn kept(_path: &str) -> Option<String> {
+        None
+    }
+}
+
+pub use real::{keep, kept};

@@ -1,0 +1,29 @@
+//! How a chat stands at this moment, for pages that show it already.
+
+use super::{Pages, api_error, draft_view};
+use crate::api::error::ApiError;
+use crate::api::view::ChatGlance;
+use crate::domain::{ChatId, TurnId, UserId};
+
+impl Pages {
+    pub async fn glance(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+        draft_rev: i64,
+    ) -> Result<ChatGlance, ApiError> {
+        let is_on_path = leaf.is_some();
+        let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
+        let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
+        // A page that follows no reply is told of every one.
+        let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path));
+        let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
+        Ok(ChatGlance { rev: chat.rev, running, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
+    }
+
+    /// A reply on the page's own path is followed; of the others the page is to know when they begin and end.
+    pub(super) fn running_elsewhere(&self, id: ChatId, leaf: Option<TurnId>) -> usize {
+        self.0.supervisor().running_in(id).into_iter().filter(|turn| Some(*turn) != leaf).count()
+    }
+}

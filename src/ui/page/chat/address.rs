@@ -1,0 +1,134 @@
+//! What the address asks to see of a chat, and how the screen follows it: to another version, to a turn chosen in the
+//! tree, to a reply to go on from, and Back.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_location, use_navigate, use_query_map};
+
+use super::beside::Beside;
+use crate::api::chats::load_chat;
+use crate::api::view::{ChatPage, Side};
+use crate::browser::{focus, history};
+use crate::domain::{ChatId, TurnId};
+use crate::ui::announce::Announcer;
+use crate::ui::chats::chat_path;
+use crate::ui::erased::{effect, on_change};
+use crate::ui::kit::Toasts;
+use crate::ui::state::ChatState;
+use crate::ui::transcript::reveal;
+
+/// What the address asks to see of the chat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// A turn on the path.
+    pub at: Option<TurnId>,
+    /// The reply that the path ends with, to go on from there.
+    pub from: Option<TurnId>,
+}
+
+impl Asked {
+    fn href(self, chat: ChatId) -> String {
+        let path = chat_path(chat);
+        match (self.from, self.at) {
+            (Some(from), _) => format!("{path}?from={from}"),
+            (None, Some(at)) => format!("{path}?at={at}"),
+            (None, None) => path,
+        }
+    }
+}
+
+/// What the address asks for now.
+pub fn asked_in_address() -> Memo<Asked> {
+    let query = use_query_map();
+    Memo::new(move |_| {
+        query.with(|query| {
+            let turn = |key: &str| query.get(key)?.parse().ok();
+            Asked { at: turn("at"), from: turn("from") }
+        })
+    })
+}
+
+/// On which side of that turn the page should be, for those who turn pages without script.
+pub fn side_in_address() -> Option<Side> {
+    use_query_map().with_untracked(|query| Side::parse(&query.get("side")?))
+}
+
+/// The end of the path that this entry of the history showed before; nothing on a new visit. Where the address names no
+/// turn, the chat opens as it was looked at last: that may be the very branch that the reader goes back from.
+pub fn left_here(chat: ChatId) -> Option<TurnId> {
+    history::kept(&chat_path(chat))?.parse().ok()
+}
+
+/// Shows the path that the address asks for when it changes while the chat is open. What is returned puts the address of
+/// a path that is on screen already in the place of this one.
+pub fn follow_address(
+    state: ChatState,
+    beside: Beside,
+    take: impl Fn(ChatPage) + Copy + 'static,
+    chat: ChatId,
+) -> Callback<TurnId> {
+    let asked = asked_in_address();
+    let path = use_location().pathname;
+    let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
+    let shown = StoredValue::new(asked.get_untracked());
+    let navigate = use_navigate();
+    let replace = Callback::new(move |now: Asked| {
+        shown.set_value(now);
+        navigate(&now.href(chat), NavigateOptions { replace: true, scroll: false, ..Default::default() });
+    });
+    let keep = move || {
+        if let Some(leaf) = state.leaf_id() {
+            history::keep(&chat_path(chat), &leaf.to_string());
+        }
+    };
+    effect(move || {
+        let _ = state.leaf();
+        keep();
+    });
+    // Another chat's address is that chat's.
+    let is_here = move || path.get_untracked() == chat_path(chat);
+    let show = move |_, now: Asked| {
+        if !is_here() || shown.get_value() == now {
+            return;
+        }
+        let arrive = move || {
+            shown.set_value(now);
+            keep();
+            state.arrived(now.at);
+            if let Some(at) = now.at {
+                reveal(state, at);
+            }
+        };
+        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
+            return arrive();
+        }
+        let at = now.at.or_else(|| left_here(chat));
+        spawn_local(async move {
+            let page = load_chat(Some(chat), at, now.from, None).await;
+            // Somebody may have moved on meanwhile.
+            if asked.try_get_untracked() != Some(now) || !is_here() {
+                return;
+            }
+            match page {
+                Ok(page) => {
+                    state.show(page.clone());
+                    take(page);
+                    arrive();
+                    if now.from.is_some() {
+                        request_animation_frame(|| focus::quietly_on("#message"));
+                    }
+                }
+                Err(error) => {
+                    // The address is that of what is on screen: the same way can be tried again.
+                    state.arrived(None);
+                    announcer.alert(&error.to_string());
+                    toasts.say(error.to_string());
+                    replace.run(shown.get_value());
+                }
+            }
+        });
+    };
+    on_change(move || asked.get(), show);
+    Callback::new(move |at: TurnId| replace.run(Asked { at: Some(at), from: None }))
+}

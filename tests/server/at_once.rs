@@ -1,0 +1,134 @@
+//! Many requests that add to one chat at the same moment, on both databases: each finds its place as if the others had
+//! come before or after it.
+
+use std::collections::HashSet;
+
+use futures::future::join_all;
+use turnleaf::domain::{ExchangeKind, Lock, limits};
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf::server::store::{branches, turns};
+
+use crate::bush::bush;
+use crate::house::{House, answer, message, text};
+
+/// As many as wait for one chat at once; each on a connection of its own on PostgreSQL.
+const AT_ONCE: usize = 8;
+
+async fn houses() -> Vec<House> {
+    House::everywhere(|| Scripted::new("scripted", (0..3 * AT_ONCE).map(|_| answer([text("so")])))).await
+}
+
+async fn begun(house: &House) -> Started {
+    let started = house.send("hi").await;
+    house.ended(started.assistant_turn.id).await;
+    started
+}
+
+fn conflict<T: std::fmt::Debug>(result: &Result<T, ServiceError>) -> &'static str {
+    match result {
+        Err(ServiceError::Conflict { code, .. }) => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every reply that began ends before the house is closed.
+async fn ended<'a>(house: &House, all: impl IntoIterator<Item = &'a Result<Started, ServiceError>>) {
+    for started in all.into_iter().flatten() {
+        house.ended(started.assistant_turn.id).await;
+    }
+    house.check().await;
+}
+
+#[tokio::test]
+async fn the_bound_of_versions_holds_for_all_who_ask_at_once() {
+    for house in houses().await {
+        let full = usize::try_from(limits::SIBLINGS).unwrap() - 2;
+        let lock = Lock::new("scripted", "model-a");
+        let planted = bush(&house.db, lock, full + 1, |n| n.checked_sub(1).map(|_| 0)).await;
+        let reply = &planted.turns[1];
+        let retry = || house.service.retry_turn(house.owner, reply.id, Wanted::default(), Default::default(), None);
+        let all = join_all((0..AT_ONCE).map(|_| retry())).await;
+        let refused: Vec<&str> = all.iter().filter(|one| one.is_err()).map(conflict).collect();
+        assert_eq!(refused, vec!["too_many_siblings"; AT_ONCE - 2]);
+        let mut tx = house.db.begin().await.unwrap();
+        let versions = turns::count_children(&mut tx, planted.chat, reply.prev_turn_id).await.unwrap();
+        tx.rollback().await.unwrap();
+        assert_eq!(versions, limits::SIBLINGS);
+        ended(&house, &all).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn branches_that_begin_at_once_have_names_of_their_own() {
+    for house in houses().await {
+        let first = begun(&house).await;
+        let reply = first.assistant_turn.id;
+        let retries = join_all(
+            (0..AT_ONCE)
+                .map(|_| house.service.retry_turn(house.owner, reply, Wanted::default(), Default::default(), None)),
+        )
+        .await;
+        let edits = join_all(
+            (0..AT_ONCE).map(|_| house.service.edit_turn(house.owner, first.user_turn.id, message("in other words"))),
+        )
+        .await;
+        assert!(retries.iter().chain(&edits).all(Result::is_ok), "{retries:?} {edits:?}");
+        let all = branches::list(&house.db, house.owner, first.chat.id).await.unwrap();
+        let names: HashSet<&str> = all.iter().map(|branch| branch.name.as_str()).collect();
+        assert_eq!(names.len(), 1 + 2 * AT_ONCE, "{names:?}");
+        for n in 0..AT_ONCE {
+            assert!(names.contains(format!("retry {} · hi", n + 2).as_str()), "{names:?}");
+        }
+        ended(&house, retries.iter().chain(&edits)).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_same_message_many_times_behind_the_end_is_sent_once() {
+    for house in houses().await {
+        let chat = begun(&house).await.chat.id;
+        for round in 0..AT_ONCE {
+            // Some come when the first is half stored, some when it is stored.
+            let again = |reads: usize| {
+                let (house, client_request_id) = (&house, Some(format!("round {round}")));
+                async move {
+                    for _ in 0..reads {
+                        house.service.chat(house.owner, chat).await.unwrap();
+                    }
+                    let next = StartTurn { chat_id: Some(chat), client_request_id, ..message("and then?") };
+                    house.service.start_turn(house.owner, next).await
+                }
+            };
+            let all = join_all((0..AT_ONCE).map(|n| again(n * (round + 1) / 2))).await;
+            let ids: HashSet<_> = all.iter().map(|one| one.as_ref().unwrap().assistant_turn.id).collect();
+            assert_eq!(ids.len(), 1);
+            assert_eq!(all.iter().filter(|one| one.as_ref().unwrap().is_new).count(), 1);
+            ended(&house, &all).await;
+        }
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn different_messages_behind_one_reply_each_get_a_branch_but_the_first() {
+    for house in houses().await {
+        let first = begun(&house).await;
+        let send = |n: usize| {
+            let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
+            let next = StartTurn { chat_id: Some(first.chat.id), place, ..message(&format!("way {n}")) };
+            house.service.start_turn(house.owner, next)
+        };
+        let all = join_all((0..AT_ONCE).map(send)).await;
+        let started: Vec<&Started> = all.iter().map(|one| one.as_ref().unwrap()).collect();
+        assert!(started.iter().all(|one| one.exchange.kind == ExchangeKind::Send));
+        assert_eq!(started.iter().filter(|one| one.branch.id == first.branch.id).count(), 1);
+        assert_eq!(started.iter().map(|one| one.branch.id).collect::<HashSet<_>>().len(), AT_ONCE);
+        ended(&house, &all).await;
+        house.close().await;
+    }
+}
