@@ -2,7 +2,7 @@
 //! block, so it survives whatever happens to the process; an answer holds for exactly what was asked.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::block::{Block, Content, ToolStatus};
 
@@ -37,9 +37,8 @@ impl Ask {
     }
 
     /// The change of the block's metadata that asks.
-    pub fn as_metadata(&self) -> Map<String, Value> {
-        let asked = serde_json::to_value(self).unwrap_or_default();
-        std::iter::once((KEY.to_owned(), asked)).collect()
+    pub fn as_metadata(&self) -> Value {
+        json!({ KEY: self })
     }
 }
 
@@ -78,8 +77,6 @@ fn is_zero(count: &u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::sample;
 
@@ -97,7 +94,7 @@ mod tests {
         let call = sample::tool_use("c", "files__write", json!({}), ToolStatus::AwaitingApproval);
         let mut block = sample::block(2, 0, call);
         assert_eq!(Ask::of(&block), None, "nothing is written down");
-        block.block_metadata = Value::Object(ask.as_metadata());
+        block.block_metadata = ask.as_metadata();
         assert_eq!(Ask::of(&block), Some(ask));
         block.content = sample::tool_use("c", "files__write", json!({}), ToolStatus::Running);
         assert_eq!(Ask::of(&block), None, "it was answered");

@@ -42,8 +42,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
         /// Goes into the block's metadata key by key; null takes a key away.
-        #[serde(default, skip_serializing_if = "Map::is_empty")]
-        metadata: Map<String, Value>,
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        metadata: Value,
     },
     /// A block is finished. `content` is there where it says more than the deltas did: parsed arguments, a signature,
     /// a duration.
@@ -91,7 +91,7 @@ impl Event {
 
     /// A tool call moved on, and nothing else is said of it.
     pub fn tool_moved(block_id: BlockId, status: ToolStatus, duration_ms: Option<u64>) -> Self {
-        Self::BlockUpdate { block_id, status, duration_ms, metadata: Map::new() }
+        Self::BlockUpdate { block_id, status, duration_ms, metadata: Value::Null }
     }
 
     /// The event's name on the wire (SSE `event:`).

@@ -147,22 +147,18 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
 }
 
 /// What is said of a block beside its content changes key by key.
-fn merge(into: &mut Value, changes: &Map<String, Value>) {
-    if changes.is_empty() {
-        return;
+fn merge(into: &mut Value, changes: &Value) {
+    let Value::Object(changes) = changes else { return };
+    if !into.is_object() {
+        *into = Value::Object(Map::new());
     }
-    let mut all = match into.take() {
-        Value::Object(all) => all,
-        _ => Map::new(),
-    };
-    for (key, value) in changes {
-        if value.is_null() {
-            all.remove(key);
-        } else {
-            all.insert(key.clone(), value.clone());
+    if let Value::Object(all) = into {
+        all.extend(changes.iter().map(|(key, value)| (key.clone(), value.clone())));
+        all.retain(|_, value| !value.is_null());
+        if all.is_empty() {
+            *into = Value::Null;
         }
     }
-    *into = if all.is_empty() { Value::Null } else { Value::Object(all) };
 }
 
 fn start(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {

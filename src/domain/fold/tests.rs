@@ -153,7 +153,7 @@ fn what_is_said_beside_a_call_changes_key_by_key() {
         block_id: sample::block_id(0),
         status: ToolStatus::Running,
         duration_ms: None,
-        metadata: said.as_object().cloned().unwrap(),
+        metadata: said,
     };
     let mut events = vec![start(0, 0, BlockState::Done, call)];
     for (said, is) in [
