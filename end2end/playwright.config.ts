@@ -17,8 +17,8 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  // One more try on a loaded machine; a test that needed it is listed as flaky.
-  retries: process.env.CI ? 1 : 0,
+  // Two more tries on a loaded machine; a test that needed it is listed as flaky.
+  retries: process.env.CI ? 2 : 0,
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],

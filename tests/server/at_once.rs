@@ -132,3 +132,33 @@ async fn different_messages_behind_one_reply_each_get_a_branch_but_the_first() {
         house.close().await;
     }
 }
+
+#[tokio::test]
+async fn what_is_deleted_at_the_same_moment_gets_no_version_below_it() {
+    for house in houses().await {
+        let first = begun(&house).await;
+        let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
+        let next = StartTurn { chat_id: Some(first.chat.id), place, ..message("next") };
+        let second = house.service.start_turn(house.owner, next).await.unwrap();
+        house.ended(second.assistant_turn.id).await;
+        // A message without a reply, so that both verbs have a place below what goes.
+        house.service.delete_turn(house.owner, second.assistant_turn.id).await.unwrap();
+        let (above, message_turn) = (first.assistant_turn.id, second.user_turn.id);
+        let retry = || house.service.retry_turn(house.owner, message_turn, Wanted::default(), Default::default(), None);
+        let edit = |n: usize| house.service.edit_turn(house.owner, message_turn, message(&format!("way {n}")));
+        let (deleted, retried, edited) = tokio::join!(
+            house.service.delete_turn(house.owner, above),
+            join_all((0..AT_ONCE / 2).map(|_| retry())),
+            join_all((0..AT_ONCE / 2).map(edit)),
+        );
+        deleted.unwrap();
+        for started in retried.iter().chain(&edited).flatten() {
+            // Whoever was first was stopped and went with it.
+            assert_eq!(turns::find(&house.db, house.owner, started.assistant_turn.id).await.unwrap(), None);
+        }
+        let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
+        assert_eq!(path.turns.last().unwrap().id, first.user_turn.id);
+        house.check().await;
+        house.close().await;
+    }
+}

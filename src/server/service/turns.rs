@@ -109,8 +109,7 @@ impl Service {
             tx.rollback().await?;
             return self.repeated(owner, earlier).await;
         }
-        let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let chat = self.hold_chat(&mut tx, owner, old.chat_id).await?;
+        let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
         let user_turn = match (old.role, old.prev_turn_id) {
             (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
             (Role::Assistant, None) => {
@@ -153,8 +152,7 @@ impl Service {
             tx.rollback().await?;
             return self.repeated(owner, earlier).await;
         }
-        let old = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let chat = self.hold_chat(&mut tx, owner, old.chat_id).await?;
+        let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
         match old.role {
             Role::User => {}
             Role::Assistant => {
@@ -166,7 +164,7 @@ impl Service {
         let leaving = (old.prev_turn_id, Origin::Edit, name_after(&contents));
         let branch = self.beside(&mut tx, &chat, &old, &edit.place, leaving).await?;
         let parent = match old.prev_turn_id {
-            Some(parent) => turns::find(self.db(), owner, parent).await?,
+            Some(parent) => Some(turns::find(self.db(), owner, parent).await?.ok_or(ServiceError::NotFound)?),
             None => None,
         };
         let exchange = ExchangeOf {
@@ -183,6 +181,15 @@ impl Service {
         let place = Place { parent, branch };
         let user_turn = self.user_turn(&mut tx, &chat, &place, contents, exchange.id).await?;
         self.answer(tx, chat, place.branch, user_turn, exchange).await
+    }
+
+    /// A turn with its chat, which is held: so it is there as long as the transaction is.
+    async fn hold_chat_of(&self, tx: &mut Tx, owner: UserId, id: TurnId) -> Result<(Chat, Turn), ServiceError> {
+        let found = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = self.hold_chat(tx, owner, found.chat_id).await?;
+        // It may have been deleted while somebody else held the chat.
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok((chat, turn))
     }
 
     /// The branch of a sibling of `old` below a parent, or of what answers `old` itself, in a chat that is held.
