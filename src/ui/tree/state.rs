@@ -224,6 +224,9 @@ impl TreeState {
         let is_letter = key.chars().count() == 1 && key != "*";
         if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
             self.remember(&key);
+        } else if !is_letter {
+            // Whoever walks on begins another word.
+            self.typed.set_value(String::new());
         }
         match asked {
             Step::To(at) => {
