@@ -68,7 +68,7 @@ pub async fn list(
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
 ) -> Result<Json<Vec<ListedBody>>, Problem> {
-    let (_, listed) = app.service().listed_branches(viewer.0, chat).await?;
+    let listed = app.service().listed_branches(viewer.0, chat).await?.branches;
     let body = |listed: ListedBranch| ListedBody {
         // The branch says who it is.
         usage: Sum { branch_id: None, branch_name: None, ..listed.usage },

@@ -94,16 +94,18 @@ async fn list(
     said: Option<Said>,
 ) -> Result<Response, Problem> {
     let service = app.service();
-    let (chat, listed) = service.listed_branches(viewer, chat).await?;
+    let all = service.listed_branches(viewer, chat).await?;
+    let listed = &all.branches;
     let place = listed.iter().position(|listed| Some(listed.branch.id) == at).unwrap_or(0);
     let first = place - place % limits::BRANCHES_PAGE;
     let begins = |place: usize| listed.get(place).map(|listed| listed.branch.id);
     let (count, next) = (listed.len(), begins(first + limits::BRANCHES_PAGE));
     let previous = first.checked_sub(limits::BRANCHES_PAGE).and_then(begins);
-    let named = listed.into_iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
+    let shown = listed.iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
         let (provider, model) = service.names(&listed.branch.lock);
-        (listed, provider, model)
+        (listed.clone(), all.reach(listed), provider, model)
     });
-    let page = BranchesPage { chat, branches: named.collect(), first, count, previous, next, said };
+    let branches = shown.collect();
+    let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, said };
     Ok(asked.answer(app, status, page.draw()))
 }

@@ -7,7 +7,7 @@ use super::words::tree as words;
 use super::{Page, Said, Section};
 use crate::domain::tree::outline::Sketch;
 use crate::domain::{Branch, BranchId, Chat, ChatId, Cost, Origin, limits};
-use crate::server::service::outline::ListedBranch;
+use crate::server::service::outline::{ListedBranch, Reach};
 use crate::server::service::usage::Sum;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -17,7 +17,7 @@ use crate::ui::words::spent;
 /// What the page shows: a part of the list, each branch with the names of its provider and model.
 pub struct BranchesPage {
     pub chat: Chat,
-    pub branches: Vec<(ListedBranch, String, String)>,
+    pub branches: Vec<(ListedBranch, Reach, String, String)>,
     /// How many branches come before this part, and how many there are in all.
     pub first: usize,
     pub count: usize,
@@ -71,8 +71,12 @@ impl BranchesPage {
     }
 }
 
-fn card(chat: ChatId, (listed, provider, model): (ListedBranch, String, String), is_alone: bool) -> AnyView {
-    let deeds = deeds(chat, &listed, is_alone);
+fn card(
+    chat: ChatId,
+    (listed, reach, provider, model): (ListedBranch, Reach, String, String),
+    is_alone: bool,
+) -> AnyView {
+    let deeds = deeds(chat, &listed, reach, is_alone);
     let took = took(&listed.usage);
     let ListedBranch { branch, turns, ends, left, beside, .. } = listed;
     let title_id = format!("branch-{}", branch.id);
@@ -115,26 +119,26 @@ fn card(chat: ChatId, (listed, provider, model): (ListedBranch, String, String),
 }
 
 /// What can be done with the whole branch. Deleting is undone where it leads to.
-fn deeds(chat: ChatId, listed: &ListedBranch, is_alone: bool) -> AnyView {
+fn deeds(chat: ChatId, listed: &ListedBranch, reach: Reach, is_alone: bool) -> AnyView {
     let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
-    let compare = listed.current.zip(last).map(|(current, last)| {
+    let compare = reach.current.zip(last).map(|(current, last)| {
         let address = format!("/c/{chat}/compare?left={current}&right={last}");
         view! { <a class="button" href=address>{words::COMPARE}</a> }
     });
-    let delete = (!is_alone && !listed.is_all).then(|| {
+    let delete = (!is_alone && !reach.is_all).then(|| {
         view! {
             <form method="post" action="/forms/delete-branch">
                 <input type="hidden" name="branch_id" value=listed.branch.id.to_string()/>
-                <button type="submit" class="button danger">{words::delete_branch(listed.going)}</button>
+                <button type="submit" class="button danger">{words::delete_branch(reach.going)}</button>
             </form>
         }
     });
-    let prune = last.filter(|_| listed.others > 0).map(|last| {
+    let prune = last.filter(|_| reach.others > 0).map(|last| {
         view! {
             <form method="post" action="/forms/prune">
                 <input type="hidden" name="chat_id" value=chat.to_string()/>
                 <input type="hidden" name="keep" value=last.to_string()/>
-                <button type="submit" class="button danger">{words::delete_others(listed.others as u64)}</button>
+                <button type="submit" class="button danger">{words::delete_others(reach.others as u64)}</button>
             </form>
         }
     });

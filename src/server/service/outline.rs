@@ -31,6 +31,13 @@ pub struct ListedBranch {
     pub left: Option<Sketch>,
     /// The version beside which it begins: the oldest other turn that hangs where its first one hangs.
     pub beside: Option<Sketch>,
+    /// What its own turns took, deleted ones included.
+    pub usage: Sum,
+}
+
+/// What deleting, pruning and comparing a branch would mean. Counting walks the tree: for the branches that are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Reach {
     /// How many turns go when it is deleted: its own and what hangs on them.
     pub going: usize,
     /// Whether that is all there is: then the chat is what can be deleted.
@@ -39,8 +46,28 @@ pub struct ListedBranch {
     pub others: usize,
     /// The end of the path that the chat opens with, where that is another one than the branch leads to.
     pub current: Option<TurnId>,
-    /// What its own turns took, deleted ones included.
-    pub usage: Sum,
+}
+
+/// All branches of a chat.
+pub struct ListedBranches {
+    pub chat: Chat,
+    /// Pinned ones first, then by creation.
+    pub branches: Vec<ListedBranch>,
+    outline: Outline,
+}
+
+impl ListedBranches {
+    pub fn reach(&self, listed: &ListedBranch) -> Reach {
+        let ends = listed.ends.as_ref().map(|(first, last)| (first.node.id, last.node.id));
+        let going = ends.map_or(0, |(first, _)| self.outline.below(first).0 + 1);
+        let leaf = ends.and_then(|(_, last)| self.outline.leaf_below(last));
+        Reach {
+            is_all: going > 0 && going == self.outline.sketches().len(),
+            going,
+            others: ends.map_or(0, |(_, last)| self.outline.others(last)),
+            current: self.outline.leaf().filter(|current| leaf.is_some_and(|leaf| leaf != *current)),
+        }
+    }
 }
 
 impl Service {
@@ -75,8 +102,8 @@ impl Service {
         })
     }
 
-    /// The branches of a chat: pinned ones first, then by creation.
-    pub async fn listed_branches(&self, owner: UserId, id: ChatId) -> Result<(Chat, Vec<ListedBranch>), ServiceError> {
+    /// The branches of a chat.
+    pub async fn listed_branches(&self, owner: UserId, id: ChatId) -> Result<ListedBranches, ServiceError> {
         let ChatOutline { chat, outline, branches, .. } = self.outline(owner, id, None, "").await?;
         let since_ever = (DateTime::UNIX_EPOCH, self.clock().now() + chrono::TimeDelta::days(1));
         let sums = spending::sums(self.db(), owner, since_ever, Grouping::Branch(id)).await?;
@@ -86,25 +113,18 @@ impl Service {
             .into_values()
             .map(|branch| {
                 let ends = turns_of.remove(&branch.id);
-                let last = ends.map(|(_, _, last)| last.node.id);
-                let going = ends.map_or(0, |(_, first, _)| outline.below(first.node.id).0 + 1);
-                let leaf = last.and_then(|last| outline.leaf_below(last));
                 ListedBranch {
                     turns: ends.map_or(0, |(count, ..)| count),
                     left: branch.fork_turn_id.and_then(|left| outline.find(left)).cloned(),
                     beside: ends.and_then(|(_, first, _)| outline.beside(first.node.id)).cloned(),
                     ends: ends.map(|(_, first, last)| (first.clone(), last.clone())),
-                    is_all: going > 0 && going == outline.sketches().len(),
-                    going,
-                    others: last.map_or(0, |last| outline.others(last)),
-                    current: outline.leaf().filter(|current| leaf.is_some_and(|leaf| leaf != *current)),
                     usage: usage.remove(&branch.id).unwrap_or_default(),
                     branch,
                 }
             })
             .collect();
         listed.sort_by_key(|listed| (!listed.branch.pinned, listed.branch.created_at, listed.branch.id));
-        Ok((chat, listed))
+        Ok(ListedBranches { chat, branches: listed, outline })
     }
 
     /// How many ends the tree of a chat has.
