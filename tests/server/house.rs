@@ -21,6 +21,7 @@ use turnleaf::server::service::messages::MessageBlock;
 use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::{Db, fsck, users};
+use turnleaf::server::tools::toolbox::NoTools;
 
 /// What a scripted provider offers.
 const MODELS: [&str; 2] = ["model-a", "model-b"];
@@ -123,7 +124,7 @@ impl House {
         tx.commit().await.unwrap();
         let pace =
             Pace { idle_bytes: SILENCE, thinking: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
-        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), clock, stores_raw, pace);
+        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), Arc::new(NoTools), clock, stores_raw, pace);
         let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
         let service = Service::new(supervisor, owner, sealer);
         service.load_providers(owner).await.unwrap();

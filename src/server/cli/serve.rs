@@ -35,6 +35,7 @@ use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
 use crate::server::service::providers::Sealer;
 use crate::server::store::{self, Db, StoreError, users};
+use crate::server::tools::toolbox::NoTools;
 
 /// The demo's delays as they are.
 const DEMO_PACE: f64 = 1.0;
@@ -106,7 +107,9 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
-    let supervisor = Supervisor::new(db.clone(), registry.clone(), clock, config.store_raw.value, Pace::default());
+    let toolbox = Arc::new(NoTools);
+    let store_raw = config.store_raw.value;
+    let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, Pace::default());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");

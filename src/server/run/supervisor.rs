@@ -16,6 +16,7 @@ use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
 use crate::server::store::{Db, StoreError};
+use crate::server::tools::toolbox::Toolbox;
 
 /// A turn to drive, as the service stored it.
 #[derive(Debug, Clone)]
@@ -42,6 +43,7 @@ pub enum StopOutcome {
 struct Shared {
     db: Db,
     registry: Arc<Registry>,
+    toolbox: Arc<dyn Toolbox>,
     clock: Arc<dyn Clock>,
     journal: Journal,
     live: LiveTurns,
@@ -62,12 +64,20 @@ pub struct Supervisor(Arc<Shared>);
 
 impl Supervisor {
     /// Starts the journal's writer; runs begin with `start`.
-    pub fn new(db: Db, registry: Arc<Registry>, clock: Arc<dyn Clock>, store_raw: bool, pace: Pace) -> Self {
+    pub fn new(
+        db: Db,
+        registry: Arc<Registry>,
+        toolbox: Arc<dyn Toolbox>,
+        clock: Arc<dyn Clock>,
+        store_raw: bool,
+        pace: Pace,
+    ) -> Self {
         let tasks = TaskTracker::new();
         let (journal, _writer) = Journal::start(db.clone(), clock.clone());
         Self(Arc::new(Shared {
             db,
             registry,
+            toolbox,
             clock,
             journal,
             live: LiveTurns::default(),
@@ -84,6 +94,10 @@ impl Supervisor {
 
     pub fn registry(&self) -> &Registry {
         &self.0.registry
+    }
+
+    pub fn toolbox(&self) -> &Arc<dyn Toolbox> {
+        &self.0.toolbox
     }
 
     pub fn clock(&self) -> &Arc<dyn Clock> {

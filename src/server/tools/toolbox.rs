@@ -4,10 +4,14 @@
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
+use super::name::wire_name;
+use super::result::said;
 use crate::domain::approval::Ask;
-use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use crate::domain::plain::hidden_characters;
+use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolSpec, canonical};
 use crate::domain::{BlockId, ChatId, TurnId, UserId};
 
 /// For whom a tool runs.
@@ -78,6 +82,77 @@ pub struct Running {
     pub progress: watch::Receiver<Option<String>>,
 }
 
+impl Running {
+    /// A call that is over already.
+    pub fn over(outcome: Outcome) -> Self {
+        Self { outcome: Box::pin(std::future::ready(outcome)), progress: watch::Sender::new(None).subscribe() }
+    }
+}
+
+/// A tool as whoever brings it describes it. All of it is text of a stranger where a server brings it: bounded and
+/// cleaned, never trusted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// Its name there.
+    pub tool: String,
+    /// Its name for people; the name where nothing is said.
+    pub title: String,
+    pub description: String,
+    /// A JSON Schema of the arguments.
+    pub schema: Value,
+    /// Turnleaf's own, without any effect and without a way out: it runs without asking unless a person says otherwise.
+    pub is_harmless: bool,
+    /// What its server claims about its effects (`read only`, `destructive`, `open world`): shown, never believed.
+    pub hints: Vec<String>,
+}
+
+impl Described {
+    /// As a model is offered it; `server` is the id of its server, nothing for a built-in one.
+    pub fn offered(&self, server: Option<&str>) -> OfferedTool {
+        let tool = self.tool.clone();
+        let origin = match server {
+            None => ToolOrigin::BuiltIn { tool },
+            Some(server) => ToolOrigin::Server { server: server.to_owned(), tool },
+        };
+        let spec = ToolSpec {
+            name: wire_name(server, &self.tool),
+            description: self.description.clone(),
+            parameters: self.schema.clone(),
+        };
+        OfferedTool { spec, origin: Some(origin) }
+    }
+
+    /// Of its schema and its description: what a lasting answer holds for.
+    pub fn schema_hash(&self) -> String {
+        hash(&[&canonical(&self.schema), &self.description])
+    }
+
+    /// What is asked about a call of it with these arguments.
+    pub fn ask(&self, server: &str, arguments: &Value) -> Ask {
+        let schema_hash = self.schema_hash();
+        let arguments = canonical(arguments);
+        Ask {
+            hash: hash(&[server, &self.tool, &schema_hash, &arguments]),
+            server: server.to_owned(),
+            tool: self.tool.clone(),
+            title: self.title.clone(),
+            schema_hash,
+            hidden_characters: hidden_characters(&arguments),
+            note: None,
+        }
+    }
+}
+
+/// Of parts that cannot run into each other.
+fn hash(parts: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part.as_bytes());
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// All tools that Turnleaf runs.
 pub trait Toolbox: Send + Sync {
     /// Whether this call may run now: there is such a tool, it is on in the chat, its arguments are such as it takes, and
@@ -91,4 +166,25 @@ pub trait Toolbox: Send + Sync {
 
     /// Ends everything that runs.
     fn shut_down(&self) -> BoxFuture<'_, ()>;
+}
+
+/// No tools at all.
+pub struct NoTools;
+
+impl Toolbox for NoTools {
+    fn gate<'a>(&'a self, _: &'a ToolCall, _: Option<&'a str>) -> BoxFuture<'a, Gate> {
+        Box::pin(std::future::ready(Gate::Refuse("this tool is not available".into())))
+    }
+
+    fn run(&self, _: ToolCall) -> Running {
+        Running::over(said(Fate::Unavailable, "this tool is not available"))
+    }
+
+    fn offered<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
