@@ -57,7 +57,7 @@ impl ChatState {
             path: RwSignal::new(turns.into_iter().map(TurnState::new).collect()),
             has_older: RwSignal::new(false),
             beyond: RwSignal::new(None),
-            loading: RwSignal::new(Loading::Idle),
+            loading: RwSignal::new(Loading::default()),
             now: RwSignal::new(None),
             skew: StoredValue::new(TimeDelta::zero()),
             followed: StoredValue::new(HashMap::new()),

@@ -7,13 +7,29 @@ use super::{ChatState, TurnState};
 use crate::api::view::{ChatPage, Side, TurnView, TurnsPage};
 use crate::domain::{ChatId, TurnId};
 
-/// Whether more turns are on their way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loading {
-    Idle,
-    Busy,
-    /// Those on this side could not be loaded.
-    Failed(Side),
+/// Whether more turns are on their way, and on which sides they could not be loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Loading {
+    is_busy: bool,
+    failed_older: bool,
+    failed_newer: bool,
+}
+
+impl Loading {
+    /// Whether turns of this side could not be loaded.
+    pub fn has_failed(self, side: Side) -> bool {
+        match side {
+            Side::Older => self.failed_older,
+            Side::Newer => self.failed_newer,
+        }
+    }
+
+    fn with(self, side: Side, failed: bool) -> Self {
+        match side {
+            Side::Older => Self { failed_older: failed, ..self },
+            Side::Newer => Self { failed_newer: failed, ..self },
+        }
+    }
 }
 
 impl ChatState {
@@ -24,16 +40,18 @@ impl ChatState {
 
     /// Begins to load on this side. False when something is being loaded already, or there is nothing.
     pub fn start_loading(self, side: Side) -> bool {
-        let may = untrack(move || self.loading() != Loading::Busy && self.has_more(side));
+        let may = untrack(move || !self.loading().is_busy && self.has_more(side));
         if may {
-            self.loading.set(Loading::Busy);
+            self.loading.update(|loading| *loading = Loading { is_busy: true, ..loading.with(side, false) });
         }
         may
     }
 
-    /// Whether to load on this side as the reader comes near. After a failure there it waits for the button.
+    /// Whether to load on this side as the reader comes near. After a failure there it waits for the button, whatever
+    /// happens on the other side.
     pub fn may_load(self, side: Side) -> bool {
-        !matches!(self.loading(), Loading::Busy) && self.loading() != Loading::Failed(side) && self.has_more(side)
+        let loading = self.loading();
+        !loading.is_busy && !loading.has_failed(side) && self.has_more(side)
     }
 
     /// Counts a move to other turns; gives the number that the answer must still find.
@@ -47,9 +65,14 @@ impl ChatState {
         self.moves.try_get_value() == Some(moves)
     }
 
-    /// Says how loading ended, if the page is still there.
-    pub fn loaded(self, how: Loading) {
-        let _ = self.loading.try_set(how);
+    /// Says that loading ended, if the page is still there.
+    pub fn loaded(self) {
+        let _ = self.loading.try_update(|loading| loading.is_busy = false);
+    }
+
+    /// Says that nothing came on this side.
+    pub fn failed_to_load(self, side: Side) {
+        let _ = self.loading.try_update(|loading| *loading = Loading { is_busy: false, ..loading.with(side, true) });
     }
 
     /// Whether the page is still there; an answer may come late.
@@ -203,7 +226,7 @@ impl ChatState {
         self.beyond.set(end);
         self.move_on();
         // What failed was about other turns.
-        self.loaded(Loading::Idle);
+        self.loading.set(Loading::default());
         self.drop_unseen();
     }
 

@@ -14,14 +14,14 @@ use crate::api::view::{ChatPage, Side};
 use crate::browser::{focus, scroll};
 use crate::domain::{TurnId, limits};
 use crate::ui::erased::{effect, live, view};
-use crate::ui::state::{ChatState, Loading};
+use crate::ui::state::ChatState;
 use crate::ui::words::transcript as words;
 
 /// The button at one end of the list; nothing where the path ends. A link, so that it works without script.
 #[component]
 pub fn LoadMore(state: ChatState, side: Side) -> impl IntoView {
     let has_more = Memo::new(move |_| state.has_more(side));
-    let has_failed = Memo::new(move |_| state.loading() == Loading::Failed(side));
+    let has_failed = Memo::new(move |_| state.loading().has_failed(side));
     let (name, failed) = match side {
         Side::Older => (words::LOAD_OLDER, words::OLDER_FAILED),
         Side::Newer => (words::LOAD_NEWER, words::NEWER_FAILED),
@@ -76,10 +76,10 @@ fn load(state: ChatState, side: Side) {
         let page = load_turns(chat, from, leaf, Some(side)).await;
         // Meanwhile the reader may have gone to another path, or away.
         if !state.is_there() || state.edge(side) != Some((chat, from, leaf)) {
-            return state.loaded(Loading::Idle);
+            return state.loaded();
         }
         let Ok(page) = page else {
-            state.loaded(Loading::Failed(side));
+            state.failed_to_load(side);
             return state.say(match side {
                 Side::Older => words::OLDER_FAILED,
                 Side::Newer => words::NEWER_FAILED,
@@ -99,7 +99,7 @@ fn load(state: ChatState, side: Side) {
                 focus::quietly_on(&format!("#{}", heading_id(from)));
             }
             // After the new place was told, so that it is judged by that.
-            set_timeout(move || state.loaded(Loading::Idle), Duration::ZERO);
+            set_timeout(move || state.loaded(), Duration::ZERO);
         });
     });
 }

@@ -246,11 +246,16 @@ fn what_failed_on_one_side_stops_only_that_side_and_only_there() {
         let state = window(40..=50, 90);
         let may = |side| untrack(move || state.may_load(side));
         assert!(may(Side::Older) && may(Side::Newer));
-        state.loaded(Loading::Failed(Side::Newer));
+        state.failed_to_load(Side::Newer);
+        assert!(may(Side::Older) && !may(Side::Newer));
+        state.failed_to_load(Side::Older);
+        assert!(!may(Side::Older) && !may(Side::Newer), "one failure does not make another good");
+        assert!(untrack(move || state.start_loading(Side::Older)));
+        state.loaded();
         assert!(may(Side::Older) && !may(Side::Newer));
         state.show(chat_page(20..=30, 90));
         assert!(may(Side::Older) && may(Side::Newer), "these are other turns");
-        state.loaded(Loading::Busy);
+        assert!(untrack(move || state.start_loading(Side::Older)));
         assert!(!may(Side::Older) && !may(Side::Newer));
     });
 }
