@@ -51,7 +51,14 @@ pub fn ChatPageView() -> impl IntoView {
             let (asked, side) = (asked.get_untracked(), side_in_address());
             async move {
                 match id {
-                    Some(id) => load_chat(Some(id), asked.at.or_else(|| left_here(id)), asked.from, side).await,
+                    Some(id) => {
+                        let left = left_here(id).filter(|_| asked.at.is_none());
+                        match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
+                            // Where the reader was is gone for good; the chat may be there all the same.
+                            Err(ApiError::NotFound) if left.is_some() => load_chat(Some(id), None, None, None).await,
+                            answer => answer,
+                        }
+                    }
                     None => Err(ApiError::NotFound),
                 }
             }
