@@ -194,7 +194,10 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         ),
         "slow" => drop(thread::spawn(move || slow(&id_of, &token, &arguments))),
         "hold" => drop(thread::spawn(move || hold(&id_of, &token, &arguments))),
-        "hang" => hang(),
+        "hang" => {
+            progress(&token, 1, 1, "hanging");
+            hang();
+        }
         "ignore_cancel" => {}
         "heed_cancel" => drop(thread::spawn(move || heed(&id_of))),
         "cancelled" => {

@@ -188,7 +188,8 @@ async fn a_call_that_is_left_is_cancelled_and_what_heeds_that_lives_on() {
 async fn what_does_not_let_go_is_killed() {
     let servers = bad("good");
     let before = text(&call(&servers, "pid", json!({})).await);
-    let running = start(&servers, "hang", json!({}));
+    let mut running = start(&servers, "hang", json!({}));
+    running.progress.wait_for(Option::is_some).await.unwrap();
     let other = start(&servers, "echo", json!({}));
     drop(running);
     until(&servers, |status| status.state != State::Ready).await;

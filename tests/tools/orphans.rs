@@ -29,6 +29,11 @@ fn gone(pid: &str) {
     }
 }
 
+/// While what ends it goes on.
+async fn gone_beside(pid: String) {
+    tokio::task::spawn_blocking(move || gone(&pid)).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_end_takes_grandchildren_that_left_the_session() {
     let servers = bad("good");
@@ -44,7 +49,7 @@ async fn a_crash_takes_grandchildren_with_it() {
     let servers = bad("good");
     let grandchild = text(&call(&servers, "grandchild", json!({})).await);
     call(&servers, "crash", json!({})).await;
-    gone(&grandchild);
+    gone_beside(grandchild).await;
     servers.shut_down().await;
 }
 
@@ -52,8 +57,10 @@ async fn a_crash_takes_grandchildren_with_it() {
 async fn a_call_that_does_not_let_go_takes_grandchildren_with_it() {
     let servers = bad("good");
     let grandchild = text(&call(&servers, "grandchild", json!({})).await);
-    drop(start(&servers, "hang", json!({})));
-    gone(&grandchild);
+    let mut running = start(&servers, "hang", json!({}));
+    running.progress.wait_for(Option::is_some).await.unwrap();
+    drop(running);
+    gone_beside(grandchild).await;
     servers.shut_down().await;
 }
 
@@ -73,7 +80,9 @@ async fn one_that_hangs_at_its_start_is_ended_with_all() {
     let status = until(&servers, |status| status.problem.is_some()).await;
     let pids: Vec<&str> = status.log.lines().filter(|line| line.parse::<u32>().is_ok()).collect();
     assert!(pids.len() >= 2, "{}", status.log);
-    pids.into_iter().take(2).for_each(gone);
+    for pid in pids.into_iter().take(2) {
+        gone_beside(pid.to_owned()).await;
+    }
     servers.shut_down().await;
 }
 
@@ -84,14 +93,18 @@ async fn the_last_clone_ends_everything() {
     drop(servers.clone());
     assert!(is_alive(&pid));
     drop(servers);
-    tokio::task::spawn_blocking(move || gone(&pid)).await.unwrap();
+    gone_beside(pid).await;
 }
 
 /// A process that starts a guard and waits, as Turnleaf does, and the two processes below the guard.
 fn guarded() -> (Child, String, Vec<String>) {
     let script = r#""$0" guard $$ -- sh -c 'setsid sleep 3600 & echo $$ $!; trap "" TERM; while :; do sleep 1; done' & echo $!; wait"#;
-    let mut child =
-        Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_turnleaf")]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_turnleaf")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut said = BufReader::new(child.stdout.take().unwrap());
     let mut words = String::new();
     while words.lines().count() < 2 {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::{Command, Connection, Server};
 use super::{broken, clean, content};
-use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_TIME};
+use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Fate, Outcome, Running};
 
@@ -146,6 +146,15 @@ impl Call {
     }
 
     async fn failed(&self, connection: &Connection, error: &ServiceError) -> Outcome {
+        let is_stream = connection.answers.is_none() && !connection.peer.is_transport_closed();
+        if is_stream && matches!(error, ServiceError::TransportClosed) {
+            // Only the response that carried this call ended.
+            let words = format!(
+                "the answer broke off, or was larger than {} MiB; what the tool did until then is not known",
+                TOOL_LINE_BYTES >> 20
+            );
+            return said(Fate::Crashed, &words);
+        }
         if !broken::is_lost(error) {
             return said(Fate::Failed, &broken::sentence(error));
         }
