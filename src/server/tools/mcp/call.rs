@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    PingRequest, ProgressNotificationParam, RequestId,
+    PingRequest, RequestId,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
@@ -15,14 +15,12 @@ use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::listener::Progress;
 use super::server::{Command, Connection, Server};
-use super::{broken, clean, content};
+use super::{broken, content};
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Fate, Outcome, Running};
-
-/// The longest line of progress.
-const PROGRESS_BYTES: usize = 300;
 
 /// Begins a call. It ends when what is given is dropped.
 pub fn begin(server: Server, tool: String, arguments: Map<String, Value>) -> Running {
@@ -110,7 +108,7 @@ impl Call {
         &self,
         connection: &Connection,
         handle: &mut RequestHandle<RoleClient>,
-        mut heard: broadcast::Receiver<ProgressNotificationParam>,
+        mut heard: broadcast::Receiver<Progress>,
     ) -> End {
         let idle = self.server.config.idle.unwrap_or(TOOL_IDLE);
         let token = handle.progress_token.clone();
@@ -125,12 +123,12 @@ impl Call {
                     Err(_) => self.failed(connection, &ServiceError::TransportClosed).await,
                 }),
                 progress = heard.recv() => match progress {
-                    Ok(progress) if progress.progress_token == token => {
+                    Ok(progress) if progress.token == token => {
                         silent_until = Instant::now() + idle;
                         // They are passed on side by side and may overtake each other.
-                        if progress.progress >= furthest {
-                            furthest = progress.progress;
-                            self.line.send_replace(Some(line(&progress)));
+                        if progress.done >= furthest {
+                            furthest = progress.done;
+                            self.line.send_replace(Some(progress.line));
                         }
                     }
                     Ok(_) => {}
@@ -212,37 +210,5 @@ fn ended(end: End) -> Outcome {
         End::Answered(outcome) => outcome,
         End::Late(words) => said(Fate::TimedOut, &words),
         End::Stopped => said(Fate::Cancelled, "the call was cancelled"),
-    }
-}
-
-/// "3 of 10 · copying", as far as it says so.
-fn line(progress: &ProgressNotificationParam) -> String {
-    let total = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
-    let count = format!("{}{total}", progress.progress);
-    let message = progress.message.as_deref().map(|message| clean::line(message, PROGRESS_BYTES));
-    match message.filter(|message| !message.is_empty()) {
-        Some(message) => clean::shorten(format!("{count} · {message}"), PROGRESS_BYTES),
-        None => clean::shorten(count, PROGRESS_BYTES),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rmcp::model::{NumberOrString, ProgressToken};
-
-    use super::*;
-
-    #[test]
-    fn progress_is_one_line() {
-        let said = |progress: f64, total: Option<f64>, message: Option<&str>| {
-            let mut said = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
-            said.total = total;
-            said.message = message.map(str::to_owned);
-            line(&said)
-        };
-        assert_eq!(said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")), "3 of 10 · copying files");
-        assert_eq!(said(0.5, Some(1.0), None), "0.5 of 1");
-        assert_eq!(said(7.0, None, Some("")), "7");
-        assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).len() <= PROGRESS_BYTES);
     }
 }

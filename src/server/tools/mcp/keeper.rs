@@ -76,7 +76,7 @@ impl Keeper {
     pub async fn run(mut self) {
         let mut failures: Vec<Instant> = Vec::new();
         let mut number = 0;
-        loop {
+        while !self.end.is_cancelled() {
             number += 1;
             self.say(State::Starting, None);
             match self.live(number).await {
@@ -180,6 +180,7 @@ impl Keeper {
         let peer = service.peer().clone();
         let known = peer.peer_info().and_then(|server| server.server_info.clone());
         let implementation = known.map(|own| clean::line(&format!("{} {}", own.name, own.version), NAME_BYTES));
+        let is_program = answers.is_some();
         let slots = Arc::new(Semaphore::new(SERVER_CALLS_AT_ONCE));
         let connection = Connection { number, peer: peer.clone(), listener: listener.clone(), slots, answers, over };
         self.current.send_modify(|current| {
@@ -229,8 +230,10 @@ impl Keeper {
         };
         self.current.send_modify(|current| current.connection = None);
         cancel.cancel();
-        // It says goodbye to a session.
-        let _ = timeout(self.means.patience.stop, waiting).await;
+        if !is_program {
+            // It says goodbye to a session; a program is told with a signal.
+            let _ = timeout(self.means.patience.stop, waiting).await;
+        }
         over
     }
 

@@ -19,8 +19,8 @@ use super::log::Log;
 use super::program::Pipes;
 use crate::domain::limits::TOOL_LINE_BYTES;
 
-/// Messages that wait to be taken up.
-const WAITING: usize = 16;
+/// Messages that wait to be taken up: each may be as large as one may be.
+const WAITING: usize = 1;
 
 /// Which calls wait for an answer of a program, and who wants to know when it is there.
 #[derive(Debug, Clone, Default)]
