@@ -105,8 +105,8 @@ pub struct PolicyBody {
 
 impl From<StoredPolicy> for PolicyBody {
     fn from(stored: StoredPolicy) -> Self {
-        let StoredPolicy { chat_id, server, tool, policy, schema_hash } = stored;
-        Self { server, tool, policy, chat_id, schema_hash }
+        let StoredPolicy { chat, server, tool, policy, schema_hash } = stored;
+        Self { server, tool, policy, chat_id: chat, schema_hash }
     }
 }
 

@@ -1,8 +1,6 @@
 //! What every API reads out of a turn of the history in the same way: its words, and the results of its calls. Not for
 //! how any of them writes it.
 
-pub mod client_results;
-
 use serde_json::Value;
 
 use super::provider::HistoryTurn;

@@ -31,7 +31,7 @@ sql! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPolicy {
     /// The chat it holds in; `None` is all of them.
-    pub chat_id: Option<ChatId>,
+    pub chat: Option<ChatId>,
     /// Empty for what Turnleaf runs itself.
     pub server: String,
     pub tool: String,
@@ -44,7 +44,7 @@ type Row = (Option<Uuid>, String, String, String, Option<String>);
 
 fn read((chat, server, tool, policy, schema_hash): Row) -> Result<StoredPolicy, StoreError> {
     let policy = parse_word(policy, "tool_policies", "policy", &tool)?;
-    Ok(StoredPolicy { chat_id: chat.map(ChatId::from), server, tool, policy, schema_hash })
+    Ok(StoredPolicy { chat: chat.map(ChatId::from), server, tool, policy, schema_hash })
 }
 
 /// Keeps an answer, in the place of the one before about the same tool and the same chat.

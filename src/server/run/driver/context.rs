@@ -13,7 +13,6 @@ use crate::domain::context::{
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::{Author, Block, Content, Failure, FailureKind, Role, Turn, TurnId, limits};
-use crate::server::outbound::history::client_results::bring_home;
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::{StoreError, branches, turns};
@@ -192,7 +191,7 @@ impl Run<'_> {
         let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
         let is_masked = is_masked(&manifest);
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
-        let mut history: Vec<HistoryTurn> = path
+        let history = path
             .into_iter()
             .zip(&manifest)
             .enumerate()
@@ -208,7 +207,6 @@ impl Run<'_> {
                 }
             })
             .collect();
-        bring_home(&mut history);
         Ok(Context {
             history,
             manifest,

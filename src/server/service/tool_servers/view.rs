@@ -99,7 +99,7 @@ impl From<Status> for ToolServerStatus {
 pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], is_trusted: bool) -> ToolView {
     let hash = tool.schema_hash();
     let about = |policy: &&StoredPolicy| {
-        policy.chat_id.is_none() && policy.server == server.unwrap_or_default() && policy.tool == tool.tool
+        policy.chat.is_none() && policy.server == server.unwrap_or_default() && policy.tool == tool.tool
     };
     let said = policies.iter().find(about);
     let has_changed = said.is_some_and(|said| {

@@ -65,8 +65,8 @@ fn schema_hash(on_branch: &OfferedTool, tool: &Described) -> String {
 pub(super) fn weigh(call: &ToolCall, granted: Option<&str>, grounds: &Grounds<'_>) -> Gate {
     let Grounds { tool, policies, is_trusted, has_changed } = grounds;
     let hash = tool.schema_hash();
-    let always = policies.iter().find(|policy| policy.chat_id.is_none());
-    let in_chat = policies.iter().find(|policy| policy.chat_id == Some(call.caller.chat));
+    let always = policies.iter().find(|policy| policy.chat.is_none());
+    let in_chat = policies.iter().find(|policy| policy.chat == Some(call.caller.chat));
     if policies.iter().any(|policy| policy.policy == Policy::Never) {
         return Gate::Refuse("the owner of this server does not allow it".into());
     }

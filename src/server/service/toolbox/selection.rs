@@ -40,7 +40,7 @@ impl Tools {
         let (offerings, policies) = tokio::try_join!(self.offerings(owner), tool_policies::list(&self.0.db, owner))?;
         let is_never = |server: &str, tool: &str| {
             policies.iter().any(|policy| {
-                policy.chat_id.is_none()
+                policy.chat.is_none()
                     && policy.policy == Policy::Never
                     && policy.server == server
                     && policy.tool == tool

@@ -31,8 +31,8 @@ fn tool(description: &str) -> Described {
     }
 }
 
-fn said(chat_id: Option<ChatId>, policy: Policy, schema_hash: Option<String>) -> StoredPolicy {
-    StoredPolicy { chat_id, server: "files".into(), tool: "delete".into(), policy, schema_hash }
+fn said(chat: Option<ChatId>, policy: Policy, schema_hash: Option<String>) -> StoredPolicy {
+    StoredPolicy { chat, server: "files".into(), tool: "delete".into(), policy, schema_hash }
 }
 
 fn word(gate: &Gate) -> &'static str {
