@@ -21,7 +21,7 @@ use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::toolbox::Tools;
 use turnleaf::server::store::tool_listings::{self, ListedTool};
 use turnleaf::server::store::{tool_policies, tool_servers};
-use turnleaf::server::tools::toolbox::{Caller, Gate, ToolCall, Toolbox};
+use turnleaf::server::tools::toolbox::{Caller, Gate, ToolCall};
 
 use crate::house::{House, answer, delta, finish, text};
 use crate::http_api::Api;

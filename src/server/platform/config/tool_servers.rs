@@ -56,12 +56,14 @@ impl ToolServer {
         self.trusted_tools.iter().any(|trusted| trusted == tool || trusted == "*")
     }
 
-    /// As `config print` shows it: without what could be a secret.
+    /// As `config print` shows it: without what could be a secret, which arguments of programs sometimes are.
     pub fn masked(&self) -> Value {
         let mut shown = json!({ "id": self.id, "name": self.name });
         match &self.reach {
             Reach::Program { argv, env, folder } => {
-                shown["command"] = json!(argv);
+                let arguments = argv.iter().skip(1).map(|_| MASK);
+                let program = argv.first().map(String::as_str);
+                shown["command"] = program.into_iter().chain(arguments).collect();
                 shown["env"] = env.keys().map(|name| (name.clone(), json!(MASK))).collect();
                 shown["folder"] = json!(folder.as_ref().map(|folder| folder.display().to_string()));
             }

@@ -1,3 +1,5 @@
+//! What was said about a tool against calls of it.
+
 use serde_json::json;
 
 use super::*;
