@@ -368,14 +368,11 @@ async fn a_client_answers_each_call_once_and_only_calls_of_the_reply_before() {
     let blocks = started["user_turn"]["blocks"].as_array().unwrap();
     let of = |id: &str| {
         let calls = reply["blocks"].as_array().unwrap().iter();
-        calls.clone().find(|block| block["content"]["tool_use_id"] == id).unwrap()["id"].clone()
+        calls.clone().find(|block| block["tool_use_id"] == id).unwrap()["id"].clone()
     };
     assert_eq!(blocks[0]["parent_block_id"], of("c2"));
-    assert_eq!(
-        (&blocks[0]["content"]["tool_name"], &blocks[0]["content"]["is_error"]),
-        (&json!("look_up"), &json!(true))
-    );
-    assert_eq!(blocks[0]["content"]["result"].to_string(), r#"{"b":1,"a":2}"#);
+    assert_eq!((&blocks[0]["tool_name"], &blocks[0]["is_error"]), (&json!("look_up"), &json!(true)));
+    assert_eq!(blocks[0]["result"].to_string(), r#"{"b":1,"a":2}"#);
     assert_eq!(blocks[1]["parent_block_id"], of("c1"));
     let next = started["assistant_turn"]["id"].as_str().unwrap();
     api.events(next, &[]).await;
@@ -491,7 +488,7 @@ async fn the_forms_do_what_the_api_does() {
     let typed = [("name", "Maps"), ("url", "http://127.0.0.1:9/mcp"), ("headers", "X-Key: canary-of-a-form")];
     let (status, page) = api.form("/forms/tools/add", &typed).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    for part in ["value=\"Maps\"", "value=\"http://127.0.0.1:9/mcp\"", "must be switched on", "Enter the headers again"]
+    for part in ["value=\"Maps\"", "value=\"http://127.0.0.1:9/mcp\"", "Must be switched on", "Enter the headers again"]
     {
         assert!(page.contains(part), "{part}: {page}");
     }

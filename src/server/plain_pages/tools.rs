@@ -99,13 +99,16 @@ pub(super) fn choice(
 ) -> AnyView {
     let is_on = |name: &str| chosen.on.iter().any(|on| on == name);
     let own = (!built_in.is_empty()).then(|| {
-        let ticks = built_in.iter().map(|tool| rows::tick(form, tool, is_on(&tool.name))).collect_view();
+        let ticks =
+            built_in.iter().enumerate().map(|(at, tool)| rows::tick(form, at, tool, is_on(&tool.name))).collect_view();
         view! { <fieldset><legend>{words::BUILT_IN}</legend>{ticks}</fieldset> }
     });
     let of_servers = servers.iter().filter(|server| server.is_enabled).map(|server| {
         let whole = format!("{}/*", server.id);
         let all = rows::tick_whole(form, &whole, is_on(&whole));
-        let ticks = server.tools.iter().map(|tool| rows::tick(form, tool, is_on(&tool.name))).collect_view();
+        let of_server = format!("{form}-{}", server.id);
+        let tick = |(at, tool): (usize, &ToolView)| rows::tick(&of_server, at, tool, is_on(&tool.name));
+        let ticks = server.tools.iter().enumerate().map(tick).collect_view();
         view! {
             <fieldset>
                 <legend><bdi>{server.name.clone()}</bdi></legend>

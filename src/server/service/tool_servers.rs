@@ -42,7 +42,9 @@ impl Service {
                 tracing::warn!(server = row.slug, "the configuration sets a tool server that is stored too; it counts");
                 continue;
             }
-            self.publish_tool_server(&row)?;
+            if let Err(error) = self.publish_tool_server(&row) {
+                tracing::warn!(server = row.slug, %error, "a stored server of tools cannot be begun");
+            }
         }
         Ok(())
     }

@@ -39,10 +39,12 @@ fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
     };
     view! {
         <li data-tool=tool.name.clone()>
-            {about(tool)}
-            <input type="hidden" name="tool" value=tool.tool.clone()/>
-            <input type="hidden" name="was" value=words::policy(tool.policy)/>
-            {choice.draw()}
+            <fieldset>
+                {about(tool)}
+                <input type="hidden" name="tool" value=tool.tool.clone()/>
+                <input type="hidden" name="was" value=words::policy(tool.policy)/>
+                {choice.draw()}
+            </fieldset>
         </li>
     }
 }
@@ -58,7 +60,7 @@ fn about(tool: &ToolView) -> AnyView {
         .then(|| view! { <p class="hint">{words::CLAIMS}": "<bdi>{tool.hints.join(", ")}</bdi></p> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
-        <p class="tool-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</p>
+        <legend class="tool-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</legend>
         <p class="tool-says" dir="auto">{tool.description.clone()}</p>
         {claims}
         <details class="fold">
@@ -68,9 +70,9 @@ fn about(tool: &ToolView) -> AnyView {
     }
 }
 
-/// A box for a tool in a choice.
-pub fn tick(form: &str, tool: &ToolView, is_on: bool) -> AnyView {
-    let hint_id = format!("{form}-{}-hint", tool.name);
+/// A box for a tool in a choice. `form` and `at` make an id of their own: a tool's name may hold anything.
+pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
+    let hint_id = format!("{form}-{at}-hint");
     let hidden = (tool.hidden_characters > 0)
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
