@@ -128,11 +128,11 @@ pub fn read_again(raw: &[u8]) -> Said {
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
 /// wrong under `error`.
-fn answer(call: &SaidCall, result: Option<(&Value, bool)>) -> Value {
+fn answer(call: &SaidCall, result: Option<(Value, bool)>) -> Value {
     let response = match result {
         None => json!({"error": UNANSWERED}),
         Some((result, true)) => json!({"error": result}),
-        Some((result @ Value::Object(_), false)) => result.clone(),
+        Some((result @ Value::Object(_), false)) => result,
         Some((result, false)) => json!({"output": result}),
     };
     let mut answer = Map::new();
