@@ -111,7 +111,8 @@ impl Fetcher {
             http_client::build(|| http_client::builder().no_proxy().referer(false).dns_resolver(names()))
         });
         let client = client.as_ref().map_err(|error| Refusal::Failed(error.clone()))?;
-        let accept = "text/html, text/plain;q=0.9, application/json;q=0.9, text/*;q=0.8, application/xml;q=0.8, */*;q=0.1";
+        let accept =
+            "text/html, text/plain;q=0.9, application/json;q=0.9, text/*;q=0.8, application/xml;q=0.8, */*;q=0.1";
         let request = client
             .get(url.clone())
             .header(ACCEPT, HeaderValue::from_static(accept))
@@ -196,8 +197,13 @@ async fn read(url: Url, response: Response) -> Result<Page, Refusal> {
 }
 
 fn is_text(content_type: &str) -> bool {
-    const TEXTS: [&str; 5] =
-        ["application/json", "application/xml", "application/xhtml+xml", "application/ld+json", "application/javascript"];
+    const TEXTS: [&str; 5] = [
+        "application/json",
+        "application/xml",
+        "application/xhtml+xml",
+        "application/ld+json",
+        "application/javascript",
+    ];
     content_type.starts_with("text/")
         || TEXTS.contains(&content_type)
         || content_type.ends_with("+json")

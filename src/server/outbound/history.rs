@@ -5,9 +5,7 @@ use serde_json::Value;
 
 use super::provider::HistoryTurn;
 use crate::domain::turn::content_text;
-use crate::domain::{Block, Content};
-
-mod told;
+use crate::domain::{Block, Content, told};
 
 /// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
 /// providers.md 6.6).

@@ -46,7 +46,8 @@ pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outco
         Some(value) if is_deep(&value) => Said::text_and(text, cleaned.text(value.to_string())),
         Some(value) => {
             let value = cleaned.value(value);
-            let says_the_same = text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
+            let says_the_same =
+                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
             if says_the_same { Said::Structured(value) } else { Said::text_and(text, value.to_string()) }
         }
     };
@@ -119,7 +120,8 @@ impl Held {
     fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
         let image = raster(&bytes);
         let mime = image.map_or_else(|| named(mime), str::to_owned);
-        let is_image = image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;
+        let is_image =
+            image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;
         let is_many = self.files.len() >= limits::TOOL_IMAGES || self.bytes + bytes.len() > limits::TOOL_BLOB_BYTES;
         let size = bytes.len();
         if is_many && (!is_image || self.bytes + size > limits::TOOL_BLOB_BYTES) {

@@ -117,7 +117,8 @@ async fn addresses_that_are_not_on_the_open_internet_are_refused_before_anything
         assert!(matches!(refused, Refusal::Blocked(_)), "{address}: {refused}");
         assert!(refused.to_string().starts_with("blocked_address"), "{refused}");
     }
-    for address in ["", "example.com", "http://", "http://a b/", " http://example.com/", "http:\\\\example.com", "//x"] {
+    for address in ["", "example.com", "http://", "http://a b/", " http://example.com/", "http:\\\\example.com", "//x"]
+    {
         assert!(fetcher.get(address).await.is_err(), "{address:?}");
     }
     assert_eq!(hits.load(Ordering::SeqCst), 0);

@@ -31,6 +31,12 @@ pub fn body(request: &ChatRequest) -> Bytes {
         let tool = |tool: &crate::domain::tool::ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
         let declarations: Vec<Value> = request.tools.iter().map(tool).collect();
         set("tools", json!([{"functionDeclarations": declarations}]));
+    } else {
+        // Most models refuse them beside functions.
+        let own: Vec<Value> = request.own_tools.iter().filter_map(|tool| models::own_tool(tool)).collect();
+        if !own.is_empty() {
+            set("tools", own.into());
+        }
     }
     Value::Object(body).to_string().into()
 }

@@ -22,6 +22,7 @@ fn asked(history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
+        own_tools: Vec::new(),
     }
 }
 
@@ -49,8 +50,14 @@ fn told_by_each(result: &Value, metadata: &Value) -> Vec<(&'static str, String)>
         {"function": {"name": "f", "arguments": {}}}]}, "done": true, "done_reason": "stop"});
     let sent = |bytes: bytes::Bytes| String::from_utf8(bytes.to_vec()).unwrap();
     vec![
-        ("openai_chat", sent(openai_chat::request::body(Dialect::named("openai").unwrap(), &asked(history(chat.to_string()))))),
-        ("openai_responses", sent(openai_responses::request::body(&asked(history(responses.to_string())), false, false))),
+        (
+            "openai_chat",
+            sent(openai_chat::request::body(Dialect::named("openai").unwrap(), &asked(history(chat.to_string())))),
+        ),
+        (
+            "openai_responses",
+            sent(openai_responses::request::body(&asked(history(responses.to_string())), false, false)),
+        ),
         ("anthropic", sent(anthropic::request::body(&asked(history(messages.to_string()))))),
         ("gemini", sent(gemini::request::body(&asked(history(google.to_string()))))),
         ("ollama", sent(ollama::request::body(&asked(history(format!("{native}\n")))))),

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_page_is_its_title_and_its_text() {
-        let paragraph = "The leaves turn in autumn, and the garden is full of colour, until the wind takes them. ".repeat(8);
+        let paragraph =
+            "The leaves turn in autumn, and the garden is full of colour, until the wind takes them. ".repeat(8);
         let html = format!(
             "<html><head><title>Leaves</title><style>p {{ color: red }}</style></head><body><nav><a href=/x>Menu</a></nav>\
              <article><h1>Leaves</h1><p>{paragraph}</p><p>{paragraph} <a href=\"/more\">More</a></p>\

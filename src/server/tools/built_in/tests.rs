@@ -53,7 +53,7 @@ async fn the_calculator_gives_exact_values_and_says_what_is_wrong() {
         ("1 + 1", "2"),
         ("2^100", "1267650600228229401496703205376"),
         ("0.1 + 0.2", "0.3"),
-        ("5 km/h to m/s", "approx. 1.3888888888 m / s"),
+        ("5 km/h to m/s", "approx. 1.3888888889 m / s"),
         ("(((1)))", "1"),
     ] {
         let outcome = given(CALCULATOR, json!({"expression": expression})).await;
@@ -71,7 +71,9 @@ async fn the_calculator_ends_whatever_it_is_given() {
     let signs = format!("{}1", "-".repeat(999));
     let functions = format!("{}1", "sin ".repeat(249));
     let powers = format!("{}2", "2^".repeat(499));
-    for expression in ["10^10^10", "(10^1000)!", "3^(7^(11^13))", &brackets, &signs, &functions, &powers, "1e1000000000"] {
+    for expression in
+        ["10^10^10", "(10^1000)!", "3^(7^(11^13))", &brackets, &signs, &functions, &powers, "1e1000000000"]
+    {
         let outcome = given(CALCULATOR, json!({"expression": expression})).await;
         assert!(outcome.result.as_str().is_some_and(|text| !text.is_empty()), "{expression}");
     }
@@ -86,7 +88,9 @@ async fn the_time_and_the_search_are_structured() {
     assert!(time.result["asked"]["time"].as_str().unwrap().ends_with("+02:00"));
 
     let shelf = Arc::new(Shelf(Mutex::default()));
-    for arguments in [json!({"query": "leaf"}), json!({"query": "leaf", "limit": 3}), json!({"query": "leaf", "limit": 900})] {
+    for arguments in
+        [json!({"query": "leaf"}), json!({"query": "leaf", "limit": 3}), json!({"query": "leaf", "limit": 900})]
+    {
         let found = run(SEARCH, arguments, caller(), shelf.clone()).unwrap().outcome.await;
         assert_eq!((found.fate, found.result), (Fate::Done, json!({"found": []})));
     }

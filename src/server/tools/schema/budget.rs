@@ -15,7 +15,8 @@ pub const KEYWORD: &str = "\u{1}turnleaf";
 /// Keywords whose values are no schemas: what they hold stays as it is.
 const NO_SCHEMAS: [&str; 7] = ["const", "default", "dependentRequired", "enum", "example", "examples", "$vocabulary"];
 /// Keywords that hold schemas under names.
-const NAMED: [&str; 6] = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+const NAMED: [&str; 6] =
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
 thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };

@@ -59,7 +59,8 @@ fn a_schema_is_of_the_draft_that_it_names() {
         json!({"type": "object", "properties": {"a": schema}})
     };
     let root = |draft: &str| {
-        let mut schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": [{"type": "string"}]}}});
+        let mut schema =
+            json!({"type": "object", "properties": {"a": {"type": "array", "items": [{"type": "string"}]}}});
         schema["$schema"] = json!(draft);
         schema
     };

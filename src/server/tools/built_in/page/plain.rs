@@ -3,8 +3,8 @@
 
 /// Elements that end where they begin, or by themselves.
 const NO_NESTING: [&str; 26] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p", "li", "dt",
-    "dd", "option", "optgroup", "tr", "td", "th", "thead", "tbody", "tfoot", "param",
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p", "li",
+    "dt", "dd", "option", "optgroup", "tr", "td", "th", "thead", "tbody", "tfoot", "param",
 ];
 /// Elements whose content is no text of the page.
 const NO_TEXT: [&str; 6] = ["script", "style", "noscript", "template", "svg", "iframe"];

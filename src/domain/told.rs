@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::domain::limits;
+use crate::limits;
 
 /// What stands where a tool gave nothing: some APIs refuse an empty result.
 const NOTHING: &str = "(The tool gave nothing.)";
@@ -23,7 +23,8 @@ pub fn value(result: &Value, metadata: &Value) -> Value {
         (true, _) => {
             let kept = whole.floor_char_boundary(limits::TOOL_TOLD_BYTES.min(whole.len()));
             let total = stored_whole.unwrap_or(whole.len() as u64);
-            let note = format!("[Cut: these are the first {kept} of {total} bytes of the result. The rest was left out.]");
+            let note =
+                format!("[Cut: these are the first {kept} of {total} bytes of the result. The rest was left out.]");
             let notes: Vec<String> = std::iter::once(note).chain(notes).collect();
             Value::String(format!("{}\n\n{}", &whole[..kept], notes.join("\n")))
         }
@@ -76,7 +77,10 @@ mod tests {
         let long = "é".repeat(limits::TOOL_TOLD_BYTES);
         let told = text(value(&json!(format!("x{long}")), &Value::Null));
         let total = long.len() + 1;
-        assert!(told.starts_with("xé") && told.ends_with(&format!("of {total} bytes of the result. The rest was left out.]")));
+        assert!(
+            told.starts_with("xé")
+                && told.ends_with(&format!("of {total} bytes of the result. The rest was left out.]"))
+        );
         assert!(told.len() < limits::TOOL_TOLD_BYTES + 200);
         let stored_in_part = value(&json!(long), &json!({"cut": {"bytes": 9_000_000, "blob": "b"}}));
         assert!(text(stored_in_part).contains("of 9000000 bytes"));
