@@ -35,6 +35,8 @@ pub mod repair;
 pub mod sample;
 pub mod segment;
 pub mod settle;
+pub mod sources;
+pub mod told;
 pub mod tool;
 pub mod tree;
 pub mod turn;

@@ -30,6 +30,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
+        own_tools: Vec::new(),
     }
 }
 
@@ -268,4 +269,12 @@ fn a_refusal_goes_back_under_its_own_key_only_where_that_is_known() {
     let history = || vec![user("Go"), turn(Role::Assistant, Vec::new(), &[&raw])];
     assert_eq!(messages_of("openai", history())[1], json!({"role": "assistant", "content": null, "refusal": "No."}));
     assert_eq!(messages_of("generic", history())[1], json!({"role": "assistant", "content": "No."}));
+}
+
+#[test]
+fn a_search_of_the_endpoint_is_asked_for_only_where_there_is_one() {
+    let mut asked = request("some-model", vec![user("Hi")]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into()];
+    assert_eq!(body_of("openrouter", &asked)["tools"], json!([{"type": "openrouter:web_search"}]));
+    assert_eq!(body_of("openai", &asked)["tools"], Value::Null);
 }
