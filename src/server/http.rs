@@ -5,6 +5,7 @@
 mod accept;
 pub mod assets;
 mod branches;
+mod calls;
 mod chat_settings;
 mod chats;
 mod compare;

@@ -2,6 +2,7 @@
 //! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
 
 pub mod branches;
+pub mod calls;
 pub mod chats;
 pub mod compare;
 pub mod copies;

@@ -14,6 +14,7 @@ pub mod error;
 pub mod migrate;
 mod rows;
 
+pub mod blobs;
 pub mod branches;
 pub mod chats;
 pub mod copies;
@@ -26,6 +27,7 @@ pub mod providers;
 pub mod requests;
 pub mod settings;
 pub mod spending;
+pub mod tool_policies;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
@@ -40,6 +42,7 @@ pub use error::StoreError;
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("chats", chats::STATEMENTS),
@@ -53,6 +56,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
+        ("tool_policies", tool_policies::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
