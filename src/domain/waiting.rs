@@ -72,7 +72,7 @@ pub fn is_pause(block: &Block) -> bool {
 /// since it began or last paused, or one of them repeats the calls before it. What the provider runs itself does not
 /// count.
 pub fn pause_before(turn: &Turn, newest: &[BlockId]) -> Option<PauseReason> {
-    let since = turn.blocks.iter().rposition(is_pause).map_or(0, |at| at + 1);
+    let since = since_last_pause(turn);
     let (mut rounds, mut round) = (0, None);
     let (mut before, mut same) = (None, 0);
     let mut repeats = false;
@@ -98,6 +98,14 @@ pub fn pause_before(turn: &Turn, newest: &[BlockId]) -> Option<PauseReason> {
         (false, true) => Some(PauseReason::Repeats),
         (false, false) => None,
     }
+}
+
+/// Where the stretch begins that the last pause made new: the calls that waited there are its first.
+fn since_last_pause(turn: &Turn) -> usize {
+    let Some(pause) = turn.blocks.iter().rposition(is_pause) else { return 0 };
+    let is_call = |block: &Block| matches!(block.content, Content::ToolUse { .. });
+    let Some(last) = turn.blocks[..pause].iter().rfind(|block| is_call(block)) else { return pause };
+    turn.blocks.iter().position(|block| is_call(block) && block.generation_id == last.generation_id).unwrap_or(pause)
 }
 
 /// What the turn waits for; nothing when it is over or still has something to do by itself.
@@ -174,10 +182,14 @@ mod tests {
         let steps: Vec<Value> = (0..=limits::TOOL_ROUNDS).map(|n| json!({ "n": n })).collect();
         let most = asking(&steps[1..]);
         assert_eq!(pause_before(&most, &last(&most)), None);
-        let mut turn = asking(&steps);
+        let turn = asking(&steps);
         assert_eq!(pause_before(&turn, &last(&turn)), Some(PauseReason::Rounds));
-        turn.blocks[0].content = PauseReason::Rounds.content("paused");
-        assert_eq!(pause_before(&turn, &last(&turn)), None, "as many again behind a pause");
+        // The call that waited is the first of as many again.
+        for (behind, pauses) in [(limits::TOOL_ROUNDS - 1, None), (limits::TOOL_ROUNDS, Some(PauseReason::Rounds))] {
+            let mut turn = asking(&[&steps[..], &steps[..behind as usize]].concat());
+            turn.blocks.insert(steps.len(), sample::block(2, 99, PauseReason::Rounds.content("paused")));
+            assert_eq!(pause_before(&turn, &last(&turn)), pauses, "{behind} calls behind the pause");
+        }
         let mut together = asking(&steps);
         together.blocks.iter_mut().for_each(|block| block.generation_id = None);
         assert_eq!(pause_before(&together, &last(&together)), None, "many calls of one step are one round");

@@ -8,7 +8,9 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use turnleaf::domain::approval::{Ask, Decision};
 use turnleaf::domain::block::{ToolStatus, chat_seq};
-use turnleaf::domain::{Author, Block, BlockState, Content, Exchange, ExchangeKind, Params, Role, Turn, TurnStatus, Usage};
+use turnleaf::domain::{
+    Author, Block, BlockState, Content, Exchange, ExchangeKind, Params, Role, Turn, TurnStatus, Usage,
+};
 use turnleaf::server::outbound::connect::connect;
 use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::registry::Registry;
@@ -72,11 +74,8 @@ async fn everything(at: At) {
     let mut talk = talk(at, &lab).await;
     let look = || call("lab__look", json!({ "n": 1 }));
     // Thoughts and tools in turns, one that fails beside one that does not, one that is not there.
-    let steps = [
-        says("Once.", [look()]),
-        says("Twice.", [call("lab__fail", json!({})), look()]),
-        plain("That is all."),
-    ];
+    let steps =
+        [says("Once.", [look()]), says("Twice.", [call("lab__fail", json!({})), look()]), plain("That is all.")];
     complete(&talk.say("Go", steps).await);
     // Declined with a reason, then allowed.
     for decision in [Decision::Deny, Decision::Allow] {

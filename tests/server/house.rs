@@ -55,7 +55,8 @@ impl House {
     pub async fn everywhere_with(provider: impl Fn() -> Scripted, tools: impl Fn() -> Arc<dyn Toolbox>) -> Vec<Self> {
         let dir = tempfile::tempdir().unwrap();
         let db = Self::file(&dir).await;
-        let mut houses = vec![Self::fitted(dir, db, Self::answered_by(provider()), tools(), "a key for tests", true).await];
+        let mut houses =
+            vec![Self::fitted(dir, db, Self::answered_by(provider()), tools(), "a key for tests", true).await];
         if let Some(fresh) = databases::empty_postgres().await {
             fresh.db.migrate(None, SystemClock.now()).await.unwrap();
             let registry = Self::answered_by(provider());

@@ -46,11 +46,15 @@ async fn nothing_runs_before_a_person_allows_it_and_then_exactly_that() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let turn = house.until(id, asks).await;
         let (call, ask) = asked(&turn).remove(0);
-        assert_eq!((ask.title.as_str(), ask.server.as_str(), turn.status), ("The write", "lab", TurnStatus::WaitingSubagents));
+        assert_eq!(
+            (ask.title.as_str(), ask.server.as_str(), turn.status),
+            ("The write", "lab", TurnStatus::WaitingSubagents)
+        );
         assert_eq!((lab.runs("write"), house.service.supervisor().running()), (before, 0));
         house.check().await;
         let service = &house.service;
-        let decide = |hash: &'static str, reason| service.decide(house.owner, id, call.id, hash, Decision::Allow, reason);
+        let decide =
+            |hash: &'static str, reason| service.decide(house.owner, id, call.id, hash, Decision::Allow, reason);
         assert_eq!(conflict(decide("another", None).await), "approval_changed");
         let long = Some("x".repeat(limits::DENY_REASON_CHARS + 1));
         assert!(matches!(decide("", long).await, Err(ServiceError::Invalid(invalid)) if invalid.field == "reason"));

@@ -21,7 +21,10 @@ fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
 }
 
 /// A house with these tools, answered by this.
-async fn house(answers: impl IntoIterator<Item = Answer>, lab: &Lab) -> (House, Arc<turnleaf::server::outbound::scripted::Log>) {
+async fn house(
+    answers: impl IntoIterator<Item = Answer>,
+    lab: &Lab,
+) -> (House, Arc<turnleaf::server::outbound::scripted::Log>) {
     let provider = provider(answers);
     let log = provider.log();
     let models = vec!["model-a".to_owned()];
@@ -59,9 +62,8 @@ async fn calls_side_by_side_end_each_on_its_own_and_are_told_in_their_order() {
     let (house, log) = house([calls([], &three), answer([text("Done.")])], &lab).await;
     let chat = house.chat_with(&lab.offer()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    let over = |turn: &turnleaf::domain::Turn| {
-        statuses(turn) == [ToolStatus::Running, ToolStatus::Failed, ToolStatus::Done]
-    };
+    let over =
+        |turn: &turnleaf::domain::Turn| statuses(turn) == [ToolStatus::Running, ToolStatus::Failed, ToolStatus::Done];
     let turn = house.until(id, over).await;
     assert_eq!(results(&turn)[2], json!({"a": 1}), "its result is there without waiting for the others");
     house.check().await;
@@ -112,11 +114,17 @@ async fn no_more_run_at_once_than_there_are_places_and_no_more_in_a_step_than_th
     let (house, _) = house([calls([], &many), answer([text("Done.")])], &lab).await;
     let chat = house.chat_with(&lab.offer()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    for count in 1..=limits::TOOL_CALLS_A_STEP {
-        lab.until_runs("wait", count.max(limits::TOOLS_AT_ONCE)).await;
-        gate.notify_one();
-    }
-    let turn = house.complete(id).await;
+    lab.until_runs("wait", limits::TOOLS_AT_ONCE).await;
+    let open = async {
+        loop {
+            gate.notify_one();
+            tokio::task::yield_now().await;
+        }
+    };
+    let turn = tokio::select! {
+        turn = house.complete(id) => turn,
+        () = open => unreachable!(),
+    };
     assert_eq!(lab.most_at_once(), limits::TOOLS_AT_ONCE);
     assert_eq!(lab.runs("wait"), limits::TOOL_CALLS_A_STEP);
     assert_eq!(*statuses(&turn).last().unwrap(), ToolStatus::Failed);
@@ -144,7 +152,9 @@ async fn progress_is_noted_while_it_runs_and_bytes_are_stored_with_their_result(
         let count = "SELECT COUNT(*) FROM block_blobs r JOIN blobs b ON b.sha256 = r.sha256 \
                      JOIN turn_blocks k ON k.id = r.block_id WHERE k.block_type = 'tool_result' AND b.byte_count = 6";
         let stored: i64 = match &house.db {
-            turnleaf::server::store::Db::Sqlite { writer, .. } => sqlx::query_scalar(count).fetch_one(writer).await.unwrap(),
+            turnleaf::server::store::Db::Sqlite { writer, .. } => {
+                sqlx::query_scalar(count).fetch_one(writer).await.unwrap()
+            }
             turnleaf::server::store::Db::Postgres { writer, .. } => {
                 sqlx::query_scalar(count).fetch_one(writer).await.unwrap()
             }
@@ -202,7 +212,8 @@ async fn a_reply_pauses_after_its_rounds_and_gets_as_many_again() {
 #[tokio::test]
 async fn one_call_is_stopped_and_the_reply_goes_on_with_the_others() {
     let lab = Lab::default().with("hang", Does::Hangs).with("ok", Does::Echo);
-    let (house, log) = house([calls([], &[("lab__hang", "{}"), ("lab__ok", "{}")]), answer([text("Fine.")])], &lab).await;
+    let (house, log) =
+        house([calls([], &[("lab__hang", "{}"), ("lab__ok", "{}")]), answer([text("Fine.")])], &lab).await;
     let chat = house.chat_with(&lab.offer()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
     let turn = house.until(id, |turn| statuses(turn) == [ToolStatus::Running, ToolStatus::Done]).await;

@@ -91,7 +91,10 @@ async fn a_pause_survives_a_restart_and_can_be_stopped_there() {
             assert_eq!(lab.runs("look"), before + 3);
             if stops {
                 let turn = house.service.stop_turn(house.owner, id).await.unwrap();
-                assert_eq!((turn.status, *statuses(&turn).last().unwrap()), (TurnStatus::Cancelled, ToolStatus::Cancelled));
+                assert_eq!(
+                    (turn.status, *statuses(&turn).last().unwrap()),
+                    (TurnStatus::Cancelled, ToolStatus::Cancelled)
+                );
             } else {
                 house.service.go_on(house.owner, id).await.unwrap();
                 house.complete(id).await;
@@ -137,17 +140,21 @@ async fn what_ran_is_interrupted_and_what_never_began_is_not() {
 }
 
 #[tokio::test]
-async fn results_that_came_before_the_next_request_are_kept() {
+async fn results_that_came_before_the_next_answer_are_kept() {
     let lab = Lab::default().with("look", Does::Echo);
-    for house in House::everywhere_with(
-        || provider([calls([], &[("lab__look", r#"{"n":1}"#)]), Answer::Silence]),
-        || Arc::new(lab.clone()),
-    )
-    .await
-    {
+    let first = provider([calls([], &[("lab__look", r#"{"n":1}"#)]), Answer::Silence]);
+    // It is the same one on every database: the steps are said for each.
+    let logs = first.log();
+    let of = || {
+        first.then(calls([], &[("lab__look", r#"{"n":1}"#)]));
+        first.then(Answer::Silence);
+        first.clone()
+    };
+    for (count, house) in (1..).zip(House::everywhere_with(of, || Arc::new(lab.clone())).await) {
         let before = lab.runs("look");
         let chat = house.chat_with(&lab.offer()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
+        logs.until_requests(2 * count).await;
         house.until(id, |turn| statuses(turn) == [ToolStatus::Done]).await;
         let next = provider([answer([text("I know.")])]);
         let log = next.log();
@@ -187,7 +194,10 @@ async fn a_shutdown_leaves_what_waits_at_once_and_as_it_is() {
 #[tokio::test]
 async fn a_reply_whose_provider_is_gone_waits_and_says_so_when_it_must_go_on() {
     let lab = Lab::default().asking("write", Does::Echo);
-    let registry = Registry::of_providers(vec![(Arc::new(provider([calls([], &[("lab__write", "{}")])])), vec!["model-a".into()])]);
+    let registry = Registry::of_providers(vec![(
+        Arc::new(provider([calls([], &[("lab__write", "{}")])])),
+        vec!["model-a".into()],
+    )]);
     let house = House::equipped(registry, Arc::new(lab.clone())).await;
     let chat = house.chat_with(&lab.offer()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
@@ -205,7 +215,10 @@ async fn a_reply_whose_provider_is_gone_waits_and_says_so_when_it_must_go_on() {
 #[tokio::test]
 async fn a_decision_right_after_the_start_needs_nobody_to_have_taken_the_reply_up() {
     let lab = Lab::default().asking("write", Does::Echo);
-    let registry = Registry::of_providers(vec![(Arc::new(provider([calls([], &[("lab__write", "{}")])])), vec!["model-a".into()])]);
+    let registry = Registry::of_providers(vec![(
+        Arc::new(provider([calls([], &[("lab__write", "{}")])])),
+        vec!["model-a".into()],
+    )]);
     let house = House::equipped(registry, Arc::new(lab.clone())).await;
     let chat = house.chat_with(&lab.offer()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;

@@ -120,7 +120,8 @@ impl Lab {
 
     /// What a model is told that there is: the tools as `lab__name`, and `client_tool`, which the client runs.
     pub fn offer(&self) -> Vec<OfferedTool> {
-        let of_ours = lock(&self.0.tools).iter().map(|(name, known)| described(name, known).offered(Some(SERVER))).collect();
+        let of_ours =
+            lock(&self.0.tools).iter().map(|(name, known)| described(name, known).offered(Some(SERVER))).collect();
         let client = OfferedTool {
             spec: ToolSpec {
                 name: "client_tool".into(),
@@ -164,6 +165,10 @@ impl Touched {
         lab.0.changed.notify_waiters();
         Self { lab, is_over: false }
     }
+
+    fn over(&mut self) {
+        self.is_over = true;
+    }
 }
 
 impl Drop for Touched {
@@ -205,7 +210,8 @@ impl Toolbox for Lab {
         let ToolOrigin::Server { tool, .. } = &call.origin else { panic!("{call:?}") };
         let does = lock(&self.0.tools).iter().find(|(name, _)| name == tool).map(|(_, known)| known.does.clone());
         let mut touched = Touched::new(self.clone(), tool);
-        let gives = |result: Value| Outcome { fate: Fate::Done, result, metadata: Default::default(), blobs: Vec::new() };
+        let gives =
+            |result: Value| Outcome { fate: Fate::Done, result, metadata: Default::default(), blobs: Vec::new() };
         let progress = watch::Sender::new(None);
         let told = progress.subscribe();
         let arguments = call.arguments;
@@ -231,7 +237,7 @@ impl Toolbox for Lab {
                     Outcome { blobs: vec![blob.clone(), blob], ..gives(json!("as a file")) }
                 }
             };
-            touched.is_over = true;
+            touched.over();
             outcome
         };
         Running { outcome: outcome.boxed(), progress: told }

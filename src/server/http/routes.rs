@@ -7,8 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, calls, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, openapi, providers,
-    reading, settings, site_pages, socket, trash, trash_page, tree, tree_pages, turn_pages, turns, usage,
+    branches, calls, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, openapi,
+    providers, reading, settings, site_pages, socket, trash, trash_page, tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 

@@ -123,8 +123,7 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
 
 /// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.
 pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreError> {
-    let owner: Option<Uuid> =
-        on!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
+    let owner: Option<Uuid> = on!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(owner.map(UserId::from))
 }
 

@@ -11,8 +11,8 @@ use crate::domain::repair::Repair;
 use crate::domain::{Block, Charge, Content, Failure, FailureKind, GenerationId, Turn, tool};
 use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::{Item, Provider};
-use crate::server::store::generations::{self, Generation, raw};
 use crate::server::store::StoreError;
+use crate::server::store::generations::{self, Generation, raw};
 
 impl Run<'_> {
     /// Goes on with a turn that waits for a person.
@@ -52,7 +52,8 @@ impl Run<'_> {
     /// What the newest calls gave belongs to steps that are told in words as long as none follows them.
     pub(super) fn tell_results(&mut self) {
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
-        if let Some(told) = self.repair.as_mut().filter(|told| told.repair == Repair::StepsTold && told.steps == steps) {
+        if let Some(told) = self.repair.as_mut().filter(|told| told.repair == Repair::StepsTold && told.steps == steps)
+        {
             told.blocks = blocks;
         }
     }

@@ -21,9 +21,8 @@ pub(super) fn of_turn(turn: &Turn, findings: &mut Vec<Finding>) {
 }
 
 fn results(turn: &Turn, call: &Block) -> usize {
-    let answers = |block: &&Block| {
-        matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call.id)
-    };
+    let answers =
+        |block: &&Block| matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call.id);
     turn.blocks.iter().filter(answers).count()
 }
 
@@ -48,7 +47,9 @@ mod tests {
 
     #[test]
     fn a_call_has_its_result_when_it_is_over_and_not_before() {
-        use ToolStatus::{AwaitingApproval, Cancelled, Denied, Done, Failed, HandedOver, Interrupted, Pending, Running};
+        use ToolStatus::{
+            AwaitingApproval, Cancelled, Denied, Done, Failed, HandedOver, Interrupted, Pending, Running,
+        };
         for status in [Pending, AwaitingApproval, Running] {
             assert_eq!(wrong(status, 0, false), None, "{status:?}");
             assert!(wrong(status, 1, false).is_some() && wrong(status, 0, true).is_some(), "{status:?}");

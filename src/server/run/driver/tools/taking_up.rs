@@ -104,7 +104,8 @@ impl Run<'_> {
     fn gate(&self, step: &Step, at: usize) -> Option<futures::future::BoxFuture<'static, Work>> {
         let call = &step.calls[at];
         let Target::Toolbox(tool_call) = &call.target else { return None };
-        let (toolbox, tool_call, granted) = (self.supervisor.toolbox().clone(), tool_call.clone(), call.granted.clone());
+        let (toolbox, tool_call, granted) =
+            (self.supervisor.toolbox().clone(), tool_call.clone(), call.granted.clone());
         // A server that starts may take its time to say what it has.
         let most = limits::TOOL_START + limits::TOOL_STOP;
         let work = async move {
@@ -146,7 +147,8 @@ impl Run<'_> {
                 Ok(())
             }
             Gate::Refuse(why) => {
-                let ending = Ending { metadata: call.taken_up(None), ..Ending::without_running(ToolStatus::Failed, &why) };
+                let ending =
+                    Ending { metadata: call.taken_up(None), ..Ending::without_running(ToolStatus::Failed, &why) };
                 self.end_call(step, at, ending).await
             }
         }
