@@ -17,6 +17,9 @@ pub struct Absent {
 }
 
 impl Absent {
+    /// What it is said to speak, so that it can be told from those that are there.
+    pub const API: &'static str = "absent";
+
     /// For the provider of this id.
     pub fn new(id: &str) -> Self {
         Self { id: id.to_owned() }
@@ -33,7 +36,7 @@ impl Provider for Absent {
     }
 
     fn api(&self) -> &'static str {
-        "absent"
+        Self::API
     }
 
     fn capabilities(&self, _model: &str) -> Capabilities {

@@ -17,6 +17,7 @@ use self::call::{Ending, Stage, Step, Work};
 use super::{Halt, Run};
 use crate::domain::waiting::{PauseReason, open_pause, pause_before};
 use crate::domain::{BlockId, BlockState, Content, Event, FailureKind, TurnStatus, block, limits};
+use crate::server::outbound::absent::Absent;
 use crate::server::outbound::builder::PendingCall;
 use crate::server::run::hearing::Word;
 use crate::server::run::journal::Batch;
@@ -105,7 +106,7 @@ impl Run<'_> {
         if self.recorder.turn().blocks.iter().any(is_handed_over) {
             return Ok(Answered::ByTheClient);
         }
-        if has_waited {
+        if has_waited || self.provider.api() == Absent::API {
             self.meet_provider()?;
         }
         self.status(TurnStatus::Streaming);
