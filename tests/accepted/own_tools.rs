@@ -14,6 +14,7 @@ use turnleaf::domain::{
 use turnleaf::server::outbound::connect::connect;
 use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::registry::Registry;
+use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::endpoint::Api;
 use turnleaf::server::platform::ids;
 use turnleaf::server::service::placement::Wanted;
@@ -119,7 +120,7 @@ async fn everything(at: At) {
 /// The reply to a message of the client that brings the result of its call.
 async fn answered(talk: &mut Talk, reply: &Turn, words: Option<&str>) -> Turn {
     let (house, owner) = (&talk.house, talk.house.owner);
-    let now = chrono::Utc::now();
+    let now = SystemClock.now();
     let called = reply.blocks.iter().find_map(|block| match &block.content {
         Content::ToolUse { tool_use_id, tool_name, status: ToolStatus::HandedOver, .. } => {
             Some((block.id, tool_use_id.clone(), tool_name.clone()))

@@ -185,7 +185,7 @@ async fn a_person_may_take_longer_than_a_reply_may_work() {
     let house = house(provider([calls([], &[("lab__write", "{}")]), answer([text("Done.")])]), &lab).await;
     let chat = house.chat_with(&lab.offer()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.until(id, |turn| asks(turn)).await;
+    house.until(id, asks).await;
     while house.service.supervisor().running() > 0 {
         tokio::task::yield_now().await;
     }
