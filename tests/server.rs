@@ -52,6 +52,16 @@ mod repair;
 mod replies;
 #[path = "server/socket.rs"]
 mod socket;
+#[path = "server/tool_approval.rs"]
+mod tool_approval;
+#[path = "server/tool_calls.rs"]
+mod tool_calls;
+#[path = "server/tool_loop.rs"]
+mod tool_loop;
+#[path = "server/tool_restart.rs"]
+mod tool_restart;
+#[path = "support/toolbox.rs"]
+mod toolbox;
 #[path = "server/tools_api.rs"]
 mod tools_api;
 #[path = "server/trash.rs"]

@@ -13,6 +13,7 @@ use crate::notice::is_notice;
 use crate::repair::Repair;
 use crate::settle::NotSent;
 use crate::turn::{Role, Turn};
+use crate::waiting::is_pause;
 
 /// One turn of the path, with what decides its mode.
 #[derive(Debug, Clone, Copy)]
@@ -210,7 +211,7 @@ fn count<'a>(blocks: impl Iterator<Item = &'a Block>) -> u32 {
 fn is_sent(block: &Block, role: Role, mode: Mode) -> bool {
     match &block.content {
         Content::Text { text, is_error } => !is_error && !text.trim().is_empty(),
-        content if is_notice(content) => false,
+        content if is_notice(content) || is_pause(block) => false,
         Content::Other(_) => mode == Mode::Raw,
         _ => mode == Mode::Raw || role != Role::Assistant,
     }

@@ -6,6 +6,7 @@ mod accept;
 pub mod assets;
 mod blobs;
 mod branches;
+mod calls;
 mod chat_settings;
 mod chat_tools;
 mod chats;

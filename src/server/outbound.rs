@@ -4,9 +4,10 @@
 //! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`], [`openai_responses`],
 //! [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to
 //! values) → the API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are
-//! providers without a network; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
+//! providers without a network, [`absent`] is one that is not there; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
 //! whose provider did not ([`reported_cost`]). [`fetch`] gets pages of the open internet for tools.
 
+pub mod absent;
 pub mod address;
 pub mod anthropic;
 pub mod body;

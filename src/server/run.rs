@@ -2,16 +2,19 @@
 //! a tab is not an event. Not for deciding what a turn may be (service) nor for speaking to providers (outbound).
 //!
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores what happens for all of them in group
-//! commits, `live` is a running turn as its followers see it, `follower` serves them, `sweep` ends what an earlier
-//! process left behind, `purge` empties Trash.
+//! commits, `live` is a running turn as its followers see it, `follower` serves them, `hearing` is how a person speaks to
+//! one, `sweep` ends what an earlier process left behind, `resume` goes on with what waits for a person, `purge` empties
+//! Trash.
 
 pub mod driver;
 pub mod ending;
 pub mod follower;
+pub mod hearing;
 pub mod journal;
 pub mod live;
 pub mod pace;
 pub mod purge;
+pub mod resume;
 pub mod supervisor;
 pub mod sweep;
 

@@ -3,6 +3,7 @@
 
 pub mod blobs;
 pub mod branches;
+pub mod calls;
 pub mod chats;
 pub mod compare;
 pub mod copies;

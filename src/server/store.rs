@@ -14,6 +14,7 @@ pub mod error;
 pub mod migrate;
 mod rows;
 
+pub mod blobs;
 pub mod block_blobs;
 pub mod branches;
 pub mod chat_tools;
@@ -46,6 +47,7 @@ pub use error::StoreError;
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
         ("block_blobs", block_blobs::STATEMENTS),
+        ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::databases;
 use futures::StreamExt;
 use serde_json::{Value, json};
-use turnleaf::domain::{Event, Turn, TurnId, UserId};
+use turnleaf::domain::tool::OfferedTool;
+use turnleaf::domain::{ChatId, Event, Turn, TurnId, UserId};
 use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
@@ -17,11 +18,12 @@ use turnleaf::server::platform::price::Price;
 use turnleaf::server::platform::sealing::Keyring;
 use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
+use turnleaf::server::service::chats::NewChat;
 use turnleaf::server::service::messages::MessageBlock;
 use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::{Db, fsck, users};
-use turnleaf::server::tools::toolbox::NoTools;
+use turnleaf::server::tools::toolbox::{NoTools, Toolbox};
 
 /// What a scripted provider offers.
 const MODELS: [&str; 2] = ["model-a", "model-b"];
@@ -46,14 +48,36 @@ impl House {
 
     /// A fresh database of every kind there is here (see `databases`), each answered by such a provider.
     pub async fn everywhere(provider: impl Fn() -> Scripted) -> Vec<Self> {
-        let mut houses = vec![Self::new(provider()).await];
+        Self::everywhere_with(provider, || Arc::new(NoTools)).await
+    }
+
+    /// The same with such tools.
+    pub async fn everywhere_with(provider: impl Fn() -> Scripted, tools: impl Fn() -> Arc<dyn Toolbox>) -> Vec<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let db = Self::file(&dir).await;
+        let mut houses =
+            vec![Self::fitted(dir, db, Self::answered_by(provider()), tools(), "a key for tests", true).await];
         if let Some(fresh) = databases::empty_postgres().await {
-            let registry = Registry::of_providers(vec![(Arc::new(provider()), MODELS.map(str::to_owned).into())]);
             fresh.db.migrate(None, SystemClock.now()).await.unwrap();
-            let house = Self::with(fresh.dir, fresh.db, registry, "a key for tests", true).await;
+            let registry = Self::answered_by(provider());
+            let house = Self::fitted(fresh.dir, fresh.db, registry, tools(), "a key for tests", true).await;
             houses.push(Self { postgres: Some(fresh.url), ..house });
         }
         houses
+    }
+
+    /// The same database in a new process, after the old one was killed: its runs do nothing more, and the new one
+    /// sweeps and takes up what waits.
+    pub async fn killed(self, provider: Scripted, tools: Arc<dyn Toolbox>) -> Self {
+        let Self { dir, db, postgres, .. } = self;
+        let house = Self::fitted(dir, db, Self::answered_by(provider), tools, "a key for tests", true).await;
+        house.service.supervisor().sweep().await.unwrap();
+        house.service.supervisor().resume().await.unwrap();
+        Self { postgres, ..house }
+    }
+
+    fn answered_by(provider: Scripted) -> Registry {
+        Registry::of_providers(vec![(Arc::new(provider), MODELS.map(str::to_owned).into())])
     }
 
     /// Closes it, and drops a PostgreSQL database.
@@ -112,23 +136,82 @@ impl House {
     }
 
     async fn storing(dir: tempfile::TempDir, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
-        let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
-        db.migrate(None, SystemClock.now()).await.unwrap();
+        let db = Self::file(&dir).await;
         Self::with(dir, db, registry, sealing_key, stores_raw).await
     }
 
+    async fn file(dir: &tempfile::TempDir) -> Db {
+        let db = Db::open(&format!("sqlite://{}", dir.path().join("turnleaf.db").display())).await.unwrap();
+        db.migrate(None, SystemClock.now()).await.unwrap();
+        db
+    }
+
     async fn with(dir: tempfile::TempDir, db: Db, registry: Registry, sealing_key: &str, stores_raw: bool) -> Self {
+        Self::fitted(dir, db, registry, Arc::new(NoTools), sealing_key, stores_raw).await
+    }
+
+    async fn fitted(
+        dir: tempfile::TempDir,
+        db: Db,
+        registry: Registry,
+        tools: Arc<dyn Toolbox>,
+        sealing_key: &str,
+        stores_raw: bool,
+    ) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
         let pace =
             Pace { idle_bytes: SILENCE, thinking: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
-        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), Arc::new(NoTools), clock, stores_raw, pace);
+        let supervisor = Supervisor::new(db.clone(), Arc::new(registry), tools, clock, stores_raw, pace);
         let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
         let service = Service::new(supervisor, owner, sealer);
         service.load_providers(owner).await.unwrap();
         Self { dir, db, service, owner, postgres: None }
+    }
+
+    /// A data directory, answered by these providers, with these tools.
+    pub async fn equipped(registry: Registry, tools: Arc<dyn Toolbox>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let db = Self::file(&dir).await;
+        Self::fitted(dir, db, registry, tools, "a key for tests", true).await
+    }
+
+    /// A data directory in a new process, which has not looked at it yet.
+    pub async fn restarted(dir: tempfile::TempDir, registry: Registry, tools: Arc<dyn Toolbox>) -> Self {
+        let db = Self::file(&dir).await;
+        Self::fitted(dir, db, registry, tools, "a key for tests", true).await
+    }
+
+    /// A new chat whose branch offers these tools.
+    pub async fn chat_with(&self, tools: &[OfferedTool]) -> ChatId {
+        let (chat, branch) = self.service.create_chat(self.owner, NewChat::default()).await.unwrap().it;
+        let (text, id) = (serde_json::to_string(tools).unwrap(), branch.id.uuid());
+        const OFFER: &str = "UPDATE branches SET tools = $2 WHERE id = $1";
+        match &self.db {
+            Db::Sqlite { writer, .. } => drop(sqlx::query(OFFER).bind(id).bind(text).execute(writer).await.unwrap()),
+            Db::Postgres { writer, .. } => drop(sqlx::query(OFFER).bind(id).bind(text).execute(writer).await.unwrap()),
+        }
+        chat.id
+    }
+
+    /// Sends a message into this chat.
+    pub async fn send_to(&self, chat: ChatId, text: &str) -> Started {
+        let message = StartTurn { chat_id: Some(chat), ..message(text) };
+        self.service.start_turn(self.owner, message).await.unwrap()
+    }
+
+    /// The turn once this is so of it.
+    pub async fn until(&self, id: TurnId, is_so: impl Fn(&Turn) -> bool) -> Turn {
+        loop {
+            let turn = self.service.turn(self.owner, id).await.unwrap();
+            if is_so(&turn) {
+                return turn;
+            }
+            assert!(!turn.status.is_terminal(), "it is over: {turn:#?}");
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Sends a message into a new chat.

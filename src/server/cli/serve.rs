@@ -127,6 +127,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
         // The first chat should not get the demo because the provider has not been asked for its models yet.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
+    tokio::spawn(resume(supervisor.clone()));
     tokio::spawn(keep_house(supervisor.clone(), registry, shutdown.clone()));
 
     let site = Arc::new(Site::open(config.site_root.as_deref()));
@@ -149,6 +150,15 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
         drop(claim);
     });
     Ok(House { router, drain })
+}
+
+/// Takes up the replies that wait for a person. Nobody waits for that at the start.
+async fn resume(supervisor: Supervisor) {
+    match supervisor.resume().await {
+        Ok(0) => {}
+        Ok(waiting) => tracing::info!(waiting, "replies wait for somebody, as they did before the server restarted"),
+        Err(error) => tracing::error!(%error, "replies that wait for somebody could not be taken up"),
+    }
 }
 
 /// The one account of a server without accounts; made at the first start.

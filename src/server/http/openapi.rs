@@ -3,6 +3,7 @@
 //! must name the same operations, which a test of both holds.
 
 mod branches;
+mod calls;
 mod chats;
 mod compare;
 mod operation;
@@ -81,6 +82,7 @@ fn operations() -> Vec<Operation> {
     let groups = [
         chats::operations(),
         turns::operations(),
+        calls::operations(),
         compare::operations(),
         branches::operations(),
         reading::operations(),

@@ -7,8 +7,8 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    blobs, branches, chat_settings, chat_tools, chats, compare, copies, events, find, forms, generations, grafts,
-    openapi, providers, reading, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree,
+    blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, events, find, forms, generations,
+    grafts, openapi, providers, reading, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree,
     tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
@@ -43,6 +43,12 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/turns/{id}/edit", post(turns::edit))
         .route("/api/turns/{id}/stop", post(turns::stop))
         .route("/api/turns/{id}/retry", post(turns::retry))
+        .route("/api/turns/{id}/calls/{block}", post(calls::decide))
+        .route("/api/turns/{id}/calls/{block}/stop", post(calls::stop))
+        .route("/api/turns/{id}/continue", post(calls::go_on))
+        .route("/forms/call", post(calls::decide_form))
+        .route("/forms/call-stop", post(calls::stop_form))
+        .route("/forms/continue", post(calls::go_on_form))
         .route("/api/turns/{id}/events", get(events::events))
         .route("/api/turns/{id}/generations", get(generations::list))
         .route("/api/generations/{id}", get(generations::show))

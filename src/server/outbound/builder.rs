@@ -136,6 +136,11 @@ impl BlockBuilder {
         &self.calls
     }
 
+    /// Bytes of the longest arguments so far.
+    pub fn longest_arguments(&self) -> usize {
+        self.calls.iter().map(|call| call.raw.len()).max().unwrap_or_default()
+    }
+
     /// The `seq` that the next block of the turn gets.
     pub fn next_seq(&self) -> u32 {
         self.place.next_seq

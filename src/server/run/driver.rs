@@ -5,8 +5,10 @@ mod attempts;
 mod conclusion;
 mod context;
 mod generation;
+mod handed_over;
 mod recorder;
 mod repair;
+mod standing;
 mod tools;
 
 use std::sync::Arc;
@@ -15,12 +17,14 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use self::recorder::Recorder;
+use self::tools::Answered;
 use super::ending::{Ending, Spent, closing};
 use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
 use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
+use crate::server::outbound::absent::Absent;
 use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::Provider;
 use crate::server::platform::ids;
@@ -30,6 +34,17 @@ use crate::server::store::generations::{GenerationEnd, raw};
 enum Halt {
     Interrupted(Interrupt),
     Failed(Failure),
+    /// The server goes down while the turn waits for a person: it stays as it is, for the next process.
+    Left,
+}
+
+/// Where a turn begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begins {
+    /// Nothing has happened in it.
+    Anew,
+    /// It waits for a person, as an earlier process left it.
+    WhereItWaits,
 }
 
 impl From<Failure> for Halt {
@@ -76,12 +91,13 @@ struct Run<'a> {
     cut_off: Option<GenerationEnd>,
 }
 
-/// Drives the turn to its end.
-pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
-    let Some(provider) = supervisor.registry().find(&job.lock.provider) else {
-        let failure = Failure::new(FailureKind::ProviderUnreachable, &job.lock.provider)
-            .with_detail("this provider is not configured on the server any more");
-        return fail(supervisor, live, failure).await;
+/// Drives the turn to its end, unless it is left waiting.
+pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job, begins: Begins) {
+    let provider = match (supervisor.registry().find(&job.lock.provider), begins) {
+        (Some(provider), _) => provider,
+        // It is not needed yet, and may be there again when it is.
+        (None, Begins::WhereItWaits) => Arc::new(Absent::new(&job.lock.provider)),
+        (None, Begins::Anew) => return fail(supervisor, live, gone(&job.lock.provider)).await,
     };
     let mut run = Run {
         recorder: Recorder::new(live.clone(), supervisor.journal().clone()),
@@ -101,15 +117,25 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job) {
         deadline: Instant::now() + supervisor.pace().turn,
         cut_off: None,
     };
-    let ending = match run.steps().await {
+    let steps = match begins {
+        Begins::Anew => run.steps(None).await,
+        Begins::WhereItWaits => run.steps_from_where_it_stands().await,
+    };
+    let ending = match steps {
         Ok(()) => Ending::Complete,
         Err(Halt::Failed(failure)) | Err(Halt::Interrupted(Interrupt::Failed(failure))) => Ending::Failed(failure),
         Err(Halt::Interrupted(Interrupt::Stopped)) => Ending::Stopped,
         Err(Halt::Interrupted(Interrupt::Shutdown)) => {
             Ending::Failed(Failure::new(FailureKind::ServerRestarted, run.provider.name()))
         }
+        Err(Halt::Left) => return,
     };
     run.end(&ending).await;
+}
+
+fn gone(provider: &str) -> Failure {
+    Failure::new(FailureKind::ProviderUnreachable, provider)
+        .with_detail("this provider is not configured on the server any more")
 }
 
 /// Ends a turn whose run cannot go on (or never began).
@@ -119,15 +145,38 @@ pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
 }
 
 impl Run<'_> {
-    async fn steps(&mut self) -> Result<(), Halt> {
-        for _ in 0..limits::TOOL_ROUNDS {
+    /// Goes from step to step until the reply is complete. It may begin with calls that are still to be answered.
+    async fn steps(&mut self, mut calls: Option<Vec<PendingCall>>) -> Result<(), Halt> {
+        let mut pauses = 0;
+        loop {
+            if let Some(calls) = calls.take() {
+                pauses = 0;
+                if self.answer(calls).await? == Answered::ByTheClient {
+                    return Ok(());
+                }
+                self.tell_results();
+            }
             match self.generation().await? {
                 Next::Over => return Ok(()),
-                Next::Tools(calls) => self.run_tools(calls).await?,
-                Next::GoesOn => {}
+                Next::Tools(next) => calls = Some(next),
+                Next::GoesOn if pauses == limits::TOOL_ROUNDS => {
+                    return Err(self.failure(FailureKind::LimitRounds).into());
+                }
+                Next::GoesOn => pauses += 1,
             }
         }
-        Err(Failure::new(FailureKind::LimitRounds, self.provider.name()).into())
+    }
+
+    /// Looks for the provider anew: while a person was waited for, its settings may have changed.
+    fn meet_provider(&mut self) -> Result<(), Failure> {
+        let lock = &self.job.lock;
+        let provider = self.supervisor.registry().find(&lock.provider).ok_or_else(|| gone(&lock.provider))?;
+        if provider.api() != self.provider.api() {
+            // What can be sent of earlier replies depends on what it speaks.
+            self.context = None;
+        }
+        self.provider = provider;
+        Ok(())
     }
 
     async fn end(self, ending: &Ending) {

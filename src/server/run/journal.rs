@@ -12,13 +12,15 @@ use tokio::time::{Instant, sleep_until};
 
 use super::live::{Line, Live};
 use crate::domain::repair::ProviderState;
-use crate::domain::{Block, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
+use crate::domain::{Block, BlockId, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
 use crate::server::platform::clock::Clock;
+use crate::server::store::blobs::{self, BlobOf};
 use crate::server::store::generations::raw::{self, Chunk};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
 use crate::server::store::{Db, StoreError, branches, generations, turn_blocks, turn_events, turns};
+use crate::server::tools::toolbox::NewBlob;
 
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
 const WAITING_BATCHES: usize = 1024;
@@ -33,6 +35,8 @@ pub struct Batch {
     pub blocks: Vec<Block>,
     /// Bytes of the provider that led here, with their offset in the response.
     pub raw: Vec<(GenerationId, u64, Bytes)>,
+    /// Bytes of results, with the blocks that name them.
+    pub blobs: Vec<(BlockId, NewBlob)>,
     pub progress: Option<Progress>,
     pub generation: Option<generations::NewGeneration>,
     pub generation_end: Option<generations::GenerationEnd>,
@@ -132,6 +136,7 @@ async fn write(db: Db, clock: Arc<dyn Clock>, mut entries: mpsc::Receiver<Entry>
 fn take(entry: Entry, waiting: &mut Vec<Entry>, bytes: &mut usize) -> bool {
     *bytes += entry.batch.lines.iter().map(|line| line.json.len()).sum::<usize>();
     *bytes += entry.batch.raw.iter().map(|(_, _, raw)| raw.len()).sum::<usize>();
+    *bytes += entry.batch.blobs.iter().map(|(_, blob)| blob.bytes.len()).sum::<usize>();
     let urgent = entry.done.is_some();
     waiting.push(entry);
     urgent
@@ -219,6 +224,8 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
     if !blocks.is_empty() {
         turn_blocks::upsert(&mut tx, &blocks, now).await?;
     }
+    let named: Vec<BlobOf<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
+    blobs::put(&mut tx, &named, now).await?;
     let raw = joined(waiting.iter().flat_map(|entry| &entry.batch.raw));
     let chunks: Vec<Chunk<'_>> = raw
         .iter()
@@ -243,6 +250,10 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
         }
     }
     tx.commit().await
+}
+
+fn blob_of((block, blob): &(BlockId, NewBlob)) -> BlobOf<'_> {
+    BlobOf { block: *block, sha256: &blob.sha256, mime: &blob.mime, bytes: &blob.bytes }
 }
 
 /// One piece a response out of what came of each since the last commit: a row costs more than its bytes.

@@ -2,6 +2,7 @@
 //! carries new ones. Slow followers lose their place in the channel, never the run its pace.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{broadcast, watch};
@@ -9,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::fold::{self, Applied};
 use crate::domain::{Event, Failure, Turn, TurnId, limits};
+use crate::server::run::hearing::Ear;
 use crate::server::run::journal::Batch;
 
 /// A numbered event, serialised once for the journal and for every follower.
@@ -66,10 +68,14 @@ pub struct Live {
     /// Growth that the journal could not store.
     unstored: Mutex<Vec<Batch>>,
     ended: watch::Sender<bool>,
+    /// Nothing goes on in it until a person says something.
+    is_waiting: AtomicBool,
+    /// Where it hears that.
+    ear: Ear,
 }
 
 impl Live {
-    /// A turn that starts now, with nothing in its journal.
+    /// A turn that is driven from now on, with everything that happened in its journal.
     pub fn new(turn: Turn) -> Self {
         Self {
             state: Mutex::new(State { committed: turn.last_event_seq, turn, tail: VecDeque::new() }),
@@ -78,7 +84,23 @@ impl Live {
             interrupt: Mutex::new(None),
             unstored: Mutex::new(Vec::new()),
             ended: watch::Sender::new(false),
+            is_waiting: AtomicBool::new(false),
+            ear: Ear::default(),
         }
+    }
+
+    /// Where a person is heard.
+    pub fn ear(&self) -> &Ear {
+        &self.ear
+    }
+
+    /// Whether it waits for a person and has nothing else to do.
+    pub fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Ordering::Relaxed)
+    }
+
+    pub fn set_waiting(&self, is_waiting: bool) {
+        self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
     /// The turn as of now.
@@ -150,6 +172,7 @@ impl Live {
 
     /// The run is over and its ending is stored (or never can be).
     pub fn end(&self) {
+        self.ear.close();
         self.ended.send_replace(true);
     }
 
@@ -178,27 +201,40 @@ impl LiveTurns {
         lock(&self.0).values().cloned().collect()
     }
 
-    pub fn len(&self) -> usize {
-        lock(&self.0).len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// How many have something to do.
+    pub fn working(&self) -> usize {
+        count_working(&lock(&self.0))
     }
 
     /// Adds a turn unless the bound on running turns is reached.
     pub fn insert(&self, id: TurnId, live: Arc<Live>) -> bool {
         let mut turns = lock(&self.0);
-        let room = turns.len() < limits::RUNNING_TURNS;
+        let room = count_working(&turns) < limits::RUNNING_TURNS;
         if room {
             turns.insert(id, live);
         }
         room
     }
 
+    /// Adds a turn that waits for a person, unless it is there.
+    pub fn insert_waiting(&self, id: TurnId, live: Arc<Live>) -> bool {
+        live.set_waiting(true);
+        live.ear.expect();
+        let mut turns = lock(&self.0);
+        let is_new = !turns.contains_key(&id);
+        if is_new {
+            turns.insert(id, live);
+        }
+        is_new
+    }
+
     pub fn remove(&self, id: TurnId) {
         lock(&self.0).remove(&id);
     }
+}
+
+fn count_working(turns: &HashMap<TurnId, Arc<Live>>) -> usize {
+    turns.values().filter(|live| !live.is_waiting()).count()
 }
 
 /// A panic in one turn must not lock out the others.

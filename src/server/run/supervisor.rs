@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::driver;
+use super::driver::{self, Begins};
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
@@ -48,6 +49,8 @@ struct Shared {
     journal: Journal,
     live: LiveTurns,
     tasks: TaskTracker,
+    /// The server goes down: what only waits for a person is left as it is.
+    closing: CancellationToken,
     /// The chat of every reply that begins.
     begun: broadcast::Sender<ChatId>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
@@ -82,6 +85,7 @@ impl Supervisor {
             journal,
             live: LiveTurns::default(),
             tasks,
+            closing: CancellationToken::new(),
             begun: broadcast::Sender::new(BEGUN),
             store_raw,
             pace,
@@ -121,12 +125,12 @@ impl Supervisor {
         self.0.live.get(id)
     }
 
-    /// How many turns run.
+    /// How many turns run. One that waits for a person does not.
     pub fn running(&self) -> usize {
-        self.0.live.len()
+        self.0.live.working()
     }
 
-    /// The turns of a chat that run. One that is missing has its end in the database.
+    /// The turns of a chat that run or wait for a person. One that is missing has its end in the database.
     pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
         let of_chat = |live: Arc<Live>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
         self.0.live.all().into_iter().filter_map(of_chat).collect()
@@ -147,6 +151,11 @@ impl Supervisor {
         self.0.tasks.is_closed()
     }
 
+    /// Done when the server goes down.
+    pub(super) async fn closing(&self) {
+        self.0.closing.cancelled().await;
+    }
+
     /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
     /// at once finds it.
     pub fn start(&self, job: Job) {
@@ -157,16 +166,39 @@ impl Supervisor {
         let _ = self.0.begun.send(job.chat.id);
         let supervisor = self.clone();
         self.0.tasks.spawn(async move {
-            if !room {
+            if room {
+                supervisor.drive(live, job, Begins::Anew).await;
+            } else {
                 let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
                 driver::fail(&supervisor, &live, failure).await;
-            } else if AssertUnwindSafe(driver::drive(&supervisor, &live, job)).catch_unwind().await.is_err() {
-                tracing::error!(turn = %id, "a run panicked; its turn ends as an error");
-                driver::fail(&supervisor, &live, Failure::new(FailureKind::Internal, "")).await;
+                supervisor.gone(&live, id);
             }
-            supervisor.0.live.remove(id);
-            live.end();
         });
+    }
+
+    /// Drives a turn that waits for a person, as an earlier process left it. Does nothing where it is driven already.
+    pub(super) fn go_on(&self, job: Job) {
+        let live = Arc::new(Live::new(job.turn.clone()));
+        if !self.0.live.insert_waiting(job.turn.id, live.clone()) {
+            return;
+        }
+        let _ = self.0.begun.send(job.chat.id);
+        let supervisor = self.clone();
+        self.0.tasks.spawn(async move { supervisor.drive(live, job, Begins::WhereItWaits).await });
+    }
+
+    async fn drive(&self, live: Arc<Live>, job: Job, begins: Begins) {
+        let id = job.turn.id;
+        if AssertUnwindSafe(driver::drive(self, &live, job, begins)).catch_unwind().await.is_err() {
+            tracing::error!(turn = %id, "a run panicked; its turn ends as an error");
+            driver::fail(self, &live, Failure::new(FailureKind::Internal, "")).await;
+        }
+        self.gone(&live, id);
+    }
+
+    fn gone(&self, live: &Live, id: TurnId) {
+        self.0.live.remove(id);
+        live.end();
     }
 
     /// Stops a turn and returns once its ending is stored.
@@ -185,9 +217,10 @@ impl Supervisor {
     }
 
     /// Waits for the running turns to finish by themselves, at most `limits::DRAIN`; ends the rest as
-    /// `server_restarted`, stored.
+    /// `server_restarted`, stored. Those that wait for a person are left at once, as they are.
     pub async fn drain(&self) {
         self.0.tasks.close();
+        self.0.closing.cancel();
         if tokio::time::timeout(limits::DRAIN, self.0.tasks.wait()).await.is_err() {
             for live in self.0.live.all() {
                 live.interrupt(Interrupt::Shutdown);

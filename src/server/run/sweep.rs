@@ -1,27 +1,35 @@
 //! The sweep at start: every turn that an earlier process left running ends as `server_restarted`, with its partial
-//! blocks and raw bytes kept (reliability.md 1.3 rule 7).
+//! blocks and raw bytes kept (reliability.md 1.3 rule 7). One that waits for a person stays; what ran beside is
+//! interrupted.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::ending::{Ending, Spent, closing};
+use super::ending::{Ending, Spent, closing, interrupting};
+use crate::domain::waiting::waits_for;
 use crate::domain::{BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus, raw};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
-use crate::server::store::{Db, StoreError, generations, spending, turn_blocks, turn_events, turns};
+use crate::server::store::turns::Progress;
+use crate::server::store::{Db, StoreError, Tx, generations, spending, turn_blocks, turn_events, turns};
 
-/// Ends all unfinished turns; gives their number. One transaction a turn, so that a crash in the middle only leaves
+/// Ends all unfinished turns that wait for nobody; gives their number. One transaction a turn, so that a crash in the middle only leaves
 /// fewer to do.
 pub async fn sweep(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
     let unfinished = turns::unfinished(db).await?;
     let mut ended = 0;
     for turn in &unfinished {
-        match end(db, clock, turn.clone(), &restarted()).await {
-            Ok(()) => ended += 1,
+        let waits = waits_for(turn).is_some();
+        let done = match waits {
+            true => interrupt(db, clock, turn.clone()).await,
+            false => end(db, clock, turn.clone(), &restarted()).await,
+        };
+        match done {
+            Ok(()) => ended += usize::from(!waits),
             // A damaged or full disk is a reason not to start; one turn that cannot be ended is not.
             Err(error) if error.is_damaged() || error.is_busy() || matches!(error, StoreError::Full) => {
                 return Err(error);
@@ -43,22 +51,8 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
     let (usage, cost) = spending::of_turn(db, turn.id).await?;
     let cut_off = generations::running(db, turn.id).await?;
     let events = closing(&turn, ending, Spent { usage, cost }, now, ids::mint::<BlockId>);
-    let first = turn.last_event_seq + 1;
-    let lines: Vec<(u64, String)> = (first..)
-        .zip(&events)
-        .map(|(seq, event)| (seq, serde_json::to_string(event).unwrap_or_else(|_| "{}".into())))
-        .collect();
-    let impossible = fold::fold(&mut turn, (first..).zip(&events).map(|(seq, event): (u64, &Event)| (seq, event)));
-    for (seq, why) in impossible {
-        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an event that cannot be");
-    }
     let mut tx = db.begin().await?;
-    let rows: Vec<EventRow<'_>> =
-        lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
-    turn_events::append(&mut tx, &rows).await?;
-    let blocks: Vec<_> =
-        turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
-    turn_blocks::upsert(&mut tx, &blocks, now).await?;
+    record(&mut tx, &mut turn, &events, now).await?;
     for generation in &cut_off {
         let end = GenerationEnd {
             id: generation.id,
@@ -76,6 +70,46 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
     }
     turns::finish(&mut tx, &turn).await?;
     tx.commit().await
+}
+
+/// Interrupts what ran in a turn that goes on.
+async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<(), StoreError> {
+    let now = clock.now();
+    let events = interrupting(&turn, now, ids::mint::<BlockId>);
+    if events.is_empty() {
+        return Ok(());
+    }
+    let mut tx = db.begin().await?;
+    record(&mut tx, &mut turn, &events, now).await?;
+    let progress = Progress {
+        turn_id: turn.id,
+        status: turn.status,
+        last_event_seq: turn.last_event_seq,
+        provider_used: turn.provider_used.clone(),
+        model_used: turn.model_used.clone(),
+        started_at: turn.started_at,
+    };
+    turns::progress(&mut tx, &progress).await?;
+    tx.commit().await
+}
+
+/// Stores events of a turn that nothing drives, and its blocks as they are with them.
+async fn record(tx: &mut Tx, turn: &mut Turn, events: &[Event], now: DateTime<Utc>) -> Result<(), StoreError> {
+    let first = turn.last_event_seq + 1;
+    let lines: Vec<(u64, String)> = (first..)
+        .zip(events)
+        .map(|(seq, event)| (seq, serde_json::to_string(event).unwrap_or_else(|_| "{}".into())))
+        .collect();
+    let impossible = fold::fold(turn, (first..).zip(events));
+    for (seq, why) in impossible {
+        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an event that cannot be");
+    }
+    let rows: Vec<EventRow<'_>> =
+        lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
+    turn_events::append(tx, &rows).await?;
+    let blocks: Vec<_> =
+        turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    turn_blocks::upsert(tx, &blocks, now).await
 }
 
 /// Turns that are tidied at a time.

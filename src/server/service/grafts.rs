@@ -96,11 +96,11 @@ impl Service {
     pub async fn resume_graft(&self, owner: UserId, id: GraftId) -> Result<Grafted, ServiceError> {
         let service = self.clone();
         // As in `start_graft`.
-        let resumed = tokio::spawn(async move { service.go_on(owner, id).await });
+        let resumed = tokio::spawn(async move { service.go_on_grafting(owner, id).await });
         resumed.await.map_err(|_| StoreError::Gone("the graft"))?
     }
 
-    async fn go_on(&self, owner: UserId, id: GraftId) -> Result<Grafted, ServiceError> {
+    async fn go_on_grafting(&self, owner: UserId, id: GraftId) -> Result<Grafted, ServiceError> {
         let graft = grafts::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let moved = || ServiceError::conflict("graft_not_paused", "only a graft that is paused can be resumed");
         if graft.status != GraftStatus::Paused {

@@ -12,7 +12,6 @@ use crate::domain::{
     Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
 };
 use crate::server::platform::ids;
-use crate::server::run::StopOutcome;
 use crate::server::store::db::Tx;
 use crate::server::store::{StoreError, branches, exchanges, turns};
 
@@ -230,15 +229,14 @@ impl Service {
         if turn.status.is_terminal() {
             return Ok(withhold::turn(turn));
         }
-        if self.supervisor().stop(id).await == StopOutcome::NotRunning {
-            // It may have ended since it was looked at.
-            let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-            if !now.status.is_terminal() {
-                match self.supervisor().end_stray(now).await {
-                    // Its own ending was first.
-                    Ok(()) | Err(StoreError::NotUnique) => {}
-                    Err(error) => return Err(error.into()),
-                }
+        let _ = self.supervisor().stop(id).await;
+        // It may have ended since it was looked at, or wait for a person and be driven by nobody now.
+        let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if !now.status.is_terminal() {
+            match self.supervisor().end_stray(now).await {
+                // Its own ending was first.
+                Ok(()) | Err(StoreError::NotUnique) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;

@@ -30,6 +30,7 @@ sql! {
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
     /// Changes nothing, but holds the row until the transaction ends.
+    OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
     HOLD = "UPDATE chats SET rev = rev WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING settings";
     SET_TITLE = "UPDATE chats SET title = $2, settings = $3 WHERE id = $1";
     SET_SETTINGS = "UPDATE chats SET settings = $2 WHERE id = $1";
@@ -118,6 +119,12 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .await?;
     });
     Ok(())
+}
+
+/// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.
+pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreError> {
+    let owner: Option<Uuid> = on!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(owner.map(UserId::from))
 }
 
 /// A chat of this owner that is not deleted.

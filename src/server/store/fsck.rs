@@ -25,6 +25,7 @@ macro_rules! rules {
 }
 
 mod bodies;
+mod calls;
 mod journal;
 mod references;
 mod tree;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
+use super::handed_over::hand_in;
 use super::{Halt, Run};
 use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::context::{
@@ -12,6 +13,7 @@ use crate::domain::context::{
     own_steps,
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
+use crate::domain::tool::OfferedTool;
 use crate::domain::{Author, Block, Content, Failure, FailureKind, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
@@ -35,6 +37,18 @@ pub(super) struct Context {
 impl Run<'_> {
     /// The next request of this turn, and what went into it.
     pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
+        self.know_context().await?;
+        Ok(self.assemble())
+    }
+
+    /// What the model of this turn was told that it has.
+    pub(super) async fn offered(&mut self) -> Result<Vec<OfferedTool>, Halt> {
+        self.know_context().await?;
+        let frozen = self.context.as_ref().and_then(|context| context.frozen.tools.clone());
+        Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::of_provider).collect()))
+    }
+
+    async fn know_context(&mut self) -> Result<(), Halt> {
         if self.context.is_none() {
             let context = self.read_context().await.map_err(|error| {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
@@ -42,7 +56,7 @@ impl Run<'_> {
             })?;
             self.context = Some(context);
         }
-        Ok(self.assemble())
+        Ok(())
     }
 
     /// The request out of what was read, in the form that a refusal left of it.
@@ -212,7 +226,7 @@ impl Run<'_> {
             })
             .collect();
         Ok(Context {
-            history,
+            history: hand_in(history),
             manifest,
             frozen,
             policy: policy.unwrap_or_default(),
@@ -226,7 +240,7 @@ impl Run<'_> {
 
 /// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
 /// which the provider of this name spoke before, cannot be read by this one.
-fn kept(turn: &Turn, steps: Vec<RawStep>, api: &str) -> (Raw, Vec<Bytes>) {
+pub(super) fn kept(turn: &Turn, steps: Vec<RawStep>, api: &str) -> (Raw, Vec<Bytes>) {
     let wrote = |step: &RawStep| {
         let is_of =
             |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;

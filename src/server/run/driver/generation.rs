@@ -269,6 +269,10 @@ impl Run<'_> {
             }
             progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
         }
+        if progress.builder.longest_arguments() > limits::TOOL_ARGS_BYTES {
+            self.recorder.extend(events);
+            return Err(self.failure(FailureKind::LimitToolArgs));
+        }
         if progress.said > limits::REPLY_TEXT_BYTES as u64 {
             self.recorder.extend(events);
             return Err(self.failure(FailureKind::LimitOutput));

@@ -10,6 +10,7 @@ use crate::domain::{Block, BlockId, Event, Failure, GenerationId, Turn, TurnStat
 use crate::server::run::journal::{Batch, Journal};
 use crate::server::run::live::{Line, Live};
 use crate::server::store::turns::Progress;
+use crate::server::tools::toolbox::NewBlob;
 
 /// The bytes of the running generation that the journal does not have yet.
 struct RawTail {
@@ -32,6 +33,8 @@ pub struct Recorder {
     structural: bool,
     last_frame: Option<Instant>,
     raw: Option<RawTail>,
+    /// Bytes of results that are not stored yet.
+    blobs: Vec<(BlockId, NewBlob)>,
 }
 
 impl Recorder {
@@ -46,6 +49,7 @@ impl Recorder {
             structural: false,
             last_frame: None,
             raw: None,
+            blobs: Vec::new(),
         }
     }
 
@@ -73,6 +77,11 @@ impl Recorder {
         for event in events {
             self.push(event);
         }
+    }
+
+    /// Notes bytes that this block names. They are stored together with it.
+    pub fn blobs(&mut self, block: BlockId, blobs: Vec<NewBlob>) {
+        self.blobs.extend(blobs.into_iter().map(|blob| (block, blob)));
     }
 
     /// From here on, `raw` keeps bytes for this generation.
@@ -112,10 +121,11 @@ impl Recorder {
             || batch.ending.is_some()
             || batch.progress.is_some();
         if stored {
-            let raw = batch.raw.clone();
+            let (raw, blobs) = (batch.raw.clone(), batch.blobs.clone());
             if let Err(unstored) = self.journal.commit(&self.live, batch).await {
                 // The ending stores and shows them.
                 self.ready = events;
+                self.blobs = blobs;
                 self.put_back(raw);
                 return Err(unstored.failure);
             }
@@ -137,7 +147,7 @@ impl Recorder {
                 (end.ending, end.generation_end, end.provider_state);
             batch
         };
-        let (mut lines, blocks, mut raw) = (batch.lines, batch.blocks, batch.raw);
+        let (mut lines, blocks, mut raw, blobs) = (batch.lines, batch.blocks, batch.raw, batch.blobs);
         let mut pause = limits::BACKOFF_FIRST;
         let mut shown = false;
         loop {
@@ -148,7 +158,8 @@ impl Recorder {
             }
             lines.sort_by_key(|line| line.seq);
             raw.sort_by_key(|(_, offset, _)| *offset);
-            let batch = Batch { lines: lines.clone(), blocks: blocks.clone(), raw: raw.clone(), ..Batch::default() };
+            let (lines, blocks, raw, blobs) = (lines.clone(), blocks.clone(), raw.clone(), blobs.clone());
+            let batch = Batch { lines, blocks, raw, blobs, ..Batch::default() };
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
@@ -205,6 +216,7 @@ impl Recorder {
         batch.blocks =
             self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
+        batch.blobs = std::mem::take(&mut self.blobs);
         if let Some(raw) = &mut self.raw
             && !raw.waiting.is_empty()
         {

@@ -24,6 +24,13 @@ pub(super) struct Repaired {
     is_kept: bool,
 }
 
+impl Repaired {
+    /// One that was said and learnt from already.
+    pub(super) fn known(repair: Repair, steps: usize, blocks: usize) -> Self {
+        Self { repair, steps, blocks, is_announced: true, is_kept: true }
+    }
+}
+
 impl Run<'_> {
     /// Whether another form of the request may be accepted. From then on requests have that form.
     pub(super) fn repairs(&mut self, refused: &Refused, request: &ChatRequest) -> bool {

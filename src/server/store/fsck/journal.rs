@@ -2,8 +2,9 @@
 
 use uuid::Uuid;
 
-use super::{Finding, While, bodies, finding, unreadable};
-use crate::domain::block::{ToolStatus, chat_seq};
+use super::{Finding, While, bodies, calls, finding, unreadable};
+use crate::domain::block::chat_seq;
+use crate::domain::waiting::waits_for;
 use crate::domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
@@ -24,13 +25,17 @@ pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>
             continue;
         };
         events_are_dense(&turn, &events, findings);
+        if !turn.status.is_terminal() {
+            calls::of_turn(&folded(&turn, &events), findings);
+        }
         if turn.status.is_terminal() {
             blocks_are_in_order(&turn, findings);
+            calls::of_turn(&turn, findings);
             it_is_over(&turn, findings);
             text_is_derived(db, &turn, findings).await?;
             images_are_there(db, &turn, findings).await?;
             replays(&turn, &events, findings);
-        } else if meanwhile == While::Stopped && !awaits_a_person(&turn, &events) {
+        } else if meanwhile == While::Stopped && waits_for(&folded(&turn, &events)).is_none() {
             findings.push(finding("R5", "turns", turn.id, "it is not over and nothing will end it"));
         }
     }
@@ -62,16 +67,6 @@ fn blocks_are_in_order(turn: &Turn, findings: &mut Vec<Finding>) {
         if !may_hold(turn.role, &block.content) {
             let what = format!("a turn of this role has no {} blocks", block.content.block_type());
             findings.push(finding("I6", "turn_blocks", block.id, what));
-        }
-        if let Content::ToolUse { status, .. } = &block.content
-            && status.is_open()
-        {
-            findings.push(finding(
-                "I7",
-                "turn_blocks",
-                block.id,
-                "it is a tool call that waits although its turn is over",
-            ));
         }
         let text = match &block.content {
             Content::Text { text, .. } => text,
@@ -167,10 +162,9 @@ fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
     }
 }
 
-/// A tool call that waits for a person's approval survives a restart (domain.md 4.8).
-fn awaits_a_person(turn: &Turn, events: &[(u64, Event)]) -> bool {
+/// The turn as its journal gives it.
+fn folded(turn: &Turn, events: &[(u64, Event)]) -> Turn {
     let mut now = read::before_events(turn);
     fold::fold(&mut now, events.iter().map(|(seq, event)| (*seq, event)));
-    let waits = |block: &Block| matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
-    now.status == TurnStatus::WaitingSubagents && now.blocks.iter().any(waits)
+    now
 }

@@ -34,14 +34,19 @@ rules! {
     EXCHANGE_OF_GRAFT: "I14", "grafts", "the exchange of its newest step is missing or in another chat",
         "SELECT g.id FROM grafts g LEFT JOIN exchanges e ON e.id = g.exchange_id \
          WHERE g.exchange_id IS NOT NULL AND (e.id IS NULL OR e.chat_id <> g.chat_id)";
-    CALL_OF_RESULT: "I7", "turn_blocks", "it is a tool result without a call before it",
-        "SELECT r.id FROM turn_blocks r LEFT JOIN turn_blocks k ON k.id = r.parent_block_id \
+    // Of a call that the client runs it is in the turn that follows.
+    CALL_OF_RESULT: "I7", "turn_blocks", "it is a tool result without a call before it on its path",
+        "SELECT r.id FROM turn_blocks r JOIN turns t ON t.id = r.turn_id \
+         LEFT JOIN turn_blocks k ON k.id = r.parent_block_id \
          WHERE r.block_type = 'tool_result' \
-         AND (k.id IS NULL OR k.block_type <> 'tool_use' OR k.chat_id <> r.chat_id OR k.chat_seq >= r.chat_seq)";
+         AND (k.id IS NULL OR k.block_type <> 'tool_use' OR k.chat_id <> r.chat_id OR k.chat_seq >= r.chat_seq \
+         OR (k.turn_id <> r.turn_id AND (t.role <> 'user' OR k.turn_id IS DISTINCT FROM t.prev_turn_id)))";
+    // What is said of the call itself, and of one that the client runs, is looked at turn by turn.
     RESULT_OF_CALL: "R6", "turn_blocks", "it is a tool call of a turn that is over and has not exactly one result",
         "SELECT k.id FROM turn_blocks k JOIN turns t ON t.id = k.turn_id \
          WHERE k.block_type = 'tool_use' AND t.status IN ('complete', 'cancelled', 'error') \
-         AND (SELECT COUNT(*) FROM turn_blocks r WHERE r.parent_block_id = k.id AND r.block_type = 'tool_result') <> 1";
+         AND k.content NOT LIKE '%\"handed_over\"%' AND (SELECT COUNT(*) FROM turn_blocks r \
+         WHERE r.parent_block_id = k.id AND r.block_type = 'tool_result') <> 1";
     USAGE: "I11", "turns", "its token counts are not the sums of its generations'",
         "SELECT t.id FROM turns t JOIN (SELECT turn_id, CAST(SUM(input_tokens) AS BIGINT) AS a, \
             CAST(SUM(output_tokens) AS BIGINT) AS b, CAST(SUM(cache_read_tokens) AS BIGINT) AS c, \

@@ -1,0 +1,29 @@
+//! What a model is told about calls that were not run, in sentences that it can act upon.
+
+use crate::domain::limits;
+
+pub(super) const NOT_JSON: &str = "The arguments of this call are not valid JSON, so the tool was not run. Call it again \
+    with one JSON object that has the fields of the tool's schema.";
+pub(super) const STOPPED: &str = "The user stopped this call.";
+pub(super) const DECLINED: &str = "The user declined this call.";
+pub(super) const TOO_LONG: &str = "The tool took too long and was stopped.";
+pub(super) const GATE_TOO_LONG: &str = "The tool is not available now: its server does not answer.";
+
+pub(super) fn not_available(name: &str) -> String {
+    format!("The tool {name:?} is not available in this chat. It was not run.")
+}
+
+pub(super) fn too_many() -> String {
+    format!(
+        "Not run: a reply may make at most {} calls at a time. Call it again with fewer beside it.",
+        limits::TOOL_CALLS_A_STEP
+    )
+}
+
+/// What a person said about a call that may not run.
+pub(super) fn declined(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{DECLINED} Their reason: {reason}"),
+        None => DECLINED.to_owned(),
+    }
+}
