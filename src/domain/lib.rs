@@ -35,6 +35,7 @@ pub mod repair;
 pub mod sample;
 pub mod segment;
 pub mod settle;
+pub mod sources;
 pub mod tool;
 pub mod tree;
 pub mod turn;
