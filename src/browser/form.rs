@@ -1,9 +1,5 @@
 //! Forms: their controls as the person left them before the page was hydrated, and sending one without leaving the page.
 
-use std::future::Future;
-
-use leptos::ev::SubmitEvent;
-
 /// Why a form was not taken: in the server's words, or without any.
 pub type Refused = Option<String>;
 
@@ -14,7 +10,7 @@ mod real {
     use wasm_bindgen_futures::JsFuture;
     use web_sys::{FormData, HtmlFormElement, RequestInit, Response, UrlSearchParams};
 
-    use super::{Future, Refused};
+    use super::Refused;
 
     /// The value of the first `<select>` with this name.
     pub fn chosen(name: &str) -> Option<String> {
@@ -40,7 +36,8 @@ mod real {
 
     fn request(event: &SubmitEvent) -> Option<js_sys::Promise> {
         let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
-        let fields = UrlSearchParams::new_with_str_sequence_sequence(&FormData::new_with_form(&form).ok()?).ok()?;
+        let filled = FormData::new_with_form(&form).ok()?;
+        let fields = UrlSearchParams::new_with_str_sequence_sequence(filled.as_ref()).ok()?;
         if let Some(button) = event.submitter()
             && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
         {
@@ -56,7 +53,9 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    use super::{Future, Refused, SubmitEvent};
+    use leptos::ev::SubmitEvent;
+
+    use super::Refused;
 
     pub fn chosen(_name: &str) -> Option<String> {
         None

@@ -48,9 +48,9 @@ pub use copy_button::CopyButton;
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
+pub use tool_card::tool_name;
 pub use turn_actions::opens_here;
 pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
-pub use tool_card::tool_name;
 use user_turn::UserTurn;
 pub use verbs::Verbs;
 

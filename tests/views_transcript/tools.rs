@@ -224,6 +224,7 @@ fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
         (&[Done; 6], "6 tools, all done", false),
         (&[Done, Done, Done, Done, Done, Failed], "6 tools · 1 failed", false),
         (&[Done, Done, Done, Done, Done, Running], "6 tools · 1 running", true),
+        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 2 not finished", true),
     ] {
         let html = draw_one(row(statuses));
         assert_says(&html, words);
@@ -233,7 +234,10 @@ fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
     }
     let one = draw_one(row(&[Done]));
     assert!(tag(&one, "id=\"tools-").contains("single"), "one alone has no heading to see");
-    assert_eq!(draw_one(reply(2, [call(Done), Content::text("a"), call(Done)])).matches("<details id=\"tools-").count(), 2);
+    assert_eq!(
+        draw_one(reply(2, [call(Done), Content::text("a"), call(Done)])).matches("<details id=\"tools-").count(),
+        2
+    );
 }
 
 #[test]
@@ -278,7 +282,10 @@ fn sources_are_listed_and_marked_in_the_text() {
     let contents = [Content::text("Hello world."), serde_json::from_value(sources).unwrap()];
     let html = draw_one(reply(2, contents.clone()));
     let id = turn_id(2);
-    assert!(html.contains(&format!("<p dir=\"auto\">Hello<sup class=\"md-cite\"><a href=\"#source-{id}-1\"")), "{html}");
+    assert!(
+        html.contains(&format!("<p dir=\"auto\">Hello<sup class=\"md-cite\"><a href=\"#source-{id}-1\"")),
+        "{html}"
+    );
     assert!(html.contains(&format!("<li id=\"source-{id}-1\"")) && html.contains(&format!("<li id=\"source-{id}-2\"")));
     assert_says(&html, "Hello [1] world. [2]");
     assert_says(&html, "Sources (2) &lt;b&gt;A&lt;/b&gt; example.org a quote bad");

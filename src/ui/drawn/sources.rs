@@ -17,7 +17,11 @@ pub fn sources(sources: &Sources, turn: TurnId) -> Option<Part> {
     }
     let count = sources.list.len();
     let mut html = Html::default();
-    let open: &[_] = if count <= OPEN_UP_TO { &[(Attribute::Class, "sources"), (Attribute::Open, "")] } else { &[(Attribute::Class, "sources")] };
+    let open: &[_] = if count <= OPEN_UP_TO {
+        &[(Attribute::Class, "sources"), (Attribute::Open, "")]
+    } else {
+        &[(Attribute::Class, "sources")]
+    };
     html.open(Element::Details, open);
     html.leaf(Element::Summary, &[(Attribute::Role, "button")], &words::sources(count));
     html.open(Element::Ol, &[]);

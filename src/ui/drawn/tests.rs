@@ -41,7 +41,7 @@ fn a_run_of_hidden_characters_is_one_badge_that_names_them() {
 #[test]
 fn all_of_the_arguments_are_there_however_long() {
     let html = asked(json!({ "text": "x".repeat(300_000) }));
-    assert_eq!(html.matches('x').count(), 300_001, "and the one of `text`");
+    assert!(html.contains(&"x".repeat(300_000)), "{}", html.len());
 }
 
 #[test]

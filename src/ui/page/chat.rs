@@ -167,7 +167,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let needs_you = Memo::new(move |_| state.needs_you());
     refresh_list(running, needs_you);
 
-    let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
+    let document_title =
+        move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>

@@ -250,7 +250,8 @@ fn a_question_is_told_at_once_and_only_once_and_nothing_goes_on_meanwhile() {
 
 #[test]
 fn the_first_tool_of_each_run_is_told() {
-    let call = |name: &str| sample::tool_use(name, name, serde_json::json!({}), crate::domain::block::ToolStatus::Running);
+    let call =
+        |name: &str| sample::tool_use(name, name, serde_json::json!({}), crate::domain::block::ToolStatus::Running);
     let mut saying = Saying::new(0);
     let mut turn = running(2);
     let mut said = Vec::new();

@@ -26,7 +26,13 @@ pub fn on_toggle(state: ChatState, key: BlockId, panel_id: String, open: RwSigna
 }
 
 /// Opens the part while it grows and closes it a moment after; the reader's own choice, once made, stays.
-pub fn open_and_close(state: ChatState, key: BlockId, panel_id: String, open: RwSignal<bool>, is_streaming: Memo<bool>) {
+pub fn open_and_close(
+    state: ChatState,
+    key: BlockId,
+    panel_id: String,
+    open: RwSignal<bool>,
+    is_streaming: Memo<bool>,
+) {
     let close = {
         let panel_id = panel_id.clone();
         move || {

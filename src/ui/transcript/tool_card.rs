@@ -54,8 +54,9 @@ pub fn ToolCard(
             [drawn::arguments(&call.call)].into_iter().chain(result).collect::<Vec<Part>>()
         })
     });
-    let has_no_result =
-        Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(|call| call.result.is_none() && !call.is_open())));
+    let has_no_result = Memo::new(move |_| {
+        call.with(|call| call.as_ref().is_some_and(|call| call.result.is_none() && !call.is_open()))
+    });
     let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(Call::is_by_provider)));
     let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(Call::reason)));
     let heading_id = format!("tool-{block}");
@@ -86,7 +87,7 @@ pub fn ToolCard(
                 {move || icon()}
                 <h4 id=heading_id class="tool-name" dir="auto">{move || name.get().0}</h4>
                 {move || server()}
-                {move || is_by_provider.get().then(|| view! { <span class="mark">{words::BY_PROVIDER}</span> })}
+                {move || is_by_provider.get().then(|| view! { <span class="tool-badge">{words::BY_PROVIDER}</span> })}
                 <span class="tool-gist" dir="auto">{gist}</span>
                 <span class="tool-state">
                     <span class="tool-word">{move || state_word()}</span>
@@ -115,7 +116,9 @@ pub fn ToolCard(
 #[component]
 fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
     let progress = Memo::new(move |_| {
-        call.with(|call| call.as_ref().filter(|call| call.is_running()).map(|call| (call.progress(), call.is_by_provider())))
+        call.with(|call| {
+            call.as_ref().filter(|call| call.is_running()).map(|call| (call.progress(), call.is_by_provider()))
+        })
     });
     let is_running = Memo::new(move |_| progress.with(Option::is_some));
     let can_stop = Memo::new(move |_| progress.with(|running| matches!(running, Some((_, false)))));
@@ -128,7 +131,7 @@ fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Bl
                         <form
                             method="post"
                             action="/forms/call-stop"
-                            class="inline-form no-print"
+                            class="tool-stop-form no-print"
                             on:submit=move |event| posting.send(event, || ())
                         >
                             <input type="hidden" name="turn" value=turn.to_string()/>

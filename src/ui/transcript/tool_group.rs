@@ -73,7 +73,8 @@ fn count(state: ChatState, turn: &TurnState, members: &[Segment]) -> Calls {
             Some(ToolStatus::Running) => calls.running += 1,
             Some(ToolStatus::Pending) if block.state != BlockState::Aborted => calls.waiting += 1,
             _ if tool_failed(block, result.as_ref()) => calls.failed += 1,
-            _ => {}
+            Some(ToolStatus::Done) => {}
+            _ => calls.unfinished += 1,
         });
     }
     calls

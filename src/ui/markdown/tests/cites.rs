@@ -11,10 +11,8 @@ use crate::ui::markdown::{Cite, Plain, render, render_with};
 fn marked(text: &str, places: &[usize]) -> String {
     let source = |n: usize| Source { url: format!("https://example.org/{n}"), title: String::new(), quote: None };
     let mark = |(source, at): (usize, &usize)| Mark { block_id: block_id(1), at: *at, source };
-    let sources = Sources {
-        list: (0..places.len()).map(source).collect(),
-        marks: places.iter().enumerate().map(mark).collect(),
-    };
+    let sources =
+        Sources { list: (0..places.len()).map(source).collect(), marks: places.iter().enumerate().map(mark).collect() };
     let cites = Cite::of(&sources, turn_id(2), block_id(1), text);
     render_with(text, &cites, &Plain).iter().map(|part| part.markup().as_str()).collect()
 }

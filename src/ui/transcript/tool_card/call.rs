@@ -131,7 +131,6 @@ fn waits(block: &Block) -> bool {
     block.state == BlockState::Done && status(block) == Some(ToolStatus::Pending)
 }
 
-
 /// The name for people of the tool that a block calls, and of its server; the name on the wire until it is taken up.
 pub fn tool_name(call: &Block) -> (String, Option<String>) {
     let said = |key: &str| {

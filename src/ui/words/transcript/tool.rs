@@ -117,13 +117,22 @@ pub struct Calls {
     pub running: usize,
     pub waiting: usize,
     pub failed: usize,
+    /// Stopped, declined, or in other hands.
+    pub unfinished: usize,
 }
 
 /// "3 tools · 1 running", "6 tools, all done".
 pub fn tool_group(calls: Calls) -> String {
-    let Calls { all, asking, running, waiting, failed } = calls;
-    let parts = [(asking, "asking you"), (running, "running"), (waiting, "waiting"), (failed, "failed")];
-    let said: Vec<String> = parts.iter().filter(|(count, _)| *count > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let Calls { all, asking, running, waiting, failed, unfinished } = calls;
+    let parts = [
+        (asking, "asking you"),
+        (running, "running"),
+        (waiting, "waiting"),
+        (failed, "failed"),
+        (unfinished, "not finished"),
+    ];
+    let said: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(n, word)| format!("{n} {word}")).collect();
     if said.is_empty() { format!("{all} tools, all done") } else { format!("{all} tools · {}", said.join(" · ")) }
 }
 
