@@ -15,7 +15,6 @@ pub const NO_RESULT: &str = "There is no result.";
 pub const OPEN_FULL: &str = "Open in full";
 pub const BY_PROVIDER: &str = "by the provider";
 pub const STOP_TOOL: &str = "Stop this tool";
-pub const STOPPING_TOOL: &str = "Stopping…";
 pub const REASON_GIVEN: &str = "Your reason";
 
 // What a person is asked.
