@@ -110,6 +110,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
+        own_tools: Vec::new(),
     };
     let body: Value = serde_json::from_slice(&provider.build(&request)).unwrap();
     body[list].as_array().unwrap().clone()

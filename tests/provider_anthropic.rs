@@ -115,6 +115,12 @@ fn blocks_become_blocks_in_the_order_of_the_wire() {
             expected.extend(begun.map(|block| block["id"].as_str().unwrap().to_owned()));
             match (event["type"].as_str().unwrap(), block["type"].as_str()) {
                 ("content_block_start", Some("tool_use")) => expected.push(block["id"].as_str().unwrap().into()),
+                ("content_block_start", Some("server_tool_use" | "mcp_tool_use")) => {
+                    expected.push(block["id"].as_str().unwrap().into());
+                }
+                ("content_block_start", Some(kind)) if kind.ends_with("_tool_result") => {
+                    expected.push(format!("result of {}", block["tool_use_id"].as_str().unwrap()));
+                }
                 ("content_block_start", Some("redacted_thinking")) => expected.push(block["data"].to_string()),
                 ("content_block_start", Some("text" | "thinking")) => {}
                 ("content_block_start", Some(kind)) => expected.push(format!("x:{kind}")),
@@ -135,7 +141,8 @@ fn blocks_become_blocks_in_the_order_of_the_wire() {
                 "thinking" => found.extend(block.get("redacted").map(Value::to_string)),
                 "thinking_signature" => found.push(block["signature"].to_string()),
                 "tool_use" => found.push(block["tool_use_id"].as_str().unwrap().into()),
-                "x:citation" => {}
+                "tool_result" => found.push(format!("result of {}", block["tool_use_id"].as_str().unwrap())),
+                "x:citation" | "x:sources" => {}
                 kind => found.push(kind.into()),
             }
         }

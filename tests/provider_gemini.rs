@@ -127,7 +127,11 @@ fn nothing_of_a_recording_is_lost_or_moved() {
                 .unwrap()
                 .keys()
                 .find(|key| !["text", "thought", "thoughtSignature", "functionCall"].contains(&key.as_str()));
-            expected.extend(holds.map(|key| ("opaque", format!("x:{key}"))));
+            expected.extend(holds.and_then(|key| match key.as_str() {
+                "executableCode" | "toolCall" => Some(("own", String::new())),
+                "codeExecutionResult" | "toolResponse" => None,
+                key => Some(("opaque", format!("x:{key}"))),
+            }));
             expected.extend(part["thoughtSignature"].as_str().map(|signature| ("signature", signature.to_owned())));
         }
         let expected = expected.into_iter().fold(Vec::new(), joined);
@@ -141,10 +145,12 @@ fn told(item: &Item) -> Option<(&'static str, String)> {
         Item::Thinking(text) => ("thinking", text.clone()),
         Item::ThinkingSignature(signature) => ("signature", signature.clone()),
         Item::ToolCall { name, .. } => ("call", name.clone()),
+        // A search is told of beside the parts.
+        Item::OwnCall { name, .. } if name != "google_search" => ("own", String::new()),
         Item::Opaque(map) => {
             let name = map["type"].as_str().unwrap();
             // These stand beside the parts.
-            if name == "x:citation" || name.ends_with("Metadata") {
+            if name == "x:citation" || name == "x:sources" || name.ends_with("Metadata") {
                 return None;
             }
             ("opaque", name.to_owned())

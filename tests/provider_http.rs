@@ -108,6 +108,7 @@ async fn an_endpoint_that_refuses_to_summarise_is_not_asked_again() {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
+        own_tools: Vec::new(),
     };
     let first = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
     let Err(refused) = first else { panic!("it was not refused") };
@@ -301,6 +302,7 @@ async fn what_a_list_says_of_a_model_is_shown_and_settles_what_goes_out() {
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
             previous_response: None,
+            own_tools: Vec::new(),
         };
         let body = registry.find("mine").unwrap().build(&request);
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();

@@ -106,7 +106,12 @@ fn told(items: &[Item]) -> Told {
                 told.calls.push((id.clone(), name.clone(), String::new()));
             }
             Item::ToolArguments { index, text } => told.calls[usize::try_from(*index).unwrap()].2.push_str(text),
+            Item::OwnCall { name, .. } => told.others.push(format!("own {name}")),
+            Item::OwnArguments { .. } | Item::OwnResult { .. } => {}
             Item::Opaque(map) if map["type"] == "x:citation" => told.citations += 1,
+            Item::Opaque(map) if map["type"] == "x:sources" => {
+                told.citations += map["sources"].as_array().unwrap().len();
+            }
             Item::Opaque(map) => told.others.push(map["type"].as_str().unwrap().to_owned()),
             Item::Model(_)
             | Item::Usage(_)
@@ -141,6 +146,10 @@ fn expected(output: &[Value]) -> Told {
             }
             "function_call" => told.calls.push((text("call_id"), text("name"), text("arguments"))),
             "custom_tool_call" => told.calls.push((text("call_id"), text("name"), text("input"))),
+            "web_search_call" => told.others.push("own web_search".into()),
+            "file_search_call" => told.others.push("own file_search".into()),
+            "code_interpreter_call" => told.others.push("own code_interpreter".into()),
+            "mcp_call" => told.others.push(format!("own {}", text("name"))),
             other => told.others.push(format!("x:{other}")),
         }
     }
@@ -238,6 +247,9 @@ fn blocks_stand_in_the_order_in_which_items_appeared() {
                 "message" => Some("text".into()),
                 "reasoning" => None,
                 "function_call" | "custom_tool_call" => Some("tool_use".into()),
+                "web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call" => {
+                    Some("tool_use".into())
+                }
                 other => Some(format!("x:{other}")),
             })
             .collect();
@@ -247,7 +259,7 @@ fn blocks_stand_in_the_order_in_which_items_appeared() {
         }
         let blocks = replayed(&recording.body, None)["blocks"].clone();
         let kinds = blocks.as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap().to_owned());
-        let hidden = ["thinking", "thinking_signature", "x:citation"];
+        let hidden = ["thinking", "thinking_signature", "x:citation", "x:sources", "tool_result"];
         let kinds: Vec<String> = kinds.filter(|kind| !hidden.contains(&kind.as_str())).collect();
         assert_eq!(kinds, appeared, "{}", recording.name);
     }

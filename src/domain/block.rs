@@ -252,6 +252,16 @@ pub struct Block {
     pub created_at: DateTime<Utc>,
 }
 
+/// What `block_metadata.run_by` says of a call that the provider ran itself, inside of its response.
+pub const RUN_BY_PROVIDER: &str = "provider";
+
+impl Block {
+    /// Whether it is a call that the provider runs itself: nobody here answers it.
+    pub fn is_run_by_provider(&self) -> bool {
+        self.block_metadata.get("run_by").and_then(Value::as_str) == Some(RUN_BY_PROVIDER)
+    }
+}
+
 /// How many blocks a turn may have before `chat_seq` would run into the next turn's numbers.
 const BLOCKS_PER_TURN_BITS: u32 = 20;
 

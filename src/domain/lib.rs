@@ -36,6 +36,7 @@ pub mod sample;
 pub mod segment;
 pub mod settle;
 pub mod sources;
+pub mod told;
 pub mod tool;
 pub mod tree;
 pub mod turn;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::block::{Block, Content};
 use crate::id::TurnId;
 use crate::notice::Notice;
+use crate::told;
 
 /// What becomes of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,9 +98,9 @@ pub fn steps_told(blocks: &[Block]) -> String {
                 let arguments = arguments_raw.clone().unwrap_or_else(|| arguments.to_string());
                 told.push_str(&format!("\n- you called {tool_name} with {arguments}"));
             }
-            Content::ToolResult { tool_name, result, is_error, .. } => {
+            Content::ToolResult { tool_name, result, is_error, metadata, .. } => {
                 let gave = if *is_error { "failed" } else { "gave" };
-                let result = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
+                let result = told::text(told::value(result, metadata));
                 told.push_str(&format!("\n- {tool_name} {gave}: {result}"));
             }
             _ => {}

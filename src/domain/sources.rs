@@ -1,64 +1,210 @@
-//! Sources: what a reply refers to, listed under it, and the places in its text that refer to them.
+//! Where the words of a reply come from: pages, and the places in the text that they stand behind.
+//!
+//! Every adapter writes them in one shape, as a block of type `x:sources`: `{"type": "x:sources", "sources": [{"url",
+//! "title"?, "quote"?, "start"?, "end"?}]}`. `start` and `end` count Unicode scalar values in the text block before it; a
+//! source without them is one of the whole reply. Nothing here is trusted: addresses are `http` or `https` or left out.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::block::{Block, Content};
 use crate::id::BlockId;
 use crate::limits;
+use crate::plain::hidden_characters;
 
-/// The type of the block that names them.
-pub const SOURCES: &str = "x:sources";
+/// The type of the blocks that hold sources.
+pub const TYPE: &str = "x:sources";
 
-/// Something that a reply refers to.
+/// What of a page's words is kept, characters.
+const QUOTE_CHARS: usize = 500;
+const URL_BYTES: usize = 2_000;
+
+/// One page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub url: String,
+    /// Never empty: the address where the page has no title.
     pub title: String,
     pub quote: Option<String>,
 }
 
-/// A place in a text that refers to a source.
+/// A place in a text that a source stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     pub block_id: BlockId,
-    /// Behind so many Unicode scalar values of the block's text.
+    /// The end of the cited text, in Unicode scalar values.
     pub at: usize,
-    /// A place in the list.
+    /// Which source, from 1.
     pub source: usize,
 }
 
-/// All of a turn.
+/// The sources of a turn, each address once, in the order in which they appear.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sources {
     pub list: Vec<Source>,
+    /// In the order of the texts.
     pub marks: Vec<Mark>,
 }
 
-impl Sources {
-    /// Those of a turn's blocks, in order.
-    pub fn of(blocks: &[Block]) -> Self {
-        let mut all = Self::default();
-        for block in blocks {
-            let Content::Other(fields) = &block.content else { continue };
-            if block.content.block_type() != SOURCES {
-                continue;
+/// The sources of a turn's blocks.
+pub fn of_blocks(blocks: &[Block]) -> Sources {
+    let mut sources = Sources::default();
+    let mut text: Option<(BlockId, usize)> = None;
+    for block in blocks {
+        match &block.content {
+            Content::Text { text: words, is_error: false } => text = Some((block.id, words.chars().count())),
+            Content::Other(fields) if fields.get("type").and_then(Value::as_str) == Some(TYPE) => {
+                let given = fields.get("sources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+                given.iter().for_each(|given| sources.add(given, text));
             }
-            let first = all.list.len();
-            let many = |key: &str| fields.get(key).and_then(Value::as_array).into_iter().flatten();
-            let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
-            let list = many("list").take(limits::SOURCES.saturating_sub(first));
-            all.list.extend(list.filter_map(|source| {
-                let url = text(source, "url")?;
-                Some(Source { title: text(source, "title").unwrap_or_default(), quote: text(source, "quote"), url })
-            }));
-            let known = all.list.len();
-            all.marks.extend(many("marks").filter_map(|mark| {
-                let at = usize::try_from(mark.get("at")?.as_u64()?).ok()?;
-                let source = first + usize::try_from(mark.get("source")?.as_u64()?).ok()?;
-                let block_id = mark.get("block_id")?.as_str()?.parse().ok()?;
-                (source < known).then_some(Mark { block_id, at, source })
-            }));
+            _ => {}
         }
-        all
+    }
+    sources
+}
+
+impl Sources {
+    fn add(&mut self, given: &Value, text: Option<(BlockId, usize)>) {
+        let word = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default();
+        let url = word("url");
+        if !is_address(url) {
+            return;
+        }
+        let quote = Some(cleaned(word("quote"), QUOTE_CHARS)).filter(|quote| !quote.is_empty());
+        let at = match self.list.iter().position(|known| known.url == url) {
+            Some(at) => {
+                self.list[at].quote = self.list[at].quote.take().or(quote);
+                at
+            }
+            None if self.list.len() >= limits::SOURCES => return,
+            None => {
+                let title = cleaned(word("title"), limits::TITLE_CHARS);
+                let title = if title.is_empty() { url.to_owned() } else { title };
+                self.list.push(Source { url: url.to_owned(), title, quote });
+                self.list.len() - 1
+            }
+        };
+        let end = given.get("end").and_then(Value::as_u64).and_then(|end| usize::try_from(end).ok());
+        if let (Some((block_id, length)), Some(end)) = (text, end) {
+            let mark = Mark { block_id, at: end.min(length), source: at + 1 };
+            if !self.marks.contains(&mark) {
+                self.marks.push(mark);
+            }
+        }
+    }
+}
+
+/// Whether a text is an address that a page may lead to.
+pub fn is_address(url: &str) -> bool {
+    let scheme = |scheme: &str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
+    (scheme("https://") || scheme("http://"))
+        && url.len() <= URL_BYTES
+        && !url.contains(char::is_whitespace)
+        && hidden_characters(url) == 0
+}
+
+/// A stranger's words in one line, without what cannot be seen.
+fn cleaned(text: &str, chars: usize) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().filter(|c| hidden_characters(c.encode_utf8(&mut [0; 4])) == 0));
+    }
+    line.chars().take(chars).collect()
+}
+
+/// A source as an adapter gives it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    pub url: String,
+    /// Empty where nothing is said; the quote too.
+    pub title: String,
+    pub quote: String,
+    /// What it stands for in the text block before it, half open; one that is empty is none.
+    pub place: Option<(usize, usize)>,
+}
+
+/// The content of a block of sources; none without any.
+pub fn block_of(given: impl IntoIterator<Item = Given>) -> Option<Map<String, Value>> {
+    let written = |given: Given| {
+        let mut one = Map::new();
+        one.insert("url".into(), json!(given.url));
+        for (field, text) in [("title", given.title), ("quote", given.quote)] {
+            if !text.is_empty() {
+                one.insert(field.into(), json!(text));
+            }
+        }
+        if let Some((start, end)) = given.place.filter(|(start, end)| start < end) {
+            one.insert("start".into(), json!(start));
+            one.insert("end".into(), json!(end));
+        }
+        Value::Object(one)
+    };
+    let all: Vec<Value> = given.into_iter().filter(|given| is_address(&given.url)).map(written).collect();
+    let sources = (!all.is_empty()).then_some(all)?;
+    Some(Map::from_iter([("type".to_owned(), json!(TYPE)), ("sources".to_owned(), Value::Array(sources))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn given(url: &str, title: &str, place: Option<(usize, usize)>) -> Given {
+        Given { url: url.into(), title: title.into(), quote: String::new(), place }
+    }
+
+    fn turn(contents: Vec<Content>) -> Vec<Block> {
+        contents.into_iter().zip(0..).map(|(content, seq)| sample::block(2, seq, content)).collect()
+    }
+
+    fn sources(all: Vec<Given>) -> Content {
+        Content::Other(block_of(all).unwrap())
+    }
+
+    #[test]
+    fn sources_are_listed_once_and_marked_in_the_text_before_them() {
+        let (a, b) = ("https://a.example/x", "http://b.example");
+        let blocks = turn(vec![
+            Content::text("Größe "),
+            sources(vec![given(a, " The\n\u{202e}A \0page ", Some((0, 5))), given(b, "", None)]),
+            Content::thinking("hm"),
+            Content::text("ab"),
+            Content::ThinkingSignature { signature: "s".into(), attaches_to: None },
+            sources(vec![given(b, "B", Some((0, 2))), given(a, "again", Some((1, 99))), given(a, "", Some((0, 2)))]),
+        ]);
+        let found = of_blocks(&blocks);
+        let titles: Vec<(&str, &str)> = found.list.iter().map(|one| (one.url.as_str(), one.title.as_str())).collect();
+        assert_eq!(titles, [(a, "The A page"), (b, b)]);
+        let marks: Vec<(BlockId, usize, usize)> =
+            found.marks.iter().map(|mark| (mark.block_id, mark.at, mark.source)).collect();
+        assert_eq!(marks, [(blocks[0].id, 5, 1), (blocks[3].id, 2, 2), (blocks[3].id, 2, 1)]);
+    }
+
+    #[test]
+    fn what_is_no_page_is_no_source() {
+        for url in
+            ["", "javascript:alert(1)", "ftp://a", "https:/a", "http://a b", "https://a\u{202e}b", "//a", "data:x"]
+        {
+            assert!(!is_address(url), "{url:?}");
+            assert_eq!(block_of([given(url, "x", None)]), None, "{url:?}");
+        }
+        assert!(is_address("HTTPS://A.example/ä?q=1#x"));
+        for odd in
+            [json!({}), json!(3), json!({"sources": 3}), json!({"sources": [3, null, {"url": 4}, {"url": "x:y"}]})]
+        {
+            let mut fields = odd.as_object().cloned().unwrap_or_default();
+            fields.insert("type".into(), json!(TYPE));
+            assert_eq!(of_blocks(&turn(vec![Content::text("a"), Content::Other(fields)])), Sources::default(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn sources_without_end_are_bounded() {
+        let many = (0..1_000).map(|n| given(&format!("https://a.example/{n}"), &"x".repeat(1_000), None)).collect();
+        let found = of_blocks(&turn(vec![sources(many)]));
+        assert_eq!(found.list.len(), limits::SOURCES);
+        assert!(found.list.iter().all(|one| one.title.len() <= limits::TITLE_CHARS));
     }
 }

@@ -28,7 +28,15 @@ pub enum ToolOrigin {
     Server { server: String, tool: String },
     /// The client that declared it: it sends the result in a turn of its own.
     Client,
+    /// The provider of the model, inside of its response: nobody here is asked to run it.
+    Provider { tool: String },
 }
+
+/// The server that the provider's own tools have in settings: `provider/web_search`.
+pub const PROVIDER: &str = "provider";
+/// The provider's own tools that Turnleaf has names for.
+pub const WEB_SEARCH: &str = "web_search";
+pub const CODE_EXECUTION: &str = "code_execution";
 
 impl ToolOrigin {
     /// The name for people, which is also the name in settings: `tool` or `server/tool`; nothing for a client's tool.
@@ -36,6 +44,7 @@ impl ToolOrigin {
         match self {
             Self::BuiltIn { tool } => Some(tool.clone()),
             Self::Server { server, tool } => Some(format!("{server}/{tool}")),
+            Self::Provider { tool } => Some(format!("{PROVIDER}/{tool}")),
             Self::Client => None,
         }
     }
@@ -44,6 +53,7 @@ impl ToolOrigin {
     pub fn server(&self) -> &str {
         match self {
             Self::Server { server, .. } => server,
+            Self::Provider { .. } => PROVIDER,
             Self::BuiltIn { .. } | Self::Client => "",
         }
     }
@@ -60,9 +70,32 @@ pub struct OfferedTool {
 }
 
 impl OfferedTool {
-    /// A tool that the provider itself brings and runs.
+    /// A tool that the provider itself brings and [`run_by`](ToolOrigin) nobody else: the demo's.
     pub fn of_provider(spec: ToolSpec) -> Self {
         Self { spec, origin: None }
+    }
+
+    /// One that the provider runs inside of its response, by Turnleaf's name for it. The provider knows its arguments.
+    pub fn run_by_provider(tool: &str) -> Self {
+        let description = match tool {
+            WEB_SEARCH => "The provider searches the web while it answers.",
+            CODE_EXECUTION => "The provider runs code of the model in a sandbox of its own.",
+            _ => "The provider runs this tool itself.",
+        };
+        let spec = ToolSpec {
+            name: tool.to_owned(),
+            description: description.to_owned(),
+            parameters: serde_json::json!({ "type": "object" }),
+        };
+        Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }) }
+    }
+
+    /// The name of a tool that the provider runs inside of its response.
+    pub fn own_tool(&self) -> Option<&str> {
+        match &self.origin {
+            Some(ToolOrigin::Provider { tool }) => Some(tool),
+            _ => None,
+        }
     }
 }
 

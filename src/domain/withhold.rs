@@ -32,6 +32,19 @@ pub fn event(event: &Event) -> Option<Event> {
     (seen != *event).then_some(seen)
 }
 
+/// The value without what is sealed in it, however deep.
+pub fn unsealed(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(key, _)| !is_sealed(key))
+            .map(|(key, value)| (key.clone(), unsealed(value)))
+            .collect(),
+        Value::Array(items) => items.iter().map(unsealed).collect(),
+        other => other.clone(),
+    }
+}
+
 fn content(content: &mut Content) {
     match content {
         Content::ThinkingSignature { signature, .. } => signature.clear(),

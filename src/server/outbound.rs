@@ -5,7 +5,7 @@
 //! [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to
 //! values) → the API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are
 //! providers without a network; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
-//! whose provider did not ([`reported_cost`]).
+//! whose provider did not ([`reported_cost`]). [`fetch`] gets pages of the open internet for tools.
 
 pub mod address;
 pub mod anthropic;
@@ -14,6 +14,7 @@ pub mod builder;
 pub mod classify;
 pub mod connect;
 pub mod demo;
+pub mod fetch;
 pub mod gemini;
 pub mod growing;
 pub mod halves;

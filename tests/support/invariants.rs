@@ -64,6 +64,9 @@ pub fn joined(items: Vec<Item>) -> Vec<Item> {
             {
                 text.push_str(&more);
             }
+            (Some(Item::OwnArguments { id, text }), Item::OwnArguments { id: same, text: more }) if *id == same => {
+                text.push_str(&more);
+            }
             (_, item) => all.push(item),
         }
     }
@@ -130,6 +133,9 @@ fn size(item: &Item) -> usize {
         | Item::Response(text)
         | Item::Stop(text) => text.len(),
         Item::ToolCall { id, name, .. } => id.len() + name.len(),
+        Item::OwnCall { id, name, server } => id.len() + name.len() + server.as_ref().map_or(0, String::len),
+        Item::OwnArguments { id, text } => id.len() + text.len(),
+        Item::OwnResult { id, name, result, .. } => id.len() + name.len() + result.to_string().len(),
         Item::Opaque(map) => json!(map).to_string().len(),
         Item::Usage(_) | Item::Cost(_) | Item::Notice(_) => 0,
         Item::Failed(failure) => failure.message.len() + failure.detail.as_ref().map_or(0, String::len),

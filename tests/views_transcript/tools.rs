@@ -270,14 +270,13 @@ fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
 
 #[test]
 fn sources_are_listed_and_marked_in_the_text() {
-    let text_block = block_id(2 << 20);
     let sources = json!({
         "type": "x:sources",
-        "list": [
-            {"url": "https://example.org/a", "title": "<b>A</b>", "quote": "a quote"},
-            {"url": "javascript:alert(1)", "title": "bad"},
+        "sources": [
+            {"url": "https://example.org/a", "title": "<b>A</b>", "quote": "a quote", "start": 0, "end": 5},
+            {"url": "https://example.org\\@evil.test/", "title": "bad", "end": 99},
+            {"url": "javascript:alert(1)", "title": "worse", "end": 3},
         ],
-        "marks": [{"block_id": text_block, "at": 5, "source": 0}, {"block_id": text_block, "at": 99, "source": 1}],
     });
     let contents = [Content::text("Hello world."), serde_json::from_value(sources).unwrap()];
     let html = draw_one(reply(2, contents.clone()));
@@ -289,7 +288,7 @@ fn sources_are_listed_and_marked_in_the_text() {
     assert!(html.contains(&format!("<li id=\"source-{id}-1\"")) && html.contains(&format!("<li id=\"source-{id}-2\"")));
     assert_says(&html, "Hello [1] world. [2]");
     assert_says(&html, "Sources (2) &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
-    assert!(!html.contains("javascript:"), "what is no address on the web leads nowhere");
+    assert!(!html.contains("javascript:") && !html.contains("evil.test"), "what is no address on the web leads nowhere");
     let plain = draw_one(reply(2, [Content::text("Hello [1]")]));
     assert!(!plain.contains("md-cite") && !plain.contains("class=\"sources\""));
     let mut streaming = growing(contents.into());

@@ -20,7 +20,7 @@ use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
 use crate::domain::frame::{Signal, parse_cursor};
-use crate::domain::sources::Sources;
+use crate::domain::sources;
 use crate::domain::{Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -184,7 +184,7 @@ async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: crate::domain::B
     let turn = app.service().turn(viewer.0, turn).await.ok()?;
     let drawing = move || {
         let drawn = turn.blocks.iter().find(|candidate| candidate.id == block)?;
-        markup_of(turn.id, drawn, &Sources::of(&turn.blocks))
+        markup_of(turn.id, drawn, &sources::of_blocks(&turn.blocks))
     };
     let parts = tokio::task::spawn_blocking(drawing).await.ok()??;
     Some(Signal::Markup { block_id: block, parts })

@@ -12,6 +12,9 @@ use crate::domain::notice::is_notice;
 use crate::domain::tool::parse_arguments;
 use crate::domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId};
 use crate::server::outbound::provider::Item;
+use own::OwnCall;
+
+mod own;
 
 /// Where the blocks of one generation go.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +57,7 @@ pub struct BlockBuilder {
     indexes: Vec<u64>,
     /// How many of `calls` have ended.
     ended: usize,
+    own: Vec<OwnCall>,
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
 }
@@ -68,9 +72,16 @@ impl BlockBuilder {
             calls: Vec::new(),
             indexes: Vec::new(),
             ended: 0,
+            own: Vec::new(),
             last_thinking: None,
             last_at: None,
         }
+    }
+
+    /// Knows the calls of the reply's earlier steps that the provider runs itself and has not answered yet.
+    pub fn going_on(mut self, blocks: &[Block]) -> Self {
+        self.own = own::unanswered(blocks);
+        self
     }
 
     /// Takes one item. `at` is the monotonic time since the generation began, from which reasoning gets its duration;
@@ -93,6 +104,9 @@ impl BlockBuilder {
             }
             Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
             Item::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
+            Item::OwnCall { id, name, server } => self.own_call(id, name, server, out),
+            Item::OwnArguments { id, text } => self.own_arguments(&id, &text, out),
+            Item::OwnResult { id, name, result, is_error } => self.own_result(id, name, result, is_error, out),
             Item::Opaque(map) => self.opaque(map, out),
             Item::Notice(notice) => {
                 self.end_open(BlockState::Done, out);
@@ -114,6 +128,7 @@ impl BlockBuilder {
             let content = tool_use(call.tool_use_id.clone(), call.name.clone(), arguments, Some(call.raw.clone()));
             out.push(Event::BlockEnd { block_id: call.block_id, state, content: Some(content) });
         }
+        self.close_own(state, out);
     }
 
     /// The calls so far, in order of appearance; their arguments are final once `close` was called.
@@ -192,23 +207,32 @@ impl BlockBuilder {
     }
 
     fn start(&mut self, content: Content, state: BlockState, out: &mut Vec<Event>) -> BlockId {
+        let mut block = self.block(content, state);
+        if is_notice(&block.content) {
+            block.author = Author::System;
+        }
+        let id = block.id;
+        out.push(Event::BlockStart { block });
+        id
+    }
+
+    /// The next block of the turn.
+    fn block(&mut self, content: Content, state: BlockState) -> Block {
         let (id, created_at) = (self.stamp)();
         let seq = self.place.next_seq;
         self.place.next_seq += 1;
-        let block = Block {
+        Block {
             id,
             seq,
             chat_seq: chat_seq(self.place.turn_ord, seq),
-            author: if is_notice(&content) { Author::System } else { Author::Assistant },
+            author: Author::Assistant,
             state,
             content,
             parent_block_id: None,
             generation_id: Some(self.place.generation_id),
             block_metadata: Value::Null,
             created_at,
-        };
-        out.push(Event::BlockStart { block });
-        id
+        }
     }
 
     fn end_open(&mut self, state: BlockState, out: &mut Vec<Event>) {

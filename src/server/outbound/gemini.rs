@@ -8,6 +8,7 @@ pub mod calls;
 pub mod endpoint;
 pub mod message;
 pub mod models;
+mod own;
 pub mod repair;
 pub mod request;
 pub mod sources;

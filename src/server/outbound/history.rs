@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::provider::HistoryTurn;
-use crate::domain::Content;
 use crate::domain::turn::content_text;
+use crate::domain::{Block, Content, told};
 
 /// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
 /// providers.md 6.6).
@@ -28,14 +28,15 @@ impl HistoryTurn {
         text
     }
 
-    /// The result of the call at this place, from 0, and whether it is an error. The n-th call of the responses is the
-    /// n-th call among the blocks: ids may repeat, places do not.
-    pub fn result_of(&self, place: usize) -> Option<(&Value, bool)> {
-        let is_call = |content: &Content| matches!(content, Content::ToolUse { .. });
-        let call = self.blocks.iter().filter(|block| is_call(&block.content)).nth(place)?.id;
+    /// What the model is told of the call at this place, from 0, and whether it is an error. The n-th call of the
+    /// responses is the n-th call among the blocks that the provider did not run itself: ids may repeat, places do not.
+    /// Only an object is given as one; everything else is a text.
+    pub fn result_of(&self, place: usize) -> Option<(Value, bool)> {
+        let is_ours = |block: &&Block| matches!(block.content, Content::ToolUse { .. }) && !block.is_run_by_provider();
+        let call = self.blocks.iter().filter(is_ours).nth(place)?.id;
         self.blocks.iter().find_map(|block| match &block.content {
-            Content::ToolResult { result, is_error, .. } if block.parent_block_id == Some(call) => {
-                Some((result, *is_error))
+            Content::ToolResult { result, is_error, metadata, .. } if block.parent_block_id == Some(call) => {
+                Some((told::value(result, metadata), *is_error))
             }
             _ => None,
         })
@@ -44,10 +45,11 @@ impl HistoryTurn {
     /// The same as text, as most APIs want it.
     pub fn result_text(&self, place: usize) -> Option<(String, bool)> {
         let (result, is_error) = self.result_of(place)?;
-        let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
-        Some((text, is_error))
+        Some((told::text(result), is_error))
     }
 }
 
 #[cfg(test)]
 pub(super) mod sample;
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
 
 pub mod guard;
-mod unreached;
+pub(super) mod unreached;
 
 use std::sync::{Arc, OnceLock};
 
@@ -159,7 +159,7 @@ fn is_loopback(url: &str) -> bool {
     base_url::literal_host(url).is_some_and(|address| address.is_loopback())
 }
 
-fn builder() -> reqwest::ClientBuilder {
+pub(super) fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .connect_timeout(limits::CONNECT)
         .redirect(reqwest::redirect::Policy::none())
@@ -168,7 +168,7 @@ fn builder() -> reqwest::ClientBuilder {
         .user_agent(concat!("turnleaf/", env!("CARGO_PKG_VERSION")))
 }
 
-fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
+pub(super) fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
     // An error only says that the process has installed it before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // A machine without certificates can still reach a server on itself.

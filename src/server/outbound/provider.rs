@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
-use crate::domain::tool::ToolSpec;
+use crate::domain::tool::{OfferedTool, ToolSpec};
 use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
@@ -36,6 +36,12 @@ pub trait Provider: Send + Sync {
     fn capabilities(&self, model: &str) -> Capabilities;
     /// Tools that the provider itself brings and `run_tool` runs. Only the demo has any.
     fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+    /// Tools that this model's provider runs inside of its responses, as far as its name tells: what a chat may turn on
+    /// (`provider/web_search`). A request names those that are on ([`ChatRequest::own_tools`]).
+    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+        let _ = model;
         Vec::new()
     }
     /// Whether it keeps its responses, so that a request may go on from one ([`ChatRequest::previous_response`]). Then its
@@ -94,6 +100,9 @@ pub struct ChatRequest {
     /// What the model takes, the provider's list included.
     pub capabilities: Capabilities,
     pub tools: Vec<ToolSpec>,
+    /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::own_tools`]). Those that the
+    /// adapter has no form for are left out.
+    pub own_tools: Vec<String>,
     /// Every reply that goes back has its reasoning beside it, an empty one where there was none: an endpoint said that
     /// it wants that. Only chat completions have a place for it.
     pub echoes_reasoning: bool,
@@ -230,6 +239,26 @@ pub enum Item {
     ToolArguments {
         index: u64,
         text: String,
+    },
+    /// A call that the provider runs itself appeared. `id` tells it apart from every other call of the reply; `server` is
+    /// the name of the provider's own server that has the tool, if it has one.
+    OwnCall {
+        id: String,
+        name: String,
+        server: Option<String>,
+    },
+    /// Raw arguments of such a call that appeared before.
+    OwnArguments {
+        id: String,
+        text: String,
+    },
+    /// What such a call gave; the call may be one of the response before (a reply that was paused). Nothing sealed is in
+    /// it.
+    OwnResult {
+        id: String,
+        name: String,
+        result: Value,
+        is_error: bool,
     },
     /// Something that is kept in its place and not interpreted: the content of an `x:` block.
     Opaque(Map<String, Value>),

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::domain::provider::Reasoning;
 use crate::domain::repair::Repair;
-use crate::domain::tool::ToolSpec;
+use crate::domain::tool::{OfferedTool, ToolSpec};
 use crate::domain::{Capabilities, Failure, Thinking};
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
@@ -116,6 +116,7 @@ pub struct Scripted {
     answers: Arc<Mutex<VecDeque<Answer>>>,
     log: Arc<Log>,
     tools: Vec<ToolSpec>,
+    own_tools: Vec<OfferedTool>,
     capabilities: Capabilities,
     tool: Tool,
 }
@@ -129,6 +130,7 @@ impl Scripted {
             answers: Arc::new(Mutex::new(answers.into_iter().collect())),
             log: Arc::default(),
             tools: Vec::new(),
+            own_tools: Vec::new(),
             capabilities: Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS),
             tool: Arc::new(|_, _| None),
         }
@@ -148,6 +150,12 @@ impl Scripted {
     ) -> Self {
         self.tools = tools;
         self.tool = Arc::new(run);
+        self
+    }
+
+    /// Its models can be offered these tools, which it runs inside of its responses.
+    pub fn with_own_tools(mut self, names: &[&str]) -> Self {
+        self.own_tools = names.iter().map(|name| OfferedTool::run_by_provider(name)).collect();
         self
     }
 
@@ -190,6 +198,10 @@ impl Provider for Scripted {
 
     fn tools(&self) -> Vec<ToolSpec> {
         self.tools.clone()
+    }
+
+    fn own_tools(&self, _model: &str) -> Vec<OfferedTool> {
+        self.own_tools.clone()
     }
 
     fn keeps_responses(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::internal;
 use crate::api::error::ApiError;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
-use crate::domain::sources::Sources;
+use crate::domain::sources;
 use crate::domain::{Block, NotSent, Role, Turn};
 use crate::server::markup;
 use crate::server::service::paths::Drawn;
@@ -49,7 +49,7 @@ fn not_sent(drawn: &Drawn) -> Option<String> {
 }
 
 fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
-    let sources = Sources::of(&turn.blocks);
+    let sources = sources::of_blocks(&turn.blocks);
     let drawn = |block: &Block| {
         let parts = markup::markup_of(turn.id, block, &sources)?;
         Some(BlockMarkup { block_id: block.id, parts })

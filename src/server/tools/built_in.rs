@@ -1,9 +1,19 @@
 //! The tools that Turnleaf brings: the time, a calculator, a web page as text, search in one's own chats.
 
-use futures::future::BoxFuture;
-use serde_json::Value;
+use std::sync::{Arc, LazyLock};
 
-use super::toolbox::{Caller, Described, Running};
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::result::{Part, outcome, said};
+use super::toolbox::{Caller, Described, Fate, Outcome, Running};
+use crate::domain::limits;
+use crate::server::outbound::fetch::Fetcher;
+
+mod calculator;
+mod page;
+mod time;
 
 /// What a built-in tool needs that this room does not have: the store.
 pub trait Library: Send + Sync {
@@ -11,13 +21,108 @@ pub trait Library: Send + Sync {
     fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>>;
 }
 
+const TIME: &str = "current_time";
+const CALCULATOR: &str = "calculator";
+const PAGE: &str = "fetch_page";
+const SEARCH: &str = "search_chats";
+
+static FETCHER: LazyLock<Fetcher> = LazyLock::new(Fetcher::of_system);
+
 /// All of them, in an order that stays.
 pub fn described() -> Vec<Described> {
-    Vec::new()
+    let tool = |name: &str, title: &str, description: &str, properties: Value, required: Value, is_harmless: bool| {
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if required != json!([]) {
+            schema["required"] = required;
+        }
+        Described {
+            tool: name.into(),
+            title: title.into(),
+            description: description.into(),
+            schema,
+            is_harmless,
+            hints: Vec::new(),
+        }
+    };
+    vec![
+        tool(
+            TIME,
+            "Current time",
+            "Gives the date and the time now, in UTC, in the server's time zone, and at another offset from UTC if asked.",
+            json!({"utc_offset": {
+                "type": "string", "pattern": "^[+-]([01][0-9]|2[0-3]):[0-5][0-9]$",
+                "description": "Also give the time at this offset from UTC, such as +02:00.",
+            }}),
+            json!([]),
+            true,
+        ),
+        tool(
+            CALCULATOR,
+            "Calculator",
+            "Calculates exactly: arithmetic with numbers of any size, fractions, powers, roots, functions (sin, ln, log10), \
+             bases, dates, and units with conversions (\"5 km/h to m/s\", \"30 °C to °F\"). Give one expression.",
+            json!({"expression": {
+                "type": "string", "minLength": 1, "maxLength": limits::CALCULATOR_CHARS,
+                "description": "The expression, such as (2 + 3)^20 / 7.",
+            }}),
+            json!(["expression"]),
+            true,
+        ),
+        tool(
+            PAGE,
+            "Web page",
+            "Fetches one page of the open internet and gives its title and its main text. Pages that need a sign-in, a \
+             script or a local network cannot be fetched.",
+            json!({"url": {"type": "string", "description": "The full address, with https:// or http://."}}),
+            json!(["url"]),
+            false,
+        ),
+        tool(
+            SEARCH,
+            "Search in your chats",
+            "Looks for words in the user's other chats and gives where they stand, newest first.",
+            json!({
+                "query": {
+                    "type": "string", "minLength": 1, "maxLength": limits::FIND_CHARS,
+                    "description": "The words to look for.",
+                },
+                "limit": {
+                    "type": "integer", "minimum": 1, "maximum": limits::SEARCH_HITS,
+                    "description": "How many places to give at most.",
+                },
+            }),
+            json!(["query"]),
+            true,
+        ),
+    ]
 }
 
-/// Runs one; `None` when there is no such tool.
-pub fn run(tool: &str, arguments: Value, caller: Caller, library: std::sync::Arc<dyn Library>) -> Option<Running> {
-    let _ = (tool, arguments, caller, library);
-    None
+/// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
+pub fn run(tool: &str, arguments: Value, caller: Caller, library: Arc<dyn Library>) -> Option<Running> {
+    let outcome: BoxFuture<'static, Outcome> = match tool {
+        TIME => Box::pin(std::future::ready(time::now(word(&arguments, "utc_offset")))),
+        CALCULATOR => Box::pin(calculator::calculate(word(&arguments, "expression").unwrap_or_default().to_owned())),
+        PAGE => {
+            let url = word(&arguments, "url").unwrap_or_default().to_owned();
+            Box::pin(async move { page::fetch(&FETCHER, &url).await })
+        }
+        SEARCH => Box::pin(async move {
+            let most = limits::SEARCH_HITS as usize;
+            let limit = arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+            let query = word(&arguments, "query").unwrap_or_default();
+            match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
+                Ok(found) => outcome(Fate::Done, Vec::<Part>::new(), Some(found)),
+                Err(why) => said(Fate::Failed, &why),
+            }
+        }),
+        _ => return None,
+    };
+    Some(Running { outcome, progress: watch::Sender::new(None).subscribe() })
 }
+
+fn word<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
+    arguments.get(name).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,16 @@
 //! images and its excess as blobs.
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
-use super::toolbox::{Fate, Outcome};
+use super::toolbox::{Fate, NewBlob, Outcome};
+use crate::domain::limits;
+use clean::{Cleaned, is_deep};
+
+mod clean;
+
+pub use clean::decoded;
 
 /// One part of what a tool said, in its order.
 #[derive(Debug, Clone)]
@@ -21,15 +28,167 @@ pub enum Part {
     },
 }
 
-/// A result out of the parts that a tool gave, and of its structured content where it has any.
+/// A result out of the parts that a tool gave, and of its structured content where it has any. Structured content that a
+/// text only says once more is the result alone; beside a text of its own it stands behind that.
 pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
-    let text: Vec<String> =
-        parts.into_iter().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None }).collect();
-    let result = structured.unwrap_or_else(|| Value::String(text.join("\n\n")));
-    Outcome { fate, result, metadata: Map::new(), blobs: Vec::new() }
+    let mut cleaned = Cleaned::default();
+    let mut held = Held::default();
+    let mut texts = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => texts.push(cleaned.text(text)),
+            Part::Image { mime, bytes } | Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes)),
+        }
+    }
+    let text = texts.join("\n\n");
+    let said = match structured {
+        None => Said::Text(text),
+        Some(value) if is_deep(&value) => Said::text_and(text, cleaned.text(value.to_string())),
+        Some(value) => {
+            let value = cleaned.value(value);
+            let says_the_same =
+                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
+            if says_the_same { Said::Structured(value) } else { Said::text_and(text, value.to_string()) }
+        }
+    };
+    let result = held.cut(said);
+    Outcome { fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
 }
 
 /// A result that is one text of ours: an error, a refusal.
 pub fn said(fate: Fate, text: &str) -> Outcome {
     outcome(fate, vec![Part::Text(text.to_owned())], None)
 }
+
+/// Says of a result how many bytes of what it came from were no text, and became `U+FFFD`.
+pub fn with_invalid(mut outcome: Outcome, invalid: usize) -> Outcome {
+    if invalid > 0
+        && let Some(cleaned) =
+            outcome.metadata.entry("cleaned").or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+    {
+        cleaned.insert("invalid".into(), json!(invalid));
+    }
+    outcome
+}
+
+fn metadata(fate: Fate, held: &Held, cleaned: &Cleaned) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
+    if let Some(cut) = &held.cut {
+        set("cut", cut.clone());
+    }
+    if !held.images.is_empty() {
+        set("images", held.images.clone().into());
+    }
+    if !held.files.is_empty() {
+        set("files", held.files.clone().into());
+    }
+    if let Some(counts) = cleaned.counts() {
+        set("cleaned", counts);
+    }
+    match fate {
+        Fate::TimedOut => drop(set("timed_out", json!(true))),
+        Fate::Crashed => drop(set("crashed", json!(true))),
+        Fate::Done | Fate::Failed | Fate::Unavailable | Fate::Cancelled => {}
+    }
+    metadata
+}
+
+enum Said {
+    Text(String),
+    Structured(Value),
+}
+
+impl Said {
+    fn text_and(text: String, more: String) -> Self {
+        Self::Text(if text.trim().is_empty() { more } else { format!("{text}\n\n{more}") })
+    }
+}
+
+/// The bytes of a result that stand in no row.
+#[derive(Default)]
+struct Held {
+    blobs: Vec<NewBlob>,
+    bytes: usize,
+    images: Vec<Value>,
+    files: Vec<Value>,
+    cut: Option<Value>,
+}
+
+impl Held {
+    /// Keeps bytes; gives a sentence about those that are too many.
+    fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
+        let image = raster(&bytes);
+        let mime = image.map_or_else(|| named(mime), str::to_owned);
+        let is_image =
+            image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;
+        let is_many = self.files.len() >= limits::TOOL_IMAGES || self.bytes + bytes.len() > limits::TOOL_BLOB_BYTES;
+        let size = bytes.len();
+        if is_many && (!is_image || self.bytes + size > limits::TOOL_BLOB_BYTES) {
+            return Some(format!("[{mime} of {size} bytes: left out, because the result is too large]"));
+        }
+        let blob = self.keep(&mime, bytes);
+        if is_image {
+            let alt = format!("Image {}", self.images.len() + 1);
+            self.images.push(json!({"blob": blob, "mime": mime, "alt": alt}));
+        } else {
+            self.files.push(json!({"blob": blob, "mime": mime, "bytes": size}));
+        }
+        None
+    }
+
+    /// What stands in the row: all of it, or its beginning, and the whole as a blob.
+    fn cut(&mut self, said: Said) -> Value {
+        let (text, mime) = match said {
+            Said::Text(text) if text.len() <= limits::TOOL_RESULT_BYTES => return Value::String(text),
+            Said::Text(text) => (text, "text/plain; charset=utf-8"),
+            Said::Structured(value) => match value.to_string() {
+                text if text.len() <= limits::TOOL_RESULT_BYTES => return value,
+                text => (text, "application/json"),
+            },
+        };
+        let total = text.len();
+        let mut cut = Map::from_iter([("bytes".to_owned(), json!(total))]);
+        let begin = text[..text.floor_char_boundary(limits::TOOL_RESULT_BYTES)].to_owned();
+        let room = limits::TOOL_BLOB_BYTES.saturating_sub(self.bytes);
+        if room > limits::TOOL_RESULT_BYTES {
+            let end = text.floor_char_boundary(room.min(total));
+            let mime = if end < total { "text/plain; charset=utf-8" } else { mime };
+            cut.insert("blob".into(), json!(self.keep(mime, Bytes::from(text).slice(..end))));
+        }
+        self.cut = Some(Value::Object(cut));
+        Value::String(begin)
+    }
+
+    fn keep(&mut self, mime: &str, bytes: Bytes) -> String {
+        let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        if self.blobs.iter().all(|known| known.sha256 != sha256) {
+            self.bytes += bytes.len();
+            self.blobs.push(NewBlob { sha256: sha256.clone(), mime: mime.to_owned(), bytes });
+        }
+        sha256
+    }
+}
+
+/// What these bytes are, where they are an image that pages show: by their beginning, whatever anybody calls them.
+pub fn raster(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// A kind of content as somebody names it, if it can be one.
+fn named(mime: &str) -> String {
+    const LONGEST: usize = 100;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '+' | '.' | '_');
+    let plain = mime.split(';').next().unwrap_or_default().trim();
+    let is_kind = plain.matches('/').count() == 1 && plain.len() <= LONGEST && plain.chars().all(fits);
+    if is_kind { plain.to_ascii_lowercase() } else { "application/octet-stream".into() }
+}
+
+#[cfg(test)]
+mod tests;

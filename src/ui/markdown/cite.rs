@@ -26,8 +26,8 @@ impl Cite {
         let mut marks: Vec<(usize, usize)> = sources
             .marks
             .iter()
-            .filter(|mark| mark.block_id == block && mark.source < sources.list.len())
-            .map(|mark| (mark.at, mark.source + 1))
+            .filter(|mark| mark.block_id == block && (1..=sources.list.len()).contains(&mark.source))
+            .map(|mark| (mark.at, mark.source))
             .collect();
         marks.sort_unstable();
         marks.dedup();

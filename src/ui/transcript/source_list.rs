@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::sources::Sources;
+use crate::domain::sources;
 use crate::ui::drawn;
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
@@ -13,7 +13,7 @@ use crate::ui::state::TurnState;
 pub fn SourceList(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let parts = Memo::new(move |_| {
-        let sources = turn.with(|view| Sources::of(&view.turn.blocks));
+        let sources = turn.with(|view| sources::of_blocks(&view.turn.blocks));
         drawn::sources(&sources, id).into_iter().collect::<Vec<_>>()
     });
     view! { <MarkdownText parts class="drawn"/> }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
-use crate::domain::sources::Sources;
+use crate::domain::sources::{self, Sources};
 use crate::domain::{Block, BlockId, BlockState, Content, TurnId};
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
@@ -19,7 +19,7 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     let streaming = StoredValue::new(None::<Streaming>);
     let of_state = turn.clone();
     let (id, of_sources) = (turn.id(), turn.clone());
-    let sources = Memo::new(move |_| of_sources.with(|view| Sources::of(&view.turn.blocks)));
+    let sources = Memo::new(move |_| of_sources.with(|view| sources::of_blocks(&view.turn.blocks)));
     let kind = turn.with_untracked(|view| {
         view.turn.blocks.iter().find(|b| b.id == block).map(|b| b.content.block_type().to_owned())
     });

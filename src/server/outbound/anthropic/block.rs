@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::server::outbound::anthropic::message::SaidBlock;
+use crate::server::outbound::anthropic::own::{own_result, sources};
 use crate::server::outbound::halves;
 use crate::server::outbound::provider::Item;
 
@@ -14,6 +15,10 @@ enum Kind {
     Redacted,
     /// A call for us, and which one of the reply it is.
     Call(u64),
+    /// A call that the provider runs itself.
+    Own,
+    /// What such a call gave.
+    OwnResult,
     /// Everything else: kept, not interpreted.
     Other,
 }
@@ -55,6 +60,8 @@ impl Building {
                 *calls += 1;
                 Kind::Call(*calls - 1)
             }
+            Some("server_tool_use" | "mcp_tool_use") if has(&value, "id") && has(&value, "name") => Kind::Own,
+            Some(kind) if kind.ends_with("_tool_result") && has(&value, "tool_use_id") => Kind::OwnResult,
             _ => Kind::Other,
         };
         let mut building = Self {
@@ -88,7 +95,12 @@ impl Building {
                 let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
                 self.waiting.push(Item::ToolCall { index, id, name });
             }
-            Kind::Other => {}
+            Kind::Own => {
+                let server = Some(self.text("server_name")).filter(|name| !name.is_empty()).map(str::to_owned);
+                let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
+                self.waiting.push(Item::OwnCall { id, name, server });
+            }
+            Kind::OwnResult | Kind::Other => {}
         }
     }
 
@@ -127,7 +139,7 @@ impl Building {
             }
         }
         match self.kind {
-            Kind::Call(_) if self.input.is_empty() => {
+            Kind::Call(_) | Kind::Own if self.input.is_empty() => {
                 let whole = self.value.get("input").filter(|input| input.as_object().is_none_or(|map| !map.is_empty()));
                 if let Some(whole) = whole.filter(|input| !input.is_null()).map(Value::to_string) {
                     self.write(whole);
@@ -163,8 +175,11 @@ impl Building {
             self.waiting.push(Item::Opaque(map));
             return;
         }
-        let citations = self.value.get("citations").and_then(Value::as_array).cloned().unwrap_or_default();
-        self.waiting.extend(citations.into_iter().map(|citation| Item::Opaque(opaque("citation", citation))));
+        if self.kind == Kind::OwnResult {
+            self.waiting.push(own_result(&self.value));
+        }
+        let citations = self.value.get("citations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        self.waiting.extend(sources(citations, self.text("text")));
         for delta in std::mem::take(&mut self.strange) {
             let kind = delta.get("type").and_then(Value::as_str).unwrap_or("delta").to_owned();
             self.waiting.push(Item::Opaque(opaque(&kind, delta)));
@@ -235,12 +250,17 @@ impl Building {
 
     fn write(&mut self, more: String) {
         self.input.push_str(&more);
-        if let Kind::Call(index) = self.kind
-            && !more.is_empty()
-        {
-            self.waiting.push(Item::ToolArguments { index, text: more });
+        match self.kind {
+            _ if more.is_empty() => {}
+            Kind::Call(index) => self.waiting.push(Item::ToolArguments { index, text: more }),
+            Kind::Own => self.waiting.push(Item::OwnArguments { id: self.text("id").to_owned(), text: more }),
+            _ => {}
         }
     }
+}
+
+fn has(block: &Map<String, Value>, field: &str) -> bool {
+    block.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
 }
 
 /// The content of an `x:` block: the piece as it came, under a key of its own.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::domain::Capabilities;
 use crate::domain::repair::Repair;
+use crate::domain::tool::OfferedTool;
 use crate::server::outbound::anthropic::models::Generation;
 use crate::server::outbound::anthropic::{MessagesDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
@@ -83,6 +84,10 @@ impl Provider for MessagesEndpoint {
 
     fn capabilities(&self, model: &str) -> Capabilities {
         models::capabilities(model)
+    }
+
+    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+        models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

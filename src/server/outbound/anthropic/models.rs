@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::domain::capabilities::{Range, Takes};
 use crate::domain::provider::Reasoning;
+use crate::domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use crate::domain::{Capabilities, Thinking};
 
 /// How thinking is asked for.
@@ -94,6 +95,25 @@ impl Generation {
             _ => row(ThinkingSwitch::Adaptive, Sampling::Nothing, 128_000),
         }
     }
+}
+
+/// Tools that the API runs itself for this model.
+pub fn own_tools(model: &str) -> Vec<&'static str> {
+    match generation(&model.to_ascii_lowercase()) {
+        Some((_, version)) if version >= (4, 6) => vec![WEB_SEARCH, CODE_EXECUTION],
+        Some((_, version)) if version >= (3, 5) => vec![WEB_SEARCH],
+        _ => Vec::new(),
+    }
+}
+
+/// What a request says of such a tool.
+pub fn own_tool(tool: &str) -> Option<Value> {
+    let kind = match tool {
+        WEB_SEARCH => "web_search_20250305",
+        CODE_EXECUTION => "code_execution_20260120",
+        _ => return None,
+    };
+    Some(json!({"type": kind, "name": tool}))
 }
 
 /// What a model takes, as far as its name tells.

@@ -51,12 +51,13 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if !params.stop_sequences.is_empty() {
         set("stop_sequences", json!(params.stop_sequences));
     }
-    if !request.tools.is_empty() {
-        let tools = request
-            .tools
-            .iter()
-            .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}));
-        set("tools", tools.collect());
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}));
+    let tools: Vec<Value> = tools.chain(request.own_tools.iter().filter_map(|tool| models::own_tool(tool))).collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
     }
     Value::Object(body).to_string().into()
 }

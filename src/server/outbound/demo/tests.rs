@@ -44,6 +44,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
             previous_response: None,
+            own_tools: Vec::new(),
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;

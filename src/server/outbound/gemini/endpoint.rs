@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::domain::Capabilities;
 use crate::domain::repair::Repair;
+use crate::domain::tool::OfferedTool;
 use crate::server::outbound::gemini::{GeminiDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -75,6 +76,10 @@ impl Provider for GeminiEndpoint {
 
     fn capabilities(&self, model: &str) -> Capabilities {
         models::capabilities(model)
+    }
+
+    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+        models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::capabilities::{Range, Takes};
 use crate::domain::provider::Reasoning;
+use crate::domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use crate::domain::{Capabilities, Thinking};
 
 /// How a model's thinking is asked for.
@@ -182,6 +183,22 @@ fn tokens(level: Thinking) -> u32 {
         Thinking::Medium => 8_192,
         Thinking::High => 24_576,
         Thinking::Off | Thinking::Budget(_) => 0,
+    }
+}
+
+/// Tools that Google runs itself for this model; only where the chat has no functions.
+pub fn own_tools(model: &str) -> &'static [&'static str] {
+    let has_none = ["image", "tts", "audio", "live", "embedding", "lite", "gemini-1"];
+    let is_full = model.starts_with("gemini-") && !has_none.iter().any(|word| model.contains(word));
+    if is_full { &[WEB_SEARCH, CODE_EXECUTION] } else { &[] }
+}
+
+/// What a request says of such a tool.
+pub fn own_tool(tool: &str) -> Option<Value> {
+    match tool {
+        WEB_SEARCH => Some(json!({"googleSearch": {}})),
+        CODE_EXECUTION => Some(json!({"codeExecution": {}})),
+        _ => None,
     }
 }
 

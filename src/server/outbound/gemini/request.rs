@@ -31,6 +31,12 @@ pub fn body(request: &ChatRequest) -> Bytes {
         let tool = |tool: &crate::domain::tool::ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
         let declarations: Vec<Value> = request.tools.iter().map(tool).collect();
         set("tools", json!([{"functionDeclarations": declarations}]));
+    } else {
+        // Most models refuse them beside functions.
+        let own: Vec<Value> = request.own_tools.iter().filter_map(|tool| models::own_tool(tool)).collect();
+        if !own.is_empty() {
+            set("tools", own.into());
+        }
     }
     Value::Object(body).to_string().into()
 }
@@ -128,11 +134,11 @@ pub fn read_again(raw: &[u8]) -> Said {
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
 /// wrong under `error`.
-fn answer(call: &SaidCall, result: Option<(&Value, bool)>) -> Value {
+fn answer(call: &SaidCall, result: Option<(Value, bool)>) -> Value {
     let response = match result {
         None => json!({"error": UNANSWERED}),
         Some((result, true)) => json!({"error": result}),
-        Some((result @ Value::Object(_), false)) => result.clone(),
+        Some((result @ Value::Object(_), false)) => result,
         Some((result, false)) => json!({"output": result}),
     };
     let mut answer = Map::new();

@@ -7,7 +7,8 @@ use crate::domain::{Failure, FailureKind, Usage};
 use crate::server::outbound::body::JsonBody;
 use crate::server::outbound::gemini::calls::Calls;
 use crate::server::outbound::gemini::message::Said;
-use crate::server::outbound::gemini::sources::{Sources, opaque};
+use crate::server::outbound::gemini::own::OwnCalls;
+use crate::server::outbound::gemini::sources::{SaidText, Sources};
 use crate::server::outbound::gemini::usage::Counts;
 use crate::server::outbound::growing::{Growing, Growth};
 use crate::server::outbound::provider::Item;
@@ -29,7 +30,9 @@ pub struct GeminiReader {
     response_id: String,
     growing: Growing,
     calls: Calls,
+    own: OwnCalls,
     sources: Sources,
+    said_text: SaidText,
     counts: Counts,
     /// The last `finishReason`, or why the prompt was blocked.
     stop_reason: Option<String>,
@@ -66,7 +69,9 @@ impl GeminiReader {
     fn candidate(&mut self, candidate: &Value, is_mended: bool, out: &mut Vec<Item>) {
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
+            let begin = out.len();
             self.part(part, is_mended, out);
+            self.said_text.take(&out[begin..]);
         }
         self.sources.take(candidate);
         if let Some(reason) = text_of(candidate, "finishReason").filter(|reason| *reason != "FINISH_REASON_UNSPECIFIED")
@@ -93,7 +98,7 @@ impl GeminiReader {
             } else if let Some((name, held)) = held_by(part) {
                 self.growing.seam(out);
                 self.close_call(out);
-                out.push(Item::Opaque(opaque(name, held.clone())));
+                self.own.take(name, held, out);
                 self.is_tool_running = matches!(name, "executableCode" | "toolCall");
             }
             if let Some(said) = &mut self.said {
@@ -188,7 +193,10 @@ impl Reader for GeminiReader {
         if self.is_complete() {
             self.close_call(out);
         }
-        self.sources.end(out);
+        if self.is_complete() {
+            self.own.end(out);
+        }
+        self.sources.end(&self.said_text, out);
     }
 
     fn is_over(&self) -> bool {

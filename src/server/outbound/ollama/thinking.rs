@@ -80,6 +80,7 @@ mod tests {
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
             previous_response: None,
+            own_tools: Vec::new(),
         })
     }
 

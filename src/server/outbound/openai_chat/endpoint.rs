@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 
 use crate::domain::Capabilities;
 use crate::domain::repair::Repair;
+use crate::domain::tool::OfferedTool;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, models, repair, request};
@@ -64,6 +65,10 @@ impl Provider for ChatEndpoint {
 
     fn capabilities(&self, model: &str) -> Capabilities {
         models::capabilities(self.dialect, model)
+    }
+
+    fn own_tools(&self, _model: &str) -> Vec<OfferedTool> {
+        models::own_tools(self.dialect).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

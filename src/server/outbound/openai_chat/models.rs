@@ -1,8 +1,11 @@
 //! What a model behind a dialect takes, as far as its name tells (providers.md 4.1, 5): whether it reasons, how much can
 //! be asked of it, which parameters it refuses. Where a table cannot know, nothing is claimed.
 
+use serde_json::{Value, json};
+
 use crate::domain::capabilities::{Range, Takes};
 use crate::domain::provider::Reasoning;
+use crate::domain::tool::WEB_SEARCH;
 use crate::domain::{Capabilities, Thinking};
 use crate::server::outbound::openai_chat::dialect::Dialect;
 use crate::server::outbound::openai_chat::thinking::ThinkingSwitch;
@@ -112,6 +115,16 @@ pub fn is_local_reasoner(model: &str) -> bool {
         "tour",
     ];
     model == "reasoning" || FAMILIES.iter().any(|family| model.contains(family))
+}
+
+/// Tools that the endpoint runs itself: OpenRouter searches the web for every model.
+pub fn own_tools(dialect: &Dialect) -> &'static [&'static str] {
+    if dialect.name == "openrouter" { &[WEB_SEARCH] } else { &[] }
+}
+
+/// What a request says of such a tool.
+pub fn own_tool(dialect: &Dialect, tool: &str) -> Option<Value> {
+    own_tools(dialect).contains(&tool).then(|| json!({"type": format!("openrouter:{tool}")}))
 }
 
 #[cfg(test)]

@@ -41,13 +41,15 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     if !params.stop_sequences.is_empty() {
         set("stop", json!(params.stop_sequences));
     }
-    if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            json!({"type": "function", "function": {
-                "name": tool.name, "description": tool.description, "parameters": tool.parameters,
-            }})
-        });
-        set("tools", tools.collect());
+    let tools = request.tools.iter().map(|tool| {
+        json!({"type": "function", "function": {
+            "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+        }})
+    });
+    let own = request.own_tools.iter().filter_map(|tool| models::own_tool(dialect, tool));
+    let tools: Vec<Value> = tools.chain(own).collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
     }
     thinking::put(&mut body, dialect, request);
     Value::Object(body).to_string().into()

@@ -11,10 +11,12 @@ use serde_json::Value;
 use crate::domain::Capabilities;
 use crate::domain::capabilities::{Range, Takes};
 use crate::domain::repair::Repair;
+use crate::domain::tool::OfferedTool;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
 use crate::server::outbound::openai_responses::{ResponsesDecoder, models, repair, request};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use crate::server::platform::base_url;
 use crate::server::platform::endpoint::{Api, Endpoint};
 
 /// One endpoint.
@@ -78,6 +80,13 @@ impl Provider for ResponsesEndpoint {
 
     fn keeps_responses(&self) -> bool {
         self.keeps_responses
+    }
+
+    /// Other servers that speak this API have none, or others.
+    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+        let is_openai = base_url::host_of(&self.target.base_url) == "api.openai.com";
+        let all = if is_openai { models::own_tools(model) } else { &[] };
+        all.iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

@@ -11,7 +11,9 @@ pub enum Kind {
     Reasoning,
     /// A call that we answer: `function_call`, or `custom_tool_call` with free text.
     Call,
-    /// What the provider ran itself, and types that nobody has heard of.
+    /// A call that the provider runs itself.
+    Own,
+    /// Types that nobody has heard of, and those that are not told apart.
     Other,
 }
 
@@ -22,6 +24,7 @@ impl Kind {
             Some("message") => Self::Message,
             Some("reasoning") => Self::Reasoning,
             Some("function_call" | "custom_tool_call") => Self::Call,
+            Some("web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call") => Self::Own,
             // The short form of a message, as some servers write it.
             None if item.get("role").is_some() => Self::Message,
             _ => Self::Other,
@@ -39,6 +42,8 @@ pub struct Entry {
     pub parts: Vec<(Place, Part)>,
     /// The number under which the call was announced.
     pub call: Option<u64>,
+    /// The id under which a call of the provider's own was announced.
+    pub own: Option<String>,
     /// Its signature, or the item as a whole, was told.
     pub is_told: bool,
     pub is_done: bool,
@@ -56,10 +61,27 @@ impl Entry {
             kind,
             parts: Vec::new(),
             call: None,
+            own: None,
             is_told: false,
             is_done: false,
             item: None,
         }
+    }
+
+    /// How many characters of the text block that this part is in stand before it: neighbouring parts are one text, up to
+    /// what was cited.
+    pub fn said_before(&self, place: Place) -> usize {
+        let Place::Content(at) = place else { return 0 };
+        let mut before: Vec<(u64, &Part)> = Vec::new();
+        for (place, part) in &self.parts {
+            if let Place::Content(n) = place
+                && *n < at
+            {
+                before.push((*n, part));
+            }
+        }
+        before.sort_by_key(|(n, _)| *n);
+        before.iter().fold(0, |sum, (_, part)| if part.is_cited { 0 } else { sum + part.told.chars().count() })
     }
 
     /// Its text at this place.

@@ -74,8 +74,8 @@ impl Said {
                 }
                 Kind::Call => call(said, answered, &mut calls),
                 Kind::Message => message(said),
-                Kind::Other if said.is_done && with_reasoning => Sent::AsItCame(said.item.clone()),
-                Kind::Other => Sent::Dropped,
+                Kind::Own | Kind::Other if said.is_done && with_reasoning => Sent::AsItCame(said.item.clone()),
+                Kind::Own | Kind::Other => Sent::Dropped,
             };
             has_follower = matches!(sent, Sent::AsItCame(_));
             if let Sent::AsItCame(item) | Sent::Otherwise(item) = sent {

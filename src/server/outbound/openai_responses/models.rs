@@ -5,6 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::domain::provider::Reasoning;
+use crate::domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use crate::domain::{Capabilities, Thinking};
 
 /// The efforts from nothing to much, as `reasoning.effort` calls them.
@@ -187,6 +188,26 @@ fn word_of(level: Thinking) -> &'static str {
     match level {
         Thinking::Off => "none",
         level => level.as_str(),
+    }
+}
+
+/// Tools that OpenAI runs itself for this model.
+pub fn own_tools(model: &str) -> &'static [&'static str] {
+    let is_one = ["gpt-5", "gpt-4.1", "gpt-4o", "o3", "o4"].iter().any(|family| model.starts_with(family));
+    let has_none = ["nano", "audio", "realtime", "transcribe", "tts", "image", "deep-research"];
+    let is_full = is_one && !has_none.iter().any(|word| model.contains(word));
+    if is_full { &[WEB_SEARCH, CODE_EXECUTION] } else { &[] }
+}
+
+/// What a request says of such a tool, and what it asks to be told of it.
+pub fn own_tool(tool: &str) -> Option<(Value, &'static str)> {
+    match tool {
+        WEB_SEARCH => Some((json!({"type": "web_search"}), "web_search_call.action.sources")),
+        CODE_EXECUTION => {
+            let tool = json!({"type": "code_interpreter", "container": {"type": "auto"}});
+            Some((tool, "code_interpreter_call.outputs"))
+        }
+        _ => None,
     }
 }
 

@@ -9,6 +9,9 @@ use crate::server::outbound::openai_responses::message::{Said, SaidItem};
 use crate::server::outbound::openai_responses::part::{Place, resolve_all};
 use crate::server::outbound::provider::Item;
 
+mod cited;
+mod own;
+
 /// Texts that come in pieces: how their events begin, whose they are, what counts their places, and where the `done`
 /// event has the whole.
 const TEXTS: [(&str, Kind, &str, &str); 6] = [
@@ -58,6 +61,7 @@ impl Output {
                     if item.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
                         self.announce(at, item, out);
                     }
+                    self.announce_own(at, item, out);
                 }
             }
             "response.output_item.done" => {
@@ -194,6 +198,7 @@ impl Output {
                 let more = self.entries[at].part(Place::Arguments).whole(&arguments, is_mended);
                 self.tell(at, Place::Arguments, more, out);
             }
+            Kind::Own => self.settle_own(at, item, is_mended, out),
             Kind::Other => {
                 if !std::mem::replace(&mut self.entries[at].is_told, true) {
                     let name = item.get("type").and_then(Value::as_str).unwrap_or("unknown");
@@ -206,22 +211,6 @@ impl Output {
         }
         if !std::mem::replace(&mut self.entries[at].is_done, true) {
             self.keep(at, item, is_mended);
-        }
-    }
-
-    /// Takes a part that is whole, with what hangs on it.
-    fn part(&mut self, at: usize, place: Place, part: &Value, is_mended: bool, out: &mut Vec<Item>) {
-        let text = part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str);
-        let known = self.entries[at].part(place);
-        let more = text.map(|text| known.whole(text, is_mended)).unwrap_or_default();
-        self.tell(at, place, more, out);
-        let citations = part.get("annotations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let hanging: Vec<(&str, &Value)> = match text {
-            None => vec![("part", part)],
-            Some(_) => citations.iter().map(|citation| ("citation", citation)).collect(),
-        };
-        if !hanging.is_empty() && !std::mem::replace(&mut self.entries[at].part(place).is_cited, true) {
-            hanging.into_iter().for_each(|(name, value)| self.opaque(name, value, out));
         }
     }
 
@@ -273,7 +262,7 @@ impl Output {
             Kind::Call => {
                 out.extend(self.entries[at].call.map(|index| Item::ToolArguments { index, text }));
             }
-            Kind::Other => {}
+            Kind::Own | Kind::Other => {}
         }
     }
 

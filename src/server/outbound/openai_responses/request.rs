@@ -44,8 +44,13 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     // Where nothing stays at the provider, and wherever the whole path goes out: what the reasoning was comes back sealed,
     // and goes out again with the next request.
     set("store", json!(is_kept));
+    let mut include: Vec<&str> = Vec::new();
     if request.capabilities.reasoning != Reasoning::Never {
-        set("include", json!(["reasoning.encrypted_content"]));
+        include.push("reasoning.encrypted_content");
+    }
+    include.extend(request.own_tools.iter().filter_map(|tool| Some(models::own_tool(tool)?.1)));
+    if !include.is_empty() {
+        set("include", json!(include));
     }
     let params = &request.params;
     if let Some(tokens) = params.max_tokens {
@@ -57,15 +62,17 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     if let Some(top_p) = params.top_p {
         set("top_p", json!(top_p));
     }
-    if !request.tools.is_empty() {
-        // Strict is the default here, and refuses most schemas.
-        let tools = request.tools.iter().map(|tool| {
-            json!({
-                "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
-                "strict": false,
-            })
-        });
-        set("tools", tools.collect());
+    // Strict is the default here, and refuses most schemas.
+    let tools = request.tools.iter().map(|tool| {
+        json!({
+            "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+            "strict": false,
+        })
+    });
+    let own = request.own_tools.iter().filter_map(|tool| Some(models::own_tool(tool)?.0));
+    let tools: Vec<Value> = tools.chain(own).collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
     }
     if let Some(reasoning) = models::reasoning_of(&request.model, request.thinking, with_summary) {
         set("reasoning", reasoning);

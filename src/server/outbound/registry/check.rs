@@ -207,6 +207,7 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
         echoes_reasoning: false,
         policy: Default::default(),
         previous_response: None,
+        own_tools: Vec::new(),
     }
 }
 

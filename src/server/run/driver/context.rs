@@ -70,6 +70,12 @@ impl Run<'_> {
             });
             history.extend(self.own_steps());
         }
+        let offered = context.frozen.tools.clone().unwrap_or_default();
+        let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.own_tool().is_some());
+        let tools = match context.frozen.tools {
+            Some(_) => others.into_iter().map(|offered| offered.spec).collect(),
+            None => self.provider.tools(),
+        };
         let request = ChatRequest {
             model: self.job.lock.model.clone(),
             system: Some(context.frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
@@ -78,10 +84,8 @@ impl Run<'_> {
             thinking: self.job.settled.thinking,
             is_thinking_mode: self.job.settled.is_thinking_mode,
             capabilities: self.job.capabilities.clone(),
-            tools: match context.frozen.tools {
-                Some(tools) => tools.into_iter().map(|offered| offered.spec).collect(),
-                None => self.provider.tools(),
-            },
+            tools,
+            own_tools: own.iter().filter_map(|tool| tool.own_tool().map(str::to_owned)).collect(),
             echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
             policy: context.policy,
             previous_response,

@@ -108,7 +108,7 @@ impl Run<'_> {
         Progress {
             id,
             began: Instant::now(),
-            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())),
+            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())).going_on(&turn.blocks),
             raw: Vec::new(),
             usage: Usage::default(),
             reported_micros: None,
@@ -258,7 +258,10 @@ impl Run<'_> {
                 Item::Response(id) => progress.response_id = Some(id.clone()),
                 Item::Stop(reason) => progress.stop_reason = Some(reason.clone()),
                 Item::Failed(_) => {}
-                Item::Text(text) | Item::Thinking(text) | Item::ToolArguments { text, .. } => {
+                Item::Text(text)
+                | Item::Thinking(text)
+                | Item::ToolArguments { text, .. }
+                | Item::OwnArguments { text, .. } => {
                     progress.said += text.len() as u64;
                     self.begin_content(progress);
                 }

@@ -9,8 +9,8 @@ use crate::ui::markdown::{Cite, Plain, render, render_with};
 
 /// The text drawn with a mark behind so many characters.
 fn marked(text: &str, places: &[usize]) -> String {
-    let source = |n: usize| Source { url: format!("https://example.org/{n}"), title: String::new(), quote: None };
-    let mark = |(source, at): (usize, &usize)| Mark { block_id: block_id(1), at: *at, source };
+    let source = |n: usize| Source { url: format!("https://example.org/{n}"), title: "A page".into(), quote: None };
+    let mark = |(source, at): (usize, &usize)| Mark { block_id: block_id(1), at: *at, source: source + 1 };
     let sources =
         Sources { list: (0..places.len()).map(source).collect(), marks: places.iter().enumerate().map(mark).collect() };
     let cites = Cite::of(&sources, turn_id(2), block_id(1), text);

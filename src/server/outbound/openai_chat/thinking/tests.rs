@@ -24,6 +24,7 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
+        own_tools: Vec::new(),
     };
     let mut body = Map::new();
     put(&mut body, dialect, &request);

@@ -27,6 +27,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
+        own_tools: Vec::new(),
     }
 }
 

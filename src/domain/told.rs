@@ -1,0 +1,103 @@
+//! What a model is told of a tool's result: the same words to every model, and the same bytes each time, or the provider's
+//! cache of the conversation would be lost. What is too long is cut, what is no text is named, and both are said.
+
+use serde_json::Value;
+
+use crate::limits;
+
+/// What stands where a tool gave nothing: some APIs refuse an empty result.
+const NOTHING: &str = "(The tool gave nothing.)";
+
+/// A result as a model is told it: an object that is short enough as it is, anything else as text.
+pub fn value(result: &Value, metadata: &Value) -> Value {
+    let whole = text(result.clone());
+    let notes = notes(metadata);
+    let stored_whole = metadata.pointer("/cut/bytes").and_then(Value::as_u64);
+    let is_cut = whole.len() > limits::TOOL_TOLD_BYTES || stored_whole.is_some();
+    match (is_cut, notes.is_empty()) {
+        (false, true) if result.is_object() => result.clone(),
+        (false, true) if whole.trim().is_empty() => Value::String(NOTHING.into()),
+        (false, true) => Value::String(whole),
+        (false, false) if whole.trim().is_empty() => Value::String(notes.join("\n")),
+        (false, false) => Value::String(format!("{whole}\n\n{}", notes.join("\n"))),
+        (true, _) => {
+            let kept = whole.floor_char_boundary(limits::TOOL_TOLD_BYTES.min(whole.len()));
+            let total = stored_whole.unwrap_or(whole.len() as u64);
+            let note =
+                format!("[Cut: these are the first {kept} of {total} bytes of the result. The rest was left out.]");
+            let notes: Vec<String> = std::iter::once(note).chain(notes).collect();
+            Value::String(format!("{}\n\n{}", &whole[..kept], notes.join("\n")))
+        }
+    }
+}
+
+/// A result as one text.
+pub fn text(result: Value) -> String {
+    match result {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// A line for each image and each file: the person sees them, the model does not.
+fn notes(metadata: &Value) -> Vec<String> {
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let image = |one: &Value| format!("[{} ({}): shown to the user, not to you]", word(one, "alt"), word(one, "mime"));
+    let file = |one: &Value| {
+        let bytes = one.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+        format!("[File ({}, {bytes} bytes): given to the user, not to you]", word(one, "mime"))
+    };
+    list("images").iter().map(image).chain(list("files").iter().map(file)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn short_results_are_told_as_they_are() {
+        for (result, told) in [
+            (json!("words"), json!("words")),
+            (json!({"b": 1, "a": [2]}), json!({"b": 1, "a": [2]})),
+            (json!([1, "x"]), json!("[1,\"x\"]")),
+            (json!(3), json!("3")),
+            (json!(""), json!(NOTHING)),
+            (json!(null), json!(NOTHING)),
+        ] {
+            assert_eq!(value(&result, &Value::Null), told, "{result}");
+        }
+    }
+
+    #[test]
+    fn long_results_are_cut_between_characters_and_it_is_said() {
+        let long = "é".repeat(limits::TOOL_TOLD_BYTES);
+        let told = text(value(&json!(format!("x{long}")), &Value::Null));
+        let total = long.len() + 1;
+        assert!(
+            told.starts_with("xé")
+                && told.ends_with(&format!("of {total} bytes of the result. The rest was left out.]"))
+        );
+        assert!(told.len() < limits::TOOL_TOLD_BYTES + 200);
+        let stored_in_part = value(&json!(long), &json!({"cut": {"bytes": 9_000_000, "blob": "b"}}));
+        assert!(text(stored_in_part).contains("of 9000000 bytes"));
+        let object = json!({"a": long});
+        assert!(text(value(&object, &Value::Null)).starts_with("{\"a\":\"é"));
+    }
+
+    #[test]
+    fn images_and_files_are_named() {
+        let metadata = json!({
+            "images": [{"blob": "b", "mime": "image/png", "alt": "Image 1"}],
+            "files": [{"blob": "c", "mime": "audio/wav", "bytes": 12}],
+            "cleaned": {"nul": 1},
+        });
+        let notes = "[Image 1 (image/png): shown to the user, not to you]\n[File (audio/wav, 12 bytes): given to the user, not to you]";
+        assert_eq!(value(&json!("Here."), &metadata), format!("Here.\n\n{notes}"));
+        assert_eq!(value(&json!(""), &metadata), notes);
+        assert_eq!(value(&json!({"n": 1}), &metadata), format!("{{\"n\":1}}\n\n{notes}"));
+    }
+}

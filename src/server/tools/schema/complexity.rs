@@ -1,0 +1,91 @@
+//! What is too much of a schema before anything is compiled: nesting, and references that fan out, because each level asks
+//! the next one twice.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// Schemas that may be asked about one and the same value.
+const STEPS: u64 = 10_000;
+/// References that lead to references.
+const CHAIN: usize = 200;
+
+/// Keywords whose value is a schema, or a list of them, about the same value.
+const SAME_VALUE: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
+
+/// Whether a value is nested deeper than this; looks no deeper.
+pub fn deeper_than(value: &Value, levels: usize) -> bool {
+    let inner = |value: &Value| levels == 0 || deeper_than(value, levels - 1);
+    match value {
+        Value::Array(items) => items.iter().any(inner),
+        Value::Object(members) => members.values().any(inner),
+        _ => false,
+    }
+}
+
+/// Whether one value, without those inside it, would be asked about more often than is sensible.
+pub fn fans_out(schema: &Value) -> bool {
+    let mut walk = Walk { root: schema, known: HashMap::new(), chain: 0 };
+    let mut places = vec![schema];
+    while let Some(place) = places.pop() {
+        if walk.count(place) > STEPS {
+            return true;
+        }
+        match place {
+            Value::Array(items) => places.extend(items),
+            Value::Object(members) => places.extend(members.values()),
+            _ => {}
+        }
+    }
+    false
+}
+
+struct Walk<'a> {
+    root: &'a Value,
+    /// Steps by place in the schema; nothing while they are counted, where a reference comes back to itself.
+    known: HashMap<*const Value, Option<u64>>,
+    chain: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn count(&mut self, schema: &'a Value) -> u64 {
+        let Value::Object(members) = schema else { return 1 };
+        match self.known.get(&std::ptr::from_ref(schema)) {
+            Some(Some(steps)) => return *steps,
+            Some(None) => return 1,
+            None => {}
+        }
+        if self.chain > CHAIN {
+            return u64::MAX;
+        }
+        self.chain += 1;
+        self.known.insert(schema, None);
+        let mut steps: u64 = 1;
+        for (keyword, value) in members {
+            let more = match (keyword.as_str(), value) {
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(to)) => {
+                    let to = self.target(to);
+                    to.map_or(1, |to| self.count(to))
+                }
+                (keyword, Value::Array(all)) if SAME_VALUE.contains(&keyword) => {
+                    all.iter().fold(0, |sum: u64, one| sum.saturating_add(self.count(one)))
+                }
+                ("dependentSchemas" | "dependencies", Value::Object(all)) => {
+                    all.values().fold(0, |sum: u64, one| sum.saturating_add(self.count(one)))
+                }
+                (keyword, Value::Object(_)) if SAME_VALUE.contains(&keyword) => self.count(value),
+                _ => 0,
+            };
+            steps = steps.saturating_add(more);
+        }
+        self.chain -= 1;
+        self.known.insert(schema, Some(steps));
+        steps
+    }
+
+    /// What a reference inside of the schema names; one by an anchor's name is not followed.
+    fn target(&self, reference: &str) -> Option<&'a Value> {
+        let pointer = reference.strip_prefix('#')?;
+        self.root.pointer(&pointer.replace("%25", "%").replace("%22", "\""))
+    }
+}

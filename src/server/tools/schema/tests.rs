@@ -1,0 +1,138 @@
+use serde_json::json;
+
+use super::*;
+
+fn search() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "minLength": 1, "maxLength": 20},
+            "limit": {"type": "integer", "minimum": 1},
+            "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}},
+            "mode": {"enum": ["fast", "slow"]},
+        },
+        "$defs": {"tag": {"type": "string", "pattern": "^[a-z]+$"}},
+        "required": ["query"],
+        "additionalProperties": false,
+    })
+}
+
+#[test]
+fn arguments_are_held_against_the_schema_and_faults_name_their_place() {
+    assert_eq!(check_arguments(&search(), &json!({"query": "x", "limit": 2, "tags": ["a"], "mode": "fast"})), Ok(()));
+    for (arguments, words) in [
+        (json!({}), vec!["the arguments: \"query\" is a required property"]),
+        (json!({"query": 1}), vec!["`/query`: the value is not of type \"string\""]),
+        (json!({"query": "x", "limit": 0}), vec!["`/limit`", "minimum of 1"]),
+        (json!({"query": "x", "tags": ["a", "B"]}), vec!["`/tags/1`"]),
+        (json!({"query": "x", "mode": "other"}), vec!["`/mode`", "\"fast\""]),
+        (json!({"query": "x", "limit": 1, "odd": 1}), vec!["'odd'"]),
+        (json!([]), vec!["the arguments: the value is not of type \"object\""]),
+        (json!(null), vec!["not of type"]),
+    ] {
+        let said = check_arguments(&search(), &arguments).unwrap_err();
+        for word in words {
+            assert!(said.contains(word), "{arguments}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_bad_arguments_is_short_whatever_they_are() {
+    let long = "x".repeat(100_000);
+    let many: serde_json::Map<String, Value> =
+        (0..1_000).map(|n| (format!("{n}{}", "y".repeat(1_000)), json!(n))).collect();
+    for arguments in [json!({"query": long}), json!({"query": 1, "tags": vec![1; 1_000]}), Value::Object(many)] {
+        let said = check_arguments(&search(), &arguments).unwrap_err();
+        assert!(said.len() < 4_000, "{}", said.len());
+        assert!(!said.contains(&"x".repeat(500)));
+    }
+}
+
+#[test]
+fn a_schema_is_of_the_draft_that_it_names() {
+    let of = |draft: Option<&str>| {
+        let mut schema = json!({"type": "array", "items": [{"type": "string"}], "additionalItems": false});
+        if let Some(draft) = draft {
+            schema["$schema"] = json!(draft);
+        }
+        json!({"type": "object", "properties": {"a": schema}})
+    };
+    let root = |draft: &str| {
+        let mut schema =
+            json!({"type": "object", "properties": {"a": {"type": "array", "items": [{"type": "string"}]}}});
+        schema["$schema"] = json!(draft);
+        schema
+    };
+    // A list under `items` is draft 7's; the newest draft refuses the schema.
+    assert_eq!(check_schema(&root("http://json-schema.org/draft-07/schema#")), Ok(()));
+    assert!(check_arguments(&root("http://json-schema.org/draft-07/schema#"), &json!({"a": [1]})).is_err());
+    assert!(check_schema(&of(None)).is_err());
+}
+
+#[test]
+fn what_is_no_schema_or_reaches_outside_is_refused() {
+    let deep = (0..100).fold(json!({}), |inner, _| json!({"not": inner}));
+    let fan: serde_json::Map<String, Value> = (0..40)
+        .map(|n| {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            (format!("d{n}"), json!({"allOf": [next, next]}))
+        })
+        .chain([("d40".to_owned(), json!({"type": "object"}))])
+        .collect();
+    for (what, schema) in [
+        ("no schema", json!("x")),
+        ("true", json!(true)),
+        ("no type", json!({"type": "of tomorrow"})),
+        ("a cloud's secrets", json!({"type": "object", "$ref": "http://169.254.169.254/latest"})),
+        ("a file", json!({"properties": {"a": {"$ref": "file:///etc/passwd"}}})),
+        ("a relative reference", json!({"$ref": "other.json"})),
+        ("a draft from elsewhere", json!({"$schema": "http://169.254.169.254/draft", "type": "object"})),
+        ("a place that is not there", json!({"$ref": "#/$defs/none"})),
+        ("too deep", deep),
+        ("too large", json!({"description": "x".repeat(limits::TOOL_SCHEMA_BYTES)})),
+        ("no pattern", json!({"properties": {"a": {"pattern": "("}}})),
+        ("fanned out", json!({"$defs": fan, "$ref": "#/$defs/d0"})),
+    ] {
+        let why = check_schema(&schema).unwrap_err();
+        assert!(why.len() < 1_000, "{what}: {why}");
+        assert!(check_arguments(&schema, &json!({})).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_ends() {
+    let loops = [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}),
+        json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
+    ];
+    for schema in loops {
+        // Refused or harmless: what matters is that it ends.
+        let _ = check_arguments(&schema, &json!({"a": 1}));
+    }
+    let tree = json!({
+        "type": "object",
+        "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "n": {"type": "integer"}},
+        "required": ["n"],
+    });
+    assert_eq!(check_arguments(&tree, &json!({"n": 1, "left": {"n": 2, "right": {"n": 3}}})), Ok(()));
+    let said = check_arguments(&tree, &json!({"n": 1, "left": {"n": 2, "right": {}}})).unwrap_err();
+    assert!(said.contains("`/left/right`"), "{said}");
+}
+
+#[test]
+fn a_value_nested_in_a_schema_that_asks_twice_is_asked_a_bounded_number_of_times() {
+    let schema = json!({"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}, "n": {"type": "integer"}}});
+    let nested = |end: Value| (0..60).fold(end, |inner, _| json!({"a": inner}));
+    assert_eq!(check_arguments(&schema, &nested(json!({"n": 1}))), Ok(()));
+    assert!(check_arguments(&schema, &nested(json!({"n": "x"}))).is_err());
+    assert!(check_arguments(&schema, &nested(nested(json!(1)))).is_err(), "too deep");
+}
+
+#[test]
+fn patterns_take_no_longer_than_their_text() {
+    let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
+    let hostile = format!("{}!", "a".repeat(100_000));
+    assert!(check_arguments(&schema, &json!({"a": hostile})).is_err());
+}
