@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use secrecy::ExposeSecret;
 use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::setting::Source;
+use turnleaf::server::platform::config::tool_servers::Reach;
 use turnleaf::server::platform::config::{Config, Flags, binding, masked};
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
 use turnleaf::server::platform::price::Price;
@@ -443,6 +444,67 @@ fn a_provider_of_the_file_must_make_sense() {
     ] {
         let error = load_file(&format!("[[providers]]\n{text}\n")).map(|_| ()).unwrap_err();
         assert!(error.contains(named) && !error.contains("sk-canary"), "{error}");
+    }
+}
+
+#[test]
+fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
+    let place = Place::new();
+    let token = place.file("token", "canary-of-a-file\n");
+    let text = format!(
+        "[[tool_servers]]\nid = 'files'\nname = 'My files'\n\
+         command = ['mcp-files', '--token=canary-argument', '/srv/notes']\n\
+         env = {{ PLAIN = 'canary-plain', SECRET = {{ file = '{}' }}, OTHER = {{ env = 'OF_THE_ENVIRONMENT' }} }}\n\
+         folder = '/srv'\nidle_seconds = 5\ntotal_seconds = 60\ntrusted_tools = ['read_file']\n\n\
+         [[tool_servers]]\nid = 'maps'\nurl = 'https://maps.example/mcp'\n\
+         headers = {{ Authorization = {{ file = '{}' }} }}\ntrusted_tools = ['*']\n",
+        token.display(),
+        token.display(),
+    );
+    let config = place.file("any.toml", &text);
+    let flags = Flags { config: Some(config), ..Flags::default() };
+    let config = place.load(&flags, &[("OF_THE_ENVIRONMENT", "canary-variable")]).unwrap();
+    let [files, maps] = &config.tool_servers[..] else { panic!("{:?}", config.tool_servers) };
+    let Reach::Program { argv, env, folder } = &files.reach else { panic!("{files:?}") };
+    assert_eq!((files.name.as_str(), argv.len(), folder.as_deref()), ("My files", 3, Some(Path::new("/srv"))));
+    let values: Vec<_> = env.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+    let expected = [("OTHER", "canary-variable"), ("PLAIN", "canary-plain"), ("SECRET", "canary-of-a-file")];
+    assert_eq!(values, expected);
+    assert_eq!((files.idle.unwrap().as_secs(), files.total.unwrap().as_secs()), (5, 60));
+    assert!(files.trusts("read_file") && !files.trusts("write_file") && maps.trusts("anything"));
+    let Reach::Http { url, headers } = &maps.reach else { panic!("{maps:?}") };
+    assert_eq!((url.as_str(), headers[0].0.as_str()), ("https://maps.example/mcp", "authorization"));
+    let shown = masked::show(&config)["tool_servers"].to_string();
+    assert!(shown.contains("mcp-files") && shown.contains("https://maps.example/mcp"), "{shown}");
+    assert!(!shown.contains("canary"), "{shown}");
+    assert!(!format!("{env:?} {maps:?}").contains("canary"));
+}
+
+#[test]
+fn a_server_of_tools_that_cannot_be_is_refused_by_name_and_field() {
+    for (text, named) in [
+        ("id = 'A b'\ncommand = ['x']", "A b"),
+        ("id = 'a__b'\ncommand = ['x']", "a__b"),
+        ("id = 'provider'\ncommand = ['x']", "provider"),
+        ("id = 'files'", "command or url of the tool server `files` is missing"),
+        ("id = 'files'\ncommand = []", "command of the tool server `files`"),
+        ("id = 'files'\ncommand = 'sh -c x'", "line 3"),
+        ("id = 'files'\ncommand = ['x']\nurl = 'https://a.example'", "command and url"),
+        ("id = 'files'\ncommand = ['x']\nheaders = { A = 'canary' }", "headers of the tool server `files`"),
+        ("id = 'files'\ncommand = ['x']\nfolder = 'here'", "folder"),
+        ("id = 'files'\ncommand = ['x']\nenv = { '1A' = 'canary' }", "env"),
+        ("id = 'files'\ncommand = ['x']\nenv = { A = { env = 'NOT_SET_ANYWHERE' } }", "NOT_SET_ANYWHERE"),
+        ("id = 'files'\ncommand = ['x']\nenv = { A = { file = '/nowhere/canary-path' } }", "env.A"),
+        ("id = 'files'\ncommand = ['x']\nenv = { A = 1 }", "must be a text"),
+        ("id = 'files'\ncommand = ['x']\nidle_seconds = 0", "idle_seconds"),
+        ("id = 'files'\ncommand = ['x']\ncomand = 'y'", "comand"),
+        ("id = 'files'\nurl = 'ftp://a.example'", "url of the tool server `files`"),
+        ("id = 'files'\nurl = 'https://me:canary@a.example'", "url of the tool server `files`"),
+        ("id = 'files'\nurl = 'https://a.example'\nheaders = { Host = 'b' }", "Host"),
+        ("id = 'files'\ncommand = ['x']\n[[tool_servers]]\nid = 'files'\ncommand = ['y']", "two tool servers"),
+    ] {
+        let error = load_file(&format!("[[tool_servers]]\n{text}\n")).map(|_| ()).unwrap_err();
+        assert!(error.contains(named) && !error.replace("canary-path", "").contains("canary"), "{text}: {error}");
     }
 }
 

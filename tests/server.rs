@@ -52,6 +52,8 @@ mod repair;
 mod replies;
 #[path = "server/socket.rs"]
 mod socket;
+#[path = "server/tools_api.rs"]
+mod tools_api;
 #[path = "server/trash.rs"]
 mod trash;
 #[path = "server/tree.rs"]

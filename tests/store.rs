@@ -30,5 +30,7 @@ mod spending;
 mod statements;
 #[path = "store/story.rs"]
 mod story;
+#[path = "store/tools.rs"]
+mod tools;
 #[path = "store/trash.rs"]
 mod trash;

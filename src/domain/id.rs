@@ -95,6 +95,10 @@ ids! {
     DocumentId;
     /// A configured provider connection.
     ProviderId;
+    /// A tool server that somebody connected.
+    ToolServerId;
+    /// A lasting answer about a tool.
+    ToolPolicyId;
     /// A graft: a path that is asked again on another branch.
     GraftId;
     /// One deletion, shared by everything it took along (domain.md I13).

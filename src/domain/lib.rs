@@ -54,7 +54,10 @@ pub use event::Event;
 pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
 pub use graft::Graft;
-pub use id::{BlockId, BranchId, ChatId, DeletionId, ExchangeId, GenerationId, GraftId, ProviderId, TurnId, UserId};
+pub use id::{
+    BlockId, BranchId, ChatId, DeletionId, ExchangeId, GenerationId, GraftId, ProviderId, ToolPolicyId, ToolServerId,
+    TurnId, UserId,
+};
 pub use needle::Needle;
 pub use settle::NotSent;
 pub use turn::{Role, Turn, TurnStatus};

@@ -204,6 +204,8 @@ pub const DRAIN: Duration = Duration::from_secs(30);
 
 /// A connection to a provider: its key or one header's value, bytes; extra headers; models that are named or hidden.
 pub const PROVIDER_KEY_BYTES: usize = 4 << 10;
+/// The address of a server of tools.
+pub const ADDRESS_CHARS: usize = 2_000;
 pub const PROVIDER_HEADERS: usize = 20;
 pub const PROVIDER_MODELS: usize = 1_000;
 /// Asking a provider which models it has.

@@ -4,8 +4,10 @@
 
 mod accept;
 pub mod assets;
+mod blobs;
 mod branches;
 mod chat_settings;
+mod chat_tools;
 mod chats;
 mod compare;
 mod copies;
@@ -38,6 +40,8 @@ pub mod serve;
 mod settings;
 mod site_pages;
 mod socket;
+mod tool_settings;
+mod tools;
 mod trash;
 mod trash_page;
 mod tree;

@@ -1,6 +1,7 @@
 //! What a person can do, as verbs: start a turn, edit it, stop it, try again, open a chat. Decides what may be; composes the
 //! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
 
+pub mod blobs;
 pub mod branches;
 pub mod chats;
 pub mod compare;
@@ -19,6 +20,10 @@ pub mod paths;
 pub mod placement;
 pub mod providers;
 pub mod reading;
+pub mod tool_choice;
+pub mod tool_results;
+pub mod tool_servers;
+pub mod toolbox;
 pub mod trash;
 pub mod turns;
 pub mod usage;
@@ -43,6 +48,7 @@ use crate::domain::UserId;
 use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
 use crate::server::service::providers::Sealer;
+use crate::server::service::toolbox::Tools;
 use crate::server::store::Db;
 
 /// The verbs, over one database and one set of runs.
@@ -52,13 +58,20 @@ pub struct Service {
     /// The one local account, until accounts exist.
     owner: UserId,
     sealer: Sealer,
-    /// Held while a provider is changed, so that the registry follows the rows in their order.
+    tools: Tools,
+    /// Held while a provider or a server of tools is changed, so that what runs follows the rows in their order.
     changing_providers: Arc<Mutex<()>>,
 }
 
 impl Service {
     pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
-        Self { supervisor, owner, sealer, changing_providers: Arc::default() }
+        let tools = Tools::new(supervisor.db().clone(), Vec::new());
+        Self { supervisor, owner, sealer, tools, changing_providers: Arc::default() }
+    }
+
+    /// With these tools, which are the ones that the supervisor's runs have too.
+    pub fn with_tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
     }
 
     /// The account that requests without a session belong to.
@@ -76,6 +89,10 @@ impl Service {
 
     fn sealer(&self) -> &Sealer {
         &self.sealer
+    }
+
+    fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     async fn changing_providers(&self) -> MutexGuard<'_, ()> {

@@ -14,7 +14,9 @@ pub mod error;
 pub mod migrate;
 mod rows;
 
+pub mod block_blobs;
 pub mod branches;
+pub mod chat_tools;
 pub mod chats;
 pub mod copies;
 pub mod deletions;
@@ -26,6 +28,9 @@ pub mod providers;
 pub mod requests;
 pub mod settings;
 pub mod spending;
+pub mod tool_listings;
+pub mod tool_policies;
+pub mod tool_servers;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
@@ -40,8 +45,10 @@ pub use error::StoreError;
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("block_blobs", block_blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
+        ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
@@ -53,6 +60,9 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
+        ("tool_listings", tool_listings::STATEMENTS),
+        ("tool_policies", tool_policies::STATEMENTS),
+        ("tool_servers", tool_servers::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),

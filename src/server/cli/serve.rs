@@ -34,8 +34,8 @@ use crate::server::platform::{shutdown, telemetry};
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
 use crate::server::service::providers::Sealer;
+use crate::server::service::toolbox::Tools;
 use crate::server::store::{self, Db, StoreError, users};
-use crate::server::tools::toolbox::NoTools;
 
 /// The demo's delays as they are.
 const DEMO_PACE: f64 = 1.0;
@@ -107,19 +107,22 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
-    let toolbox = Arc::new(NoTools);
+    let tools = Tools::new(db.clone(), config.tool_servers.clone());
+    let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
     let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, Pace::default());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
     }
-    let service = Service::new(supervisor.clone(), owner, sealer);
+    let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools);
     let left = service.settle_grafts().await?;
     if left > 0 {
         tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
     }
     service.load_providers(owner).await.map_err(|error| Failed::because("load the stored providers", error))?;
+    // They start in the background: a server of tools that hangs holds nobody up.
+    service.load_tools(owner).await.map_err(|error| Failed::because("load the servers of tools", error))?;
     if !registry.known().is_empty() {
         // The first chat should not get the demo because the provider has not been asked for its models yet.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
@@ -137,6 +140,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let drain = Box::pin(async move {
         shutdown.cancelled().await;
         supervisor.drain().await;
+        supervisor.toolbox().shut_down().await;
         closing.cancel();
         sockets.close();
         // Their last words, but nobody is waited for who does not listen.

@@ -11,6 +11,7 @@ use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
+use crate::domain::tool::ToolChoice;
 use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -44,6 +45,8 @@ pub struct NewChatBody {
     system_prompt: String,
     #[serde(default)]
     params: Params,
+    /// Which tools it offers; without this, what new chats get.
+    tools: Option<ToolChoice>,
     client_request_id: Option<String>,
 }
 
@@ -109,6 +112,7 @@ pub async fn create(
         params: new.params,
         provider: new.provider,
         model: new.model,
+        tools: new.tools,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
     let made = app.service().create_chat(viewer.0, new).await?;

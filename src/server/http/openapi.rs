@@ -10,6 +10,7 @@ mod providers;
 mod reading;
 mod schemas;
 mod server;
+mod tools;
 mod trash;
 mod turns;
 
@@ -30,7 +31,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
 
 /// The groups of operations, in the order of the page.
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 8] = [
     ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
@@ -41,6 +42,11 @@ const TAGS: [(&str, &str); 7] = [
     ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
     ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
     ("Providers", "Connections to model providers. Keys go in and never come out."),
+    (
+        "Tools",
+        "What models may call: Turnleaf's own tools, those of servers, and those that a client runs. Names and \
+         descriptions of servers' tools are a stranger's words.",
+    ),
     ("Server", "What was spent, and what watches the server."),
 ];
 
@@ -80,6 +86,7 @@ fn operations() -> Vec<Operation> {
         reading::operations(),
         trash::operations(),
         providers::operations(),
+        tools::operations(),
         server::operations(),
     ];
     groups.into_iter().flatten().collect()

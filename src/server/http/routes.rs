@@ -7,8 +7,9 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    branches, chat_settings, chats, compare, copies, events, find, forms, generations, grafts, openapi, providers,
-    reading, settings, site_pages, socket, trash, trash_page, tree, tree_pages, turn_pages, turns, usage,
+    blobs, branches, chat_settings, chat_tools, chats, compare, copies, events, find, forms, generations, grafts,
+    openapi, providers, reading, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree,
+    tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -63,6 +64,24 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/providers", get(providers::list).post(providers::create))
         .route("/api/providers/{id}", patch(providers::change).delete(providers::remove))
         .route("/api/providers/{id}/test", post(providers::test))
+        .route("/api/tools", get(tools::list))
+        .route("/api/tools/default", put(tools::set_default))
+        .route("/api/chats/{id}/tools", get(tools::of_chat).put(tools::choose))
+        .route("/api/branches/{id}/tools", post(tools::use_now))
+        .route("/api/tool-policies", get(tools::policies).put(tools::set_policy))
+        .route("/api/tool-servers", get(tools::servers).post(tools::create_server))
+        .route("/api/tool-servers/{id}", patch(tools::change_server).delete(tools::remove_server))
+        .route("/api/tool-servers/{id}/restart", post(tools::restart_server))
+        .route("/api/blobs/{sha256}", get(blobs::show))
+        .route("/settings/tools", get(tool_settings::show))
+        .route("/forms/tools/default", post(tool_settings::default))
+        .route("/forms/tools/policies", post(tool_settings::policies))
+        .route("/forms/tools/add", post(tool_settings::add))
+        .route("/forms/tools/change", post(tool_settings::change))
+        .route("/forms/tools/restart", post(tool_settings::restart))
+        .route("/forms/tools/remove", post(tool_settings::remove))
+        .route("/c/{id}/tools", get(chat_tools::show).post(chat_tools::save))
+        .route("/forms/branch-tools", post(chat_tools::use_now))
         .route("/settings", get(settings::first))
         .route("/settings/providers", get(settings::show))
         .route("/forms/providers/add", post(settings::add))

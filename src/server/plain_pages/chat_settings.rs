@@ -136,6 +136,7 @@ impl ChatSettingsView<'_> {
         let form = self.form;
         view! {
             <p><a href=format!("/c/{}", self.chat.id)>{words::BACK_TO_CHAT}</a></p>
+            <p><a href=format!("/c/{}/tools", self.chat.id)>{words::tools::OF_CHAT}</a></p>
             <form class="form" method="post" action=action>
                 {self.branch.map(|(branch, ..)| view! {
                     <input type="hidden" name="branch_id" value=branch.id.to_string()/>

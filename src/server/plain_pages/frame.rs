@@ -32,6 +32,7 @@ pub struct Page {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Providers,
+    Tools,
     Usage,
     Trash,
     Api,
@@ -40,12 +41,13 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 4] = [Self::Providers, Self::Usage, Self::Trash, Self::Api];
+    pub const ALL: [Self; 5] = [Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
         match self {
             Self::Providers => "/settings/providers",
+            Self::Tools => "/settings/tools",
             Self::Usage => "/usage",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
@@ -57,6 +59,7 @@ impl Section {
     pub fn name(self) -> &'static str {
         match self {
             Self::Providers => words::PROVIDERS,
+            Self::Tools => words::tools::TOOLS,
             Self::Usage => words::USAGE,
             Self::Trash => words::trash::TRASH,
             Self::Api => words::API,

@@ -49,6 +49,36 @@ pub fn canonical(base_url: &str) -> String {
     Url::parse(base_url).map_or_else(|_| base_url.to_owned(), |url| url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// Whether this is a header's name that a person may set, in any case: not one that the client sets itself, or that would
+/// change how the request is read. `authorization` may be set, because a server of tools is asked with nothing else.
+pub fn is_header_name(name: &str) -> bool {
+    const OWN: [&str; 17] = [
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+        "host",
+        "keep-alive",
+        "last-event-id",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let low = name.to_ascii_lowercase();
+    (1..=100).contains(&name.len())
+        && name.bytes().all(is_token)
+        && !OWN.contains(&low.as_str())
+        && !low.starts_with("proxy-")
+}
+
 /// The host as an address, when it is written as one in any of its spellings, or when its name can only mean this
 /// machine.
 pub fn literal_host(base_url: &str) -> Option<std::net::IpAddr> {

@@ -14,6 +14,7 @@ pub mod providers;
 pub mod security;
 pub mod setting;
 pub mod storage;
+pub mod tool_servers;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ use crate::server::platform::config::logging::Logging;
 use crate::server::platform::config::providers::Providers;
 use crate::server::platform::config::security::Security;
 use crate::server::platform::config::setting::Setting;
+use crate::server::platform::config::tool_servers::ToolServer;
 use crate::server::platform::price::Price;
 
 /// What the command line sets. Everything absent is left to the environment, the file and the defaults.
@@ -53,6 +55,8 @@ pub struct Config {
     pub providers: Providers,
     /// What models cost, beside the list that comes with this version.
     pub prices: Vec<Price>,
+    /// Programs and addresses that offer tools to every chat.
+    pub tool_servers: Vec<ToolServer>,
     pub security: Security,
     pub logging: Logging,
     /// A directory that holds the built site, instead of the one inside the binary. For development.
@@ -92,6 +96,7 @@ impl Config {
             security: Security::read(environment, &file)?,
             logging: Logging::read(environment, &file)?,
             site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),
+            tool_servers: tool_servers::read(std::mem::take(&mut file.tool_servers), environment)?,
             prices: prices::read(std::mem::take(&mut file.prices))?,
             providers: Providers::read(environment, file)?,
             data_dir,

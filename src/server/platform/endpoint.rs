@@ -89,3 +89,10 @@ pub fn is_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(is_plain) && text != "demo"
 }
+
+/// Whether a text can be a tool server's id: 1 to 32 of a-z, 0-9 and -, so that a tool's name on the wire
+/// (`server__tool`) can be another's in no way, and not the word under which providers' own tools are chosen.
+pub fn is_tool_server_id(text: &str) -> bool {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    (1..=32).contains(&text.len()) && text.bytes().all(is_plain) && text != "provider"
+}

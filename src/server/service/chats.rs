@@ -6,10 +6,11 @@ use super::once::Made;
 use super::placement::{Place, Wanted};
 use super::{Service, ServiceError};
 use crate::domain::chat::{ChatSettings, check_title};
+use crate::domain::tool::ToolChoice;
 use crate::domain::{Branch, Chat, ChatId, Invalid, Origin, Params, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{branches, chats};
+use crate::server::store::{branches, chat_tools, chats};
 
 /// A chat to make before its first message.
 #[derive(Debug, Clone, Default)]
@@ -19,8 +20,19 @@ pub struct NewChat {
     pub params: Params,
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// `None` is what new chats get.
+    pub tools: Option<ToolChoice>,
     /// Made by the client: the same id never makes two chats.
     pub client_request_id: Option<String>,
+}
+
+/// What a chat begins with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beginning {
+    pub title: String,
+    pub system_prompt: String,
+    /// `None` is what new chats get.
+    pub tools: Option<ToolChoice>,
 }
 
 /// What may change about a chat.
@@ -39,8 +51,7 @@ impl Service {
         owner: UserId,
         id: ChatId,
         wanted: &Wanted,
-        title: String,
-        system_prompt: String,
+        Beginning { title, system_prompt, tools }: Beginning,
     ) -> Result<(Chat, Place), ServiceError> {
         if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
             return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
@@ -75,7 +86,12 @@ impl Service {
             created_at: now,
         };
         chats::insert(tx, &chat).await?;
-        branches::insert(tx, &branch, &self.frozen(&chat, &branch.lock)).await?;
+        let choice = match tools {
+            Some(choice) => choice,
+            None => self.default_tools(owner).await?,
+        };
+        chat_tools::put(tx, owner, chat.id, &choice).await?;
+        branches::insert(tx, &branch, &self.frozen(&chat, &branch.lock, &choice).await).await?;
         chats::set_default_branch(tx, chat.id, branch.id).await?;
         chat.default_branch_id = Some(branch.id);
         Ok((chat, Place { parent: None, branch }))
@@ -102,8 +118,13 @@ impl Service {
             "params": new.params,
             "provider": new.provider,
             "model": new.model,
+            "tools": new.tools,
         });
+        if let Some(choice) = &new.tools {
+            self.check_choice(owner, choice, None).await?;
+        }
         let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
+        let beginning = Beginning { title, system_prompt: new.system_prompt, tools: new.tools };
         let mut tx = self.db().begin().await?;
         let id: ChatId = ids::mint();
         if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
@@ -112,7 +133,7 @@ impl Service {
             let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
             return Ok(Made::before((chat, branch)));
         }
-        let (mut chat, place) = self.new_chat(&mut tx, owner, id, &wanted, title, new.system_prompt).await?;
+        let (mut chat, place) = self.new_chat(&mut tx, owner, id, &wanted, beginning).await?;
         if new.params != Params::default() {
             chat.settings.params = new.params;
             chats::set_params(&mut tx, owner, chat.id, &chat.settings.params).await?;

@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::server::platform::ids;
 use crate::server::store::branches::frozen;
 use crate::server::store::copies::{CopiedBlock, CopiedExchange, CopiedTurn, Copies, Skeleton, copy, skeleton};
-use crate::server::store::{branches, chats, turns};
+use crate::server::store::{branches, chat_tools, chats, turns};
 
 /// What a copied chat's title has behind it.
 const MARK: &str = " (copy)";
@@ -88,6 +88,8 @@ impl Service {
             let frozen = frozen(self.db(), *source).await?.unwrap_or_default();
             branches::insert(&mut tx, branch, &frozen).await?;
         }
+        let choice = chat_tools::find(self.db(), owner, id).await?.unwrap_or_default();
+        chat_tools::put(&mut tx, owner, chat.id, &choice).await?;
         copy(&mut tx, chat.id, &copies).await?;
         chats::set_default_branch(&mut tx, chat.id, branch.id).await?;
         chats::set_last_viewed(&mut tx, owner, chat.id, leaf).await?;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::placement::Place;
+use super::tool_results::bind_results;
 use super::turns::Started;
 use super::{Service, ServiceError};
 use crate::domain::block::{Block, BlockState, chat_seq};
@@ -102,6 +103,7 @@ impl Service {
         let parent = place.parent.as_ref();
         let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
         written(&mut turn, contents);
+        bind_results(parent, &mut turn)?;
         Ok(turn)
     }
 

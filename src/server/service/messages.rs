@@ -1,9 +1,12 @@
 //! What a person may send: the blocks of a user turn, checked.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::ServiceError;
 use crate::domain::{Content, Invalid, limits};
+use crate::server::tools::result::{Part, outcome};
+use crate::server::tools::toolbox::Fate;
 
 /// The text after which nothing is left when everything invisible is taken away (badinputs.md S-UN-07).
 fn is_blank(text: &str) -> bool {
@@ -18,7 +21,18 @@ fn is_invisible(c: char) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MessageBlock {
-    Text { text: String },
+    Text {
+        text: String,
+    },
+    /// What came of a call of a tool that the client declared and runs.
+    ToolResult {
+        /// The call's own name, as the model gave it.
+        tool_use_id: String,
+        #[serde(alias = "content")]
+        result: Value,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
 }
 
 /// Checks what a person sends and gives the contents of the user turn. NUL, which PostgreSQL cannot store, becomes its
@@ -27,7 +41,10 @@ pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Content>, ServiceError> {
     if blocks.len() > limits::BLOCKS_PER_USER_TURN {
         return Err(Invalid::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
     }
-    let texts = blocks.iter().map(|MessageBlock::Text { text }| text);
+    let texts = blocks.iter().filter_map(|block| match block {
+        MessageBlock::Text { text } => Some(text),
+        MessageBlock::ToolResult { .. } => None,
+    });
     let bytes: usize = texts.clone().map(String::len).sum();
     if bytes > limits::MESSAGE_BYTES {
         let limit = format!("at most {} KiB", limits::MESSAGE_BYTES >> 10);
@@ -37,10 +54,41 @@ pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Content>, ServiceError> {
         let limit = format!("at most {} characters", limits::MESSAGE_CHARS);
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
-    if texts.clone().all(|text| is_blank(text)) {
+    let has_result = blocks.iter().any(|block| matches!(block, MessageBlock::ToolResult { .. }));
+    if !has_result && texts.clone().all(|text| is_blank(text)) {
         return Err(Invalid::new("content", "the message is empty").into());
     }
-    Ok(blocks.into_iter().map(|MessageBlock::Text { text }| Content::text(text.replace('\0', "\u{2400}"))).collect())
+    blocks.into_iter().map(content).collect()
+}
+
+fn content(block: MessageBlock) -> Result<Content, ServiceError> {
+    match block {
+        MessageBlock::Text { text } => Ok(Content::text(text.replace('\0', "\u{2400}"))),
+        MessageBlock::ToolResult { tool_use_id, result, is_error } => {
+            if tool_use_id.is_empty() || tool_use_id.contains('\0') {
+                return Err(Invalid::new("content", "a result names its call with `tool_use_id`").into());
+            }
+            let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
+            if bytes > limits::TOOL_RESULT_BYTES {
+                let limit = format!("a result has at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                return Err(ServiceError::TooLarge { field: "content", limit });
+            }
+            let cleaned = match result {
+                Value::String(text) => outcome(Fate::Done, vec![Part::Text(text)], None),
+                other => outcome(Fate::Done, Vec::new(), Some(other)),
+            };
+            let metadata = if cleaned.metadata.is_empty() { Value::Null } else { Value::Object(cleaned.metadata) };
+            Ok(Content::ToolResult {
+                tool_use_id,
+                // The call knows it; see `tool_results`.
+                tool_name: String::new(),
+                result: cleaned.result,
+                success: !is_error,
+                is_error,
+                metadata,
+            })
+        }
+    }
 }
 
 #[cfg(test)]

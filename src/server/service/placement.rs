@@ -7,7 +7,7 @@ use super::providers::draft::check_model;
 use super::{Service, ServiceError};
 use crate::domain::branch::{Frozen, resolve_lock};
 use crate::domain::chat::first_words;
-use crate::domain::tool::OfferedTool;
+use crate::domain::tool::ToolChoice;
 use crate::domain::turn::content_text;
 use crate::domain::{
     Branch, BranchId, Chat, ChatId, Content, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits,
@@ -148,6 +148,11 @@ impl Service {
         let end = source.head_turn_id.or(source.fork_turn_id);
         // Where deleted turns of the branch stood, others would stand in their way when they come back.
         if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
+            if source.head_turn_id.is_none() {
+                // Its tools are fixed with its first turn, and servers may have come or gone since it was made.
+                let tools = self.offered_to(chat.owner_id, &source.lock, &self.choice_of(chat).await?).await;
+                branches::set_tools(tx, source.id, &tools).await?;
+            }
             return Ok(source.clone());
         }
         self.fork(tx, chat, leaving).await
@@ -243,11 +248,11 @@ impl Service {
         Ok(())
     }
 
-    /// What a branch with this lock says in every request: the chat's prompt and the provider's tools as they are now.
-    pub(super) fn frozen(&self, chat: &Chat, lock: &Lock) -> Frozen {
-        let provider = self.supervisor().registry().find(&lock.provider);
-        let tools = provider.map(|provider| provider.tools().into_iter().map(OfferedTool::of_provider).collect());
-        Frozen { system_prompt: chat.system_prompt.clone(), tools }
+    /// What a branch with this lock says in every request: the chat's prompt and the tools of this choice as they are
+    /// now.
+    pub(super) async fn frozen(&self, chat: &Chat, lock: &Lock, choice: &ToolChoice) -> Frozen {
+        let tools = self.offered_to(chat.owner_id, lock, choice).await;
+        Frozen { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
     }
 
     /// A new branch that leaves another, in a chat that is held.
@@ -273,7 +278,8 @@ impl Service {
             policy: source.policy,
             created_at: self.clock().now(),
         };
-        branches::insert(tx, &branch, &self.frozen(chat, &branch.lock)).await?;
+        let choice = self.choice_of(chat).await?;
+        branches::insert(tx, &branch, &self.frozen(chat, &branch.lock, &choice).await).await?;
         Ok(branch)
     }
 

@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use super::chats::Beginning;
 use super::exchanges::{ExchangeOf, check_request_id, hash};
 use super::messages::{self, MessageBlock};
 use super::placement::{Leaving, Place, Wanted, name_after};
+use super::tool_results::with_results_of;
 use super::{Service, ServiceError};
 use crate::domain::{
     Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
@@ -68,7 +70,7 @@ impl Service {
                 let place = self.place(&mut tx, &chat, &request.place, &contents).await?;
                 (chat, place)
             }
-            None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, String::new(), String::new()).await?,
+            None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, Beginning::default()).await?,
         };
         let exchange = ExchangeOf {
             id,
@@ -83,6 +85,7 @@ impl Service {
         };
         let chat = self.name_chat(&mut tx, owner, chat, &contents).await?;
         let user_turn = self.user_turn(&mut tx, &chat, &place, contents, exchange.id).await?;
+        self.check_unanswered(&mut tx, &user_turn).await?;
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 
@@ -161,6 +164,7 @@ impl Service {
             }
             Role::System => return Err(Invalid::new("turn", "only a message or a reply can be edited").into()),
         }
+        let contents = with_results_of(&old, contents);
         let leaving = (old.prev_turn_id, Origin::Edit, name_after(&contents));
         let branch = self.beside(&mut tx, &chat, &old, &edit.place, leaving).await?;
         let parent = match old.prev_turn_id {

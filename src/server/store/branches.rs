@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::domain::branch::{Branch, ContextPolicy, Frozen, Lock};
 use crate::domain::repair::ProviderState;
+use crate::domain::tool::OfferedTool;
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
@@ -44,6 +45,9 @@ sql! {
     SET_PROVIDER_STATE = "UPDATE branches SET provider_state = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
+    SET_TOOLS = "UPDATE branches SET tools = $2 WHERE id = $1 AND deleted_at IS NULL";
+    EMPTY_OF_CHAT = "SELECT id, provider, model FROM branches \
+        WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL ORDER BY id";
     RENAME = "UPDATE branches SET name = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_LABEL = "UPDATE branches SET label = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PINNED = "UPDATE branches SET pinned = $2 WHERE id = $1 AND deleted_at IS NULL";
@@ -195,6 +199,22 @@ pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreEr
 /// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`of_run`].
 pub async fn provider_state(db: &Db, branch: BranchId) -> Result<ProviderState, StoreError> {
     Ok(of_run(db, branch).await?.map(|(_, state)| state).unwrap_or_default())
+}
+
+/// Replaces the tools that a branch offers. The caller has found the branch by its owner. False when it is gone.
+pub async fn set_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> Result<bool, StoreError> {
+    let tools = to_json(&tools, "branches", "tools")?;
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(SET_TOOLS).bind(branch.uuid()).bind(tools).execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// The branches of a chat that have no turn of their own yet, of a chat that the caller holds.
+pub async fn empty_of_chat(tx: &mut Tx, chat: ChatId) -> Result<Vec<(BranchId, Lock)>, StoreError> {
+    let rows: Vec<(Uuid, String, String)> =
+        in_tx!(tx, |conn| sqlx::query_as(EMPTY_OF_CHAT).bind(chat.uuid()).fetch_all(conn).await?);
+    Ok(rows.into_iter().map(|(id, provider, model)| (id.into(), Lock { provider, model })).collect())
 }
 
 /// Replaces what the branch keeps for its provider. False when the branch is gone.

@@ -24,6 +24,8 @@ const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state,
 sql! {
     OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
         created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+    RESULTS_OF = "SELECT COUNT(*) FROM turn_blocks b JOIN turns t ON t.id = b.turn_id \
+        WHERE b.parent_block_id = $1 AND b.block_type = 'tool_result' AND t.deleted_at IS NULL";
     /// Followed by the condition of a path's spans, and then by their order.
     ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
         b.generation_id, b.metadata, b.created_at FROM turns t JOIN chats c ON c.id = t.chat_id \
@@ -113,6 +115,11 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> 
         }
     });
     Ok(())
+}
+
+/// How many results a call has in turns that are not deleted, of a chat that the caller holds.
+pub async fn results_of(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query_scalar(RESULTS_OF).bind(call.uuid()).fetch_one(conn).await?))
 }
 
 /// The stored blocks of a turn, in order. While the turn runs they lag behind the journal.

@@ -184,8 +184,13 @@ impl Operation {
     fn path_parameters(&mut self) {
         let names = self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
         for name in names {
-            let is_slug = self.path.starts_with("/api/providers");
-            let schema = if is_slug { json!({ "type": "string", "pattern": "^[a-z0-9_-]{1,64}$" }) } else { id() };
+            let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
+            let schema = match self.path {
+                path if path.starts_with("/api/providers") => text("^[a-z0-9_-]{1,64}$"),
+                path if path.starts_with("/api/tool-servers") => text("^[a-z0-9-]{1,32}$"),
+                path if path.starts_with("/api/blobs") => text("^[0-9a-f]{64}$"),
+                _ => id(),
+            };
             self.parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
         }
         if !self.parameters.is_empty() {

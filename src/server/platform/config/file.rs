@@ -1,6 +1,7 @@
 //! The configuration file: TOML, with the names of the environment in lower case and without our prefix. A key that
 //! does not exist is an error that names it, because a misspelt setting that is ignored is worse than none.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -31,6 +32,44 @@ pub struct ConfigFile {
     pub providers: Vec<ProviderEntry>,
     #[serde(default)]
     pub prices: Vec<PriceEntry>,
+    #[serde(default)]
+    pub tool_servers: Vec<ToolServerEntry>,
+}
+
+/// One `[[tool_servers]]` table: a program (`command`) or an address (`url`).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolServerEntry {
+    pub id: String,
+    pub name: Option<String>,
+    /// The program and its arguments, as a list: there is no shell that would take a text apart.
+    pub command: Option<Vec<String>>,
+    #[serde(default)]
+    pub env: BTreeMap<String, SecretEntry>,
+    /// Where the program runs.
+    pub folder: Option<PathBuf>,
+    pub url: Option<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, SecretEntry>,
+    pub idle_seconds: Option<u64>,
+    pub total_seconds: Option<u64>,
+    /// Tools that run without asking; `*` is all of them.
+    #[serde(default)]
+    pub trusted_tools: Vec<String>,
+}
+
+/// A value that may be a secret: itself, or where it is.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "must be a text, { file = \"...\" } or { env = \"...\" }")]
+pub enum SecretEntry {
+    Text(String),
+    File {
+        file: String,
+    },
+    /// The name of a variable that holds it.
+    Env {
+        env: String,
+    },
 }
 
 /// One `[[prices]]` table: US dollars a million tokens.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::server::platform::config::Config;
 use crate::server::platform::config::logging::Format;
 use crate::server::platform::config::setting::{Setting, Source};
+use crate::server::platform::config::tool_servers::ToolServer;
 
 /// What stands where a secret is set.
 pub const MASK: &str = "********";
@@ -68,6 +69,7 @@ pub fn show(config: &Config) -> Value {
         "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
         "providers": endpoints,
         "prices": prices,
+        "tool_servers": config.tool_servers.iter().map(ToolServer::masked).collect::<Vec<_>>(),
     })
 }
 

@@ -29,6 +29,11 @@ impl Sealer {
         Self(Arc::new(keyring))
     }
 
+    /// What seals, for other rows than providers'.
+    pub(in crate::server::service) fn keyring(&self) -> &Keyring {
+        &self.0
+    }
+
     /// The secrets of a row.
     ///
     /// # Errors

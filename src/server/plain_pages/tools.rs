@@ -1,0 +1,135 @@
+//! The page "Tools": Turnleaf's own tools, the servers that bring others, what happens when a model calls one, and what
+//! new chats get. All that a server says is drawn as text, cut nowhere and believed nowhere.
+
+pub mod chat;
+pub mod form;
+mod rows;
+mod server;
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::words::tools as words;
+use super::{Page, Said, Section};
+use crate::domain::tool::ToolChoice;
+use crate::server::service::tool_servers::{ToolServerView, ToolView};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+pub use form::{Form, Values};
+
+/// What the page shows.
+pub struct ToolsPage {
+    pub built_in: Vec<ToolView>,
+    pub servers: Vec<ToolServerView>,
+    /// What new chats get.
+    pub default: ToolChoice,
+    pub now: DateTime<Utc>,
+    pub said: Option<Said>,
+    /// The new server that is being filled in.
+    pub adding: Form,
+    /// The server whose card is a form.
+    pub editing: Option<(String, Form)>,
+}
+
+impl ToolsPage {
+    /// The page, for its frame.
+    pub fn draw(self) -> Page {
+        let cards: Vec<AnyView> = self.servers.iter().map(|server| self.card(server)).collect();
+        let empty = cards.is_empty().then(|| view! { <p class="hint">{words::NO_SERVERS}</p> });
+        let own = (!self.built_in.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-labelledby="own-title">
+                    <h2 id="own-title">{words::BUILT_IN}</h2>
+                    {rows::policies("", &self.built_in)}
+                </section>
+            }
+        });
+        let adding = self.adding.draw_new();
+        let defaults = self.defaults();
+        Page {
+            section: Section::Tools,
+            title: words::TOOLS.into(),
+            said: self.said,
+            body: view! {
+                <p class="lead">{words::LEAD}</p>
+                {own}
+                {defaults}
+                {empty}
+                {cards}
+                <section id="add" class="panel" aria-labelledby="add-title">
+                    <h2 id="add-title"><Icon name="plus"/>{words::ADD}</h2>
+                    <p class="hint">{words::ADD_HINT}</p>
+                    {adding}
+                </section>
+            },
+        }
+    }
+
+    fn card(&self, server: &ToolServerView) -> AnyView {
+        match &self.editing {
+            Some((id, form)) if *id == server.id => form.draw_change(server),
+            _ => server::draw(server, self.now),
+        }
+    }
+
+    fn defaults(&self) -> AnyView {
+        let ticks = choice(&self.built_in, &self.servers, &self.default, "default");
+        view! {
+            <section id="new-chats" class="panel" aria-labelledby="new-title">
+                <h2 id="new-title">{words::NEW_CHATS}</h2>
+                <p class="hint">{words::NEW_CHATS_HINT}</p>
+                <form class="form" method="post" action="/forms/tools/default">
+                    {ticks}
+                    <div class="deeds"><button type="submit" class="button">{words::SAVE}</button></div>
+                </form>
+            </section>
+        }
+    }
+}
+
+/// A box for each tool and each whole server, ticked as chosen. What was chosen and is not there now stays chosen.
+pub(super) fn choice(
+    built_in: &[ToolView],
+    servers: &[ToolServerView],
+    chosen: &ToolChoice,
+    form: &'static str,
+) -> AnyView {
+    let is_on = |name: &str| chosen.on.iter().any(|on| on == name);
+    let own = (!built_in.is_empty()).then(|| {
+        let ticks =
+            built_in.iter().enumerate().map(|(at, tool)| rows::tick(form, at, tool, is_on(&tool.name))).collect_view();
+        view! { <fieldset><legend>{words::BUILT_IN}</legend>{ticks}</fieldset> }
+    });
+    let of_servers = servers.iter().filter(|server| server.is_enabled).map(|server| {
+        let whole = format!("{}/*", server.id);
+        let all = rows::tick_whole(form, &whole, is_on(&whole));
+        let of_server = format!("{form}-{}", server.id);
+        let tick = |(at, tool): (usize, &ToolView)| rows::tick(&of_server, at, tool, is_on(&tool.name));
+        let ticks = server.tools.iter().enumerate().map(tick).collect_view();
+        view! {
+            <fieldset>
+                <legend><bdi>{server.name.clone()}</bdi></legend>
+                {all}
+                <details class="fold" open=server.tools.len() <= 8>
+                    <summary>{words::tools(server.tools.len())}<Icon name="chevron-down"/></summary>
+                    <div>{ticks}</div>
+                </details>
+            </fieldset>
+        }
+    });
+    let of_servers = of_servers.collect_view();
+    let shown: HashSet<String> = built_in
+        .iter()
+        .map(|tool| tool.name.clone())
+        .chain(servers.iter().filter(|server| server.is_enabled).flat_map(|server| {
+            let tools = server.tools.iter().map(|tool| tool.name.clone());
+            tools.chain([format!("{}/*", server.id)]).collect::<Vec<_>>()
+        }))
+        .collect();
+    let kept = chosen.on.iter().filter(|name| !shown.contains(*name));
+    let kept = kept.map(|name| view! { <input type="hidden" name="on" value=name.clone()/> }).collect_view();
+    view! { {own}{of_servers}{kept} }
+}

@@ -1,0 +1,84 @@
+//! The page of a chat's tools: which are offered, and whether a branch that began with others uses them from now on.
+
+use leptos::prelude::*;
+
+use super::choice;
+use crate::domain::tool::{OfferedTool, ToolSpec};
+use crate::domain::{Branch, ChatId};
+use crate::server::plain_pages::words::{self as all_words, tools as words};
+use crate::server::plain_pages::{Page, Said, Section};
+use crate::server::service::tool_choice::ChatTools;
+use crate::server::service::tool_servers::{ToolServerView, ToolView};
+use crate::server::service::toolbox::LeftOut;
+use crate::ui::erased::view;
+
+/// What the page shows.
+pub struct ChatToolsPage {
+    pub chat: ChatId,
+    pub tools: ChatTools,
+    pub built_in: Vec<ToolView>,
+    pub servers: Vec<ToolServerView>,
+    /// The branch that the chat shows, with what it offers.
+    pub branch: Option<(Branch, Vec<OfferedTool>)>,
+    /// The branch's model takes no tools.
+    pub takes_none: bool,
+    pub said: Option<Said>,
+}
+
+impl ChatToolsPage {
+    /// The page, for its frame.
+    pub fn draw(self) -> Page {
+        let is_bare = self.built_in.is_empty() && self.servers.is_empty();
+        let bare = is_bare.then(|| view! { <p class="hint">{words::NONE_AT_ALL}</p> });
+        let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::TAKES_NONE}</span></p> });
+        let ticks = choice(&self.built_in, &self.servers, &self.tools.choice, "chat");
+        let body = view! {
+            <p><a href=format!("/c/{}", self.chat)>{all_words::BACK_TO_CHAT}</a></p>
+            <p class="lead">{words::OF_CHAT_LEAD}</p>
+            <p class="hint">{words::SETTINGS}" "<a href="/settings/tools">{words::TO_SETTINGS}</a></p>
+            {takes_none}
+            {bare}
+            <form class="form" method="post" action=format!("/c/{}/tools", self.chat)>
+                {ticks}
+                <p class="hint">{words::FOR_NEW}</p>
+                <div class="deeds"><button type="submit" class="button primary">{words::SAVE}</button></div>
+            </form>
+            {client(&self.tools.choice.client)}
+            {left_out(&self.tools.selection.left_out)}
+            {self.now()}
+        };
+        Page { section: Section::Chat, title: words::OF_CHAT.into(), said: self.said, body }
+    }
+
+    /// The button for a branch that offers something else.
+    fn now(&self) -> Option<AnyView> {
+        let (branch, offers) = self.branch.as_ref().filter(|(branch, _)| branch.head_turn_id.is_some())?;
+        let own = offers.iter().filter(|tool| tool.origin.is_some());
+        if self.takes_none || own.eq(&self.tools.selection.offered) {
+            return None;
+        }
+        Some(view! {
+            <form class="form" method="post" action="/forms/branch-tools">
+                <input type="hidden" name="branch_id" value=branch.id.to_string()/>
+                <p class="hint" id="now-hint" dir="auto">{words::now_hint(&branch.name)}</p>
+                <div class="deeds"><button type="submit" class="button" aria-describedby="now-hint">{words::NOW}</button></div>
+            </form>
+        })
+    }
+}
+
+fn client(tools: &[ToolSpec]) -> Option<AnyView> {
+    let row = |tool: &ToolSpec| {
+        view! { <li><code><bdi>{tool.name.clone()}</bdi></code>" "<span dir="auto">{tool.description.clone()}</span></li> }
+    };
+    (!tools.is_empty()).then(|| {
+        view! { <h2>{words::CLIENT}</h2><ul class="tool-rows">{tools.iter().map(row).collect_view()}</ul> }
+    })
+}
+
+fn left_out(tools: &[LeftOut]) -> Option<AnyView> {
+    let row = |left: &LeftOut| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{left.why.clone()}</span></li> };
+    (!tools.is_empty()).then(|| {
+        view! { <h2>{words::LEFT_OUT}</h2><ul class="tool-rows">{tools.iter().map(row).collect_view()}</ul> }
+    })
+}

@@ -1,0 +1,107 @@
+//! The form of a server over HTTP, new or changed. What was typed is kept when something is wrong with it, but for the
+//! headers: their values never go into a page.
+
+use leptos::prelude::*;
+
+use crate::domain::Invalid;
+use crate::server::plain_pages::field::{Kind, TextField, tick};
+use crate::server::plain_pages::words::{self as all_words, tools as words};
+use crate::server::service::tool_servers::ToolServerView;
+use crate::ui::erased::view;
+
+/// What stands in the fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values {
+    pub id: String,
+    pub name: String,
+    pub url: String,
+    pub local_network: bool,
+}
+
+/// A form with its values and what is wrong with one of them.
+#[derive(Debug, Clone, Default)]
+pub struct Form {
+    pub values: Values,
+    pub error: Option<Invalid>,
+    /// Headers were given and have to be given again.
+    pub lost_headers: bool,
+}
+
+const FIELDS: [&str; 5] = ["id", "name", "url", "headers", "local_network"];
+
+impl Form {
+    /// The form of a server as it is.
+    pub fn of_server(server: &ToolServerView) -> Self {
+        let values = Values {
+            id: server.id.clone(),
+            name: server.name.clone(),
+            url: server.url.clone().unwrap_or_default(),
+            local_network: server.local_network,
+        };
+        Self { values, ..Self::default() }
+    }
+
+    /// The form for a new server.
+    pub fn draw_new(&self) -> AnyView {
+        view! {
+            <form class="form" method="post" action="/forms/tools/add">
+                {self.fields("new", None)}
+                <div class="deeds"><button type="submit" class="button primary">{words::TEST_AND_SAVE}</button></div>
+            </form>
+        }
+    }
+
+    /// The form in the place of a card.
+    pub fn draw_change(&self, server: &ToolServerView) -> AnyView {
+        let id = server.id.clone();
+        let title = format!("server-{id}-title");
+        let labelled = title.clone();
+        view! {
+            <article id=format!("server-{id}") class="panel provider" data-server=id.clone() aria-labelledby=labelled>
+                <h2 id=title><bdi>{words::edit_title(&server.name)}</bdi></h2>
+                <form class="form" method="post" action="/forms/tools/change">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    <input type="hidden" name="whole" value="1"/>
+                    {self.fields(&id, Some(server))}
+                    <div class="deeds">
+                        <button type="submit" class="button primary">{words::SAVE}</button>
+                        <a class="button bare" href=format!("/settings/tools#server-{id}")>{words::CANCEL}</a>
+                    </div>
+                </form>
+            </article>
+        }
+    }
+
+    fn fields(&self, form: &str, changed: Option<&ToolServerView>) -> AnyView {
+        let values = &self.values;
+        let error =
+            |name: &str| self.error.as_ref().filter(|error| error.field == name).map(all_words::providers::sentence);
+        let text = |label, name, value, hint, kind, is_required| {
+            let error = error(name);
+            TextField { label, name, form, value, hint, error: error.as_deref(), kind, is_required, placeholder: None }
+                .draw()
+        };
+        let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
+        let nowhere = nowhere.map(|error| view! { <p class="problem" role="alert" dir="auto">{error.to_string()}</p> });
+        let id = changed.is_none().then(|| text(words::ID, "id", &values.id, Some(words::ID_HINT), Kind::Code, false));
+        let set = changed.map(|server| server.headers.join(", ")).filter(|names| !names.is_empty());
+        let headers_hint = match (&set, self.lost_headers) {
+            (_, true) => words::HEADERS_AGAIN.to_owned(),
+            (Some(names), false) => words::headers_kept(names),
+            (None, false) => words::HEADERS_HINT.to_owned(),
+        };
+        let no_headers = set.is_some().then(|| tick(form, "no_headers", "1", words::NO_HEADERS, None, false));
+        let address_hint = if changed.is_some() { words::ADDRESS_CLEARS } else { words::ADDRESS_HINT };
+        let network_error = error("local_network").map(|what| view! { <p class="problem">{what}</p> });
+        view! {
+            {nowhere}
+            {text(words::NAME, "name", &values.name, None, Kind::Text, true)}
+            {id}
+            {text(words::ADDRESS, "url", &values.url, Some(address_hint), Kind::Code, true)}
+            {text(words::HEADERS, "headers", "", Some(&headers_hint), Kind::Lines(3), false)}
+            {no_headers}
+            {tick(form, "local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
+            {network_error}
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Tools as rows: what each says of itself, and what happens when a model calls it.
+
+use leptos::prelude::*;
+
+use crate::server::plain_pages::field::Choice;
+use crate::server::plain_pages::words::tools as words;
+use crate::server::service::tool_servers::ToolView;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+/// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
+pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
+    let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool)).collect_view();
+    view! {
+        <form class="form" method="post" action="/forms/tools/policies">
+            <input type="hidden" name="server" value=server.to_owned()/>
+            <ul class="tool-rows">{rows}</ul>
+            <div class="deeds"><button type="submit" class="button">{words::SAVE_POLICIES}</button></div>
+        </form>
+    }
+}
+
+fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
+    let form = format!("policy-{server}-{at}");
+    let hint = match tool.policy_set_by {
+        _ if tool.has_changed => Some(words::CHANGED),
+        "configuration" => Some(words::TRUSTED),
+        "default" if words::policy(tool.policy) == "allow" => Some(words::HARMLESS),
+        _ => None,
+    };
+    let choice = Choice {
+        label: words::WHEN_CALLED,
+        name: "policy",
+        form: &form,
+        options: &words::POLICIES,
+        chosen: words::policy(tool.policy),
+        hint,
+        error: None,
+    };
+    view! {
+        <li data-tool=tool.name.clone()>
+            <fieldset>
+                {about(tool)}
+                <input type="hidden" name="tool" value=tool.tool.clone()/>
+                <input type="hidden" name="was" value=words::policy(tool.policy)/>
+                {choice.draw()}
+            </fieldset>
+        </li>
+    }
+}
+
+/// Name, description and schema, each as the text that it is.
+fn about(tool: &ToolView) -> AnyView {
+    let other_name =
+        (tool.title != tool.tool).then(|| view! { " "<code class="hint"><bdi>{tool.tool.clone()}</bdi></code> });
+    let hidden = (tool.hidden_characters > 0).then(
+        || view! { " "<span class="badge warn"><Icon name="alert"/>{words::hidden(tool.hidden_characters)}</span> },
+    );
+    let claims = (!tool.hints.is_empty())
+        .then(|| view! { <p class="hint">{words::CLAIMS}": "<bdi>{tool.hints.join(", ")}</bdi></p> });
+    let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
+    view! {
+        <legend class="tool-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</legend>
+        <p class="tool-says" dir="auto">{tool.description.clone()}</p>
+        {claims}
+        <details class="fold">
+            <summary>{words::ARGUMENTS}<span class="quiet">": "<bdi>{tool.title.clone()}</bdi></span><Icon name="chevron-down"/></summary>
+            <pre class="tool-schema" dir="auto" tabindex="0">{schema}</pre>
+        </details>
+    }
+}
+
+/// A box for a tool in a choice. `form` and `at` make an id of their own: a tool's name may hold anything.
+pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
+    let hint_id = format!("{form}-{at}-hint");
+    let hidden = (tool.hidden_characters > 0)
+        .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
+    let hint = (!tool.description.is_empty()).then(|| {
+        let short: String = tool.description.chars().take(200).collect();
+        let short = if short.len() < tool.description.len() { format!("{short}…") } else { short };
+        view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
+    });
+    let described = hint.is_some().then_some(hint_id);
+    view! {
+        <div>
+            <label class="tick">
+                <input type="checkbox" name="on" value=tool.name.clone() checked=is_on aria-describedby=described/>
+                <span><bdi>{tool.title.clone()}</bdi>{hidden}</span>
+            </label>
+            {hint}
+        </div>
+    }
+}
+
+/// A box for all tools of a server.
+pub fn tick_whole(form: &str, name: &str, is_on: bool) -> AnyView {
+    let id = format!("{form}-{name}");
+    view! {
+        <label class="tick">
+            <input type="checkbox" name="on" id=id value=name.to_owned() checked=is_on/>
+            <span>{words::WHOLE_SERVER}</span>
+        </label>
+    }
+}

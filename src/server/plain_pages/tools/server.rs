@@ -1,0 +1,132 @@
+//! A server as it is: how it does, where it is, what it said, its tools, and what can be done with it.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::rows;
+use crate::server::plain_pages::words::providers::ago;
+use crate::server::plain_pages::words::tools as words;
+use crate::server::service::tool_servers::ToolServerView;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+/// The card.
+pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
+    let title = format!("server-{}-title", server.id);
+    let labelled = title.clone();
+    let state = server.status.state;
+    let since = server.status.since.map(|since| {
+        let exact = since.format("%Y-%m-%d %H:%M UTC").to_string();
+        let ago = ago((now - since).num_seconds());
+        view! { <span class="hint">" "<time datetime=since.to_rfc3339() title=exact>{ago}</time></span> }
+    });
+    let tools = if server.tools.is_empty() {
+        view! { <p class="hint">{words::NO_TOOLS}</p> }
+    } else {
+        view! {
+            <details class="fold" id=format!("tools-{}", server.id)>
+                <summary>{words::tools(server.tools.len())}<span class="quiet">" "{server.name.clone()}</span><Icon name="chevron-down"/></summary>
+                {rows::policies(&server.id, &server.tools)}
+            </details>
+        }
+    };
+    let log = (!server.status.log.is_empty()).then(|| {
+        view! {
+            <details class="fold">
+                <summary>{words::LOG}<Icon name="chevron-down"/></summary>
+                <pre class="tool-schema" dir="auto" tabindex="0">{server.status.log.clone()}</pre>
+            </details>
+        }
+    });
+    view! {
+        <article id=format!("server-{}", server.id) class="panel provider" data-server=server.id.clone() aria-labelledby=labelled>
+            <header class="card-head">
+                <h2 id=title><bdi>{server.name.clone()}</bdi></h2>
+                <span class="state" data-state=dot(state)><span class="state-dot" aria-hidden="true"></span>{words::state(state)}</span>
+            </header>
+            <p class="status-line" dir="auto">{server.status.sentence.clone()}{since}</p>
+            {facts(server)}
+            {tools}
+            {log}
+            {actions(server)}
+        </article>
+    }
+}
+
+/// The colour of the dot, by the states that connections have.
+fn dot(state: &str) -> &'static str {
+    match state {
+        "working" => "working",
+        "off" | "not_started" | "starting" => "off",
+        _ => "failing",
+    }
+}
+
+fn facts(server: &ToolServerView) -> AnyView {
+    let locked =
+        server.locked.then(|| view! { <p class="said warn"><Icon name="lock"/><span>{words::SET_BY}</span></p> });
+    let kind = if server.kind == "program" { words::KIND_PROGRAM } else { words::KIND_HTTP };
+    let optional = |name, value: Option<String>| value.map(|value| fact(name, value));
+    let headers = Some(server.headers.join(", ")).filter(|names| !names.is_empty());
+    let network = (server.kind != "program").then(|| {
+        fact(words::NETWORK, if server.local_network { words::LOCAL_YES } else { words::LOCAL_NO }.to_owned())
+    });
+    view! {
+        {locked}
+        <dl class="facts">
+            {fact(words::ID, server.id.clone())}
+            {fact(words::KIND, kind.to_owned())}
+            {optional(words::PROGRAM, server.program.clone())}
+            {optional(words::ADDRESS, server.url.clone())}
+            {optional(words::HEADERS, headers)}
+            {network}
+            {optional(words::CALLS_ITSELF, server.status.implementation.clone())}
+        </dl>
+    }
+}
+
+fn fact(name: &'static str, value: String) -> AnyView {
+    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
+}
+
+fn actions(server: &ToolServerView) -> AnyView {
+    let id = server.id.clone();
+    let name = server.name.clone();
+    let deed = |action: &'static str, field: &'static str, value: &'static str, word: &'static str| {
+        view! {
+            <form method="post" action=action>
+                <input type="hidden" name="id" value=id.clone()/>
+                <button type="submit" class="button" name=field value=value>{word}<span class="quiet">" "{name.clone()}</span></button>
+            </form>
+        }
+    };
+    let is_running = !matches!(server.status.state, "off" | "headers_unreadable");
+    let test = is_running.then(|| {
+        view! {
+            {deed("/forms/tools/restart", "how", "test", words::TEST)}
+            {deed("/forms/tools/restart", "how", "restart", words::RESTART)}
+        }
+    });
+    let own = (!server.locked).then(|| {
+        let edit = format!("/settings/tools?edit={id}#server-{id}");
+        let switch = if server.is_enabled {
+            deed("/forms/tools/change", "switch", "off", words::SWITCH_OFF)
+        } else {
+            deed("/forms/tools/change", "switch", "on", words::SWITCH_ON)
+        };
+        view! { <a class="button" href=edit>{words::EDIT}<span class="quiet">" "{name.clone()}</span></a>{switch} }
+    });
+    let remove = (!server.locked).then(|| {
+        view! {
+            <details class="fold">
+                <summary>{words::REMOVE}<span class="quiet">" "{name.clone()}</span><Icon name="chevron-down"/></summary>
+                <form class="form" method="post" action="/forms/tools/remove">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    <p dir="auto">{words::remove_what(&name)}</p>
+                    <div class="deeds"><button type="submit" class="button danger">{words::remove_button(&name)}</button></div>
+                </form>
+            </details>
+        }
+    });
+    view! { <div class="deeds">{test}{own}</div>{remove} }
+}

@@ -1,0 +1,36 @@
+//! Which tools a chat offers. Chats that are older than this choice have no row, and offer none. Descriptions of clients'
+//! tools come back letter for letter, which the type of the column on PostgreSQL would not do by itself.
+
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::domain::tool::ToolChoice;
+use crate::domain::{ChatId, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{from_json, to_json};
+
+sql! {
+    PUT = "INSERT INTO chat_tools (chat_id, choice) SELECT id, $3 FROM chats \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL \
+        ON CONFLICT (chat_id) DO UPDATE SET choice = excluded.choice";
+    FIND = "SELECT t.chat_id, t.choice FROM chat_tools t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+}
+
+/// Sets the choice of an owner's chat. False when the owner has no such chat.
+pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<bool, StoreError> {
+    let choice = to_json(choice, "chat_tools", "choice")?;
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(Json(choice));
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// The choice of an owner's chat.
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolChoice>, StoreError> {
+    let row: Option<(Uuid, Json<String>)> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    row.map(|(id, Json(text))| from_json(&text, "chat_tools", "choice", id)).transpose()
+}

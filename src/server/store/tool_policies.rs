@@ -1,0 +1,115 @@
+//! Answers about tools that last: in one chat, or in all of them.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::domain::approval::Policy;
+use crate::domain::{ChatId, ToolPolicyId, UserId};
+use crate::server::platform::ids;
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{parse_word, plain, word};
+
+sql! {
+    PUT_ALWAYS = "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, policy, schema_hash, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (owner_id, server, tool) WHERE chat_id IS NULL \
+        DO UPDATE SET policy = excluded.policy, schema_hash = excluded.schema_hash, created_at = excluded.created_at";
+    PUT_IN_CHAT = "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, policy, schema_hash, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chat_id, server, tool) WHERE chat_id IS NOT NULL \
+        DO UPDATE SET policy = excluded.policy, schema_hash = excluded.schema_hash, created_at = excluded.created_at";
+    OF = "SELECT chat_id, server, tool, policy, schema_hash FROM tool_policies \
+        WHERE owner_id = $1 AND server = $3 AND tool = $4 AND (chat_id IS NULL OR chat_id = $2) ORDER BY created_at, id";
+    LIST = "SELECT p.chat_id, p.server, p.tool, p.policy, p.schema_hash FROM tool_policies p \
+        LEFT JOIN chats c ON c.id = p.chat_id WHERE p.owner_id = $1 AND c.deleted_at IS NULL \
+        ORDER BY p.server, p.tool, p.created_at, p.id";
+    DELETE_IN_CHATS = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 \
+        AND chat_id IS NOT NULL";
+    DELETE_OF_SERVER = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2";
+}
+
+/// An answer that lasts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPolicy {
+    /// The chat it holds in; `None` is all of them.
+    pub chat: Option<ChatId>,
+    /// Empty for what Turnleaf runs itself.
+    pub server: String,
+    pub tool: String,
+    pub policy: Policy,
+    /// The schema that was seen; `None` means any.
+    pub schema_hash: Option<String>,
+}
+
+type Row = (Option<Uuid>, String, String, String, Option<String>);
+
+fn read((chat, server, tool, policy, schema_hash): Row) -> Result<StoredPolicy, StoreError> {
+    let policy = parse_word(policy, "tool_policies", "policy", &tool)?;
+    Ok(StoredPolicy { chat: chat.map(ChatId::from), server, tool, policy, schema_hash })
+}
+
+/// Keeps an answer, in the place of the one before about the same tool and the same chat.
+#[expect(clippy::too_many_arguments, reason = "each is a column")]
+pub async fn put(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: Option<ChatId>,
+    server: &str,
+    tool: &str,
+    policy: Policy,
+    schema_hash: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let tool = plain(tool, "the tool")?;
+    let id: ToolPolicyId = ids::mint();
+    in_tx!(tx, |conn| {
+        sqlx::query(if chat.is_some() { PUT_IN_CHAT } else { PUT_ALWAYS })
+            .bind(id.uuid())
+            .bind(owner.uuid())
+            .bind(chat.map(ChatId::uuid))
+            .bind(server)
+            .bind(tool)
+            .bind(word(policy))
+            .bind(schema_hash)
+            .bind(now)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
+/// What was said about a tool: in this chat, and for all chats.
+pub async fn of(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    server: &str,
+    tool: &str,
+) -> Result<Vec<StoredPolicy>, StoreError> {
+    let rows: Vec<Row> = on!(db, |pool| {
+        let query = sqlx::query_as(OF).bind(owner.uuid()).bind(chat.uuid()).bind(server).bind(tool);
+        query.fetch_all(pool).await?
+    });
+    rows.into_iter().map(read).collect()
+}
+
+/// Everything that an owner said about tools.
+pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreError> {
+    let rows: Vec<Row> = on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    rows.into_iter().map(read).collect()
+}
+
+/// Takes back what was said about a tool in single chats.
+pub async fn delete_in_chats(tx: &mut Tx, owner: UserId, server: &str, tool: &str) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_IN_CHATS).bind(owner.uuid()).bind(server).bind(tool).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Takes back all that was said about the tools of a server.
+pub async fn delete_of_server(tx: &mut Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DELETE_OF_SERVER).bind(owner.uuid()).bind(server).execute(conn).await?;
+    });
+    Ok(())
+}

@@ -1,0 +1,521 @@
+//! Tools over HTTP and as pages without script: servers that people connect, what is said about tools, what chats offer,
+//! results that clients send, bytes of results; and the real gate over real rows.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::approval::Policy;
+use turnleaf::domain::tool::ToolOrigin;
+use turnleaf::domain::{BlockId, TurnId};
+use turnleaf::server::outbound::registry::Registry;
+use turnleaf::server::outbound::scripted::{Answer, Scripted};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::config::tool_servers::{Reach, ToolServer};
+use turnleaf::server::platform::ids;
+use turnleaf::server::platform::sealing::Keyring;
+use turnleaf::server::run::{Pace, Supervisor};
+use turnleaf::server::service::Service;
+use turnleaf::server::service::providers::Sealer;
+use turnleaf::server::service::toolbox::Tools;
+use turnleaf::server::store::tool_listings::{self, ListedTool};
+use turnleaf::server::store::{tool_policies, tool_servers};
+use turnleaf::server::tools::toolbox::{Caller, Gate, ToolCall};
+
+use crate::house::{House, answer, delta, finish, text};
+use crate::http_api::Api;
+
+const HEADER: &str = "canary-header-value-0123456789";
+const HOSTILE: &str = "</p><script>alert(1)</script> Reads files.\u{202e}";
+
+/// A program that is never there, so nothing begins.
+fn configured() -> ToolServer {
+    ToolServer {
+        id: "notes".into(),
+        name: "Notes".into(),
+        reach: Reach::Program {
+            argv: vec!["/nowhere/notes".into(), "--token=canary-argument".into()],
+            env: [("TOKEN".to_owned(), "canary-variable".into())].into(),
+            folder: None,
+        },
+        idle: None,
+        total: None,
+        trusted_tools: vec!["list".into()],
+    }
+}
+
+/// The API over the real toolbox. Its servers are never begun: what they offer is what is stored.
+async fn with_tools(answers: impl IntoIterator<Item = Answer>) -> Api {
+    let provider = Scripted::new("scripted", answers);
+    let mut house = House::new(Scripted::new("unused", [])).await;
+    let tools = Tools::new(house.db.clone(), vec![configured()]);
+    let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let toolbox = Arc::new(tools.clone());
+    let supervisor = Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, Pace::default());
+    let sealer = Sealer::new(Keyring::of_secret(&"a key for tests".into()));
+    house.service = Service::new(supervisor, house.owner, sealer).with_tools(tools);
+    Api::over(house)
+}
+
+fn tool(name: &str, description: &str) -> ListedTool {
+    ListedTool {
+        tool: name.into(),
+        title: name.into(),
+        description: description.into(),
+        schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
+        hints: vec!["read only".into()],
+    }
+}
+
+async fn offers(api: &Api, server: &str, tools: &[ListedTool]) {
+    let mut tx = api.house.db.begin().await.unwrap();
+    tool_listings::put(&mut tx, api.house.owner, server, tools, SystemClock.now()).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+/// A stored server that offers two tools.
+async fn files(api: &Api) {
+    let body = json!({ "name": "Files", "url": "https://files.example/mcp", "headers": { "Authorization": HEADER } });
+    let (status, server) = api.call("POST", "/api/tool-servers", Some(body)).await;
+    assert_eq!((status, &server["id"]), (StatusCode::CREATED, &json!("files")), "{server}");
+    offers(api, "files", &[tool("read", HOSTILE), tool("write", "Writes files.")]).await;
+}
+
+async fn put(api: &Api, path: &str, body: Value) -> (StatusCode, Value) {
+    api.call("PUT", path, Some(body)).await
+}
+
+/// Names on the wire of what a branch offers.
+async fn branch_offers(api: &Api, branch: &str) -> Vec<String> {
+    let (_, branch) = api.call("GET", &format!("/api/branches/{branch}"), None).await;
+    let tools = branch["tools"].as_array().cloned().unwrap_or_default();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_server_is_connected_changed_and_removed_and_its_headers_never_come_out() {
+    let api = with_tools([]).await;
+    files(&api).await;
+    let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
+    let stored = &servers[1];
+    assert_eq!((&stored["id"], &stored["headers"]), (&json!("files"), &json!(["authorization"])));
+    assert_eq!(stored["tools"][0]["hidden_characters"], 1);
+    for secret in [HEADER, "canary-argument", "canary-variable"] {
+        assert!(!servers.to_string().contains(secret), "{servers}");
+        assert!(!api.page("/settings/tools").await.contains(secret));
+        assert!(!api.page("/settings/tools?edit=files").await.contains(secret));
+    }
+    let row = tool_servers::find(&api.house.db, api.house.owner, "files").await.unwrap().unwrap();
+    assert!(row.sealed_headers.is_some_and(|sealed| !sealed.contains(HEADER)));
+
+    let policy = json!({ "server": "files", "tool": "read", "policy": "allow" });
+    assert_eq!(put(&api, "/api/tool-policies", policy).await.0, StatusCode::OK);
+    let change = json!({ "url": "https://elsewhere.example/mcp" });
+    let (status, changed) = api.call("PATCH", "/api/tool-servers/files", Some(change)).await;
+    assert_eq!((status, &changed["headers"]), (StatusCode::OK, &json!([])), "{changed}");
+    assert!(changed["notices"][0].as_str().unwrap().contains("headers were cleared"), "{changed}");
+    assert_eq!(changed["tools"], json!([]), "what it offered was another server's");
+    assert_eq!(api.call("GET", "/api/tool-policies", None).await.1, json!([]), "and so was what was said of it");
+
+    let off = json!({ "is_enabled": false });
+    let (_, changed) = api.call("PATCH", "/api/tool-servers/files", Some(off)).await;
+    assert_eq!(changed["status"]["state"], "off");
+    let (status, refused) = api.call("POST", "/api/tool-servers/files/restart", None).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("server_off")));
+    assert_eq!(api.call("DELETE", "/api/tool-servers/files", None).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(api.call("DELETE", "/api/tool-servers/files", None).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_server_is_refused_by_its_field() {
+    let api = with_tools([]).await;
+    let table = [
+        (json!({ "url": "https://a.example/mcp" }), 422, "name"),
+        (json!({ "name": "A" }), 422, "url"),
+        (json!({ "name": "A", "url": "ftp://a.example" }), 422, "url"),
+        (json!({ "name": "A", "url": "http://me:pass@a.example/mcp" }), 422, "url"),
+        (json!({ "name": "A", "url": "http://127.0.0.1:9/mcp" }), 422, "local_network"),
+        (json!({ "name": "A", "url": "http://[::ffff:7f00:1]/mcp" }), 422, "local_network"),
+        (json!({ "name": "A\nB", "url": "https://a.example/mcp" }), 422, "name"),
+        (json!({ "id": "a__b", "name": "A", "url": "https://a.example/mcp" }), 422, "id"),
+        (json!({ "id": "provider", "name": "A", "url": "https://a.example/mcp" }), 422, "id"),
+        (json!({ "id": "notes", "name": "A", "url": "https://a.example/mcp" }), 422, "id"),
+        (json!({ "name": "A", "url": "https://a.example/mcp", "headers": { "Host": "b" } }), 422, "headers"),
+        (json!({ "name": "A", "url": "https://a.example/mcp", "headers": { "X": "a\r\nb" } }), 422, "headers"),
+        // A program would run with the rights of this server (badinputs.md S-TL-08).
+        (json!({ "name": "A", "command": ["sh", "-c", "id"] }), 403, "command"),
+        (json!({ "name": "A", "url": "https://a.example/mcp", "env": {} }), 400, "env"),
+    ];
+    for (body, expected, field) in table {
+        let (status, refused) = api.call("POST", "/api/tool-servers", Some(body.clone())).await;
+        assert_eq!((status.as_u16(), &refused["field"]), (expected, &json!(field)), "{body}: {refused}");
+    }
+    let program = json!({ "command": "sh" });
+    assert_eq!(api.call("PATCH", "/api/tool-servers/notes", Some(program)).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(api.form("/forms/tools/add", &[("name", "A"), ("command", "sh")]).await.0, StatusCode::FORBIDDEN);
+    for (method, path) in [("PATCH", "/api/tool-servers/notes"), ("DELETE", "/api/tool-servers/notes")] {
+        let (status, refused) = api.call(method, path, (method == "PATCH").then(|| json!({ "name": "B" }))).await;
+        assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("server_locked")), "{refused}");
+    }
+    let local =
+        json!({ "name": "A", "url": "http://127.0.0.1:9/mcp", "local_network": true, "client_request_id": "k" });
+    assert_eq!(api.call("POST", "/api/tool-servers", Some(local.clone())).await.0, StatusCode::CREATED);
+    assert_eq!(api.call("POST", "/api/tool-servers", Some(local)).await.0, StatusCode::OK);
+    assert_eq!(api.call("GET", "/api/tool-servers", None).await.1.as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_said_about_a_tool_lasts_until_the_tool_is_another_one() {
+    let api = with_tools([]).await;
+    files(&api).await;
+    offers(&api, "notes", &[tool("list", "Lists."), tool("add", "Adds.")]).await;
+    let policy = |server: &str, tool: &str, policy: &str| json!({ "server": server, "tool": tool, "policy": policy });
+    let of = |name: &'static str| {
+        let api = &api;
+        async move {
+            let (_, tools) = api.call("GET", "/api/tools", None).await;
+            let tools = tools["tools"].as_array().unwrap().clone();
+            let tool = tools.into_iter().find(|tool| tool["name"] == name).unwrap();
+            (tool["policy"].clone(), tool["policy_set_by"].clone(), tool["has_changed"].clone())
+        }
+    };
+    assert_eq!(of("files/read").await, (json!("ask"), json!("default"), json!(false)));
+    assert_eq!(of("notes/list").await, (json!("allow"), json!("configuration"), json!(false)));
+    assert_eq!(of("notes/add").await.0, "ask");
+    for (server, tool, word) in [("files", "read", "allow"), ("notes", "list", "never")] {
+        assert_eq!(put(&api, "/api/tool-policies", policy(server, tool, word)).await.0, StatusCode::OK);
+    }
+    assert_eq!(of("files/read").await, (json!("allow"), json!("you"), json!(false)));
+    assert_eq!(of("notes/list").await.0, "never");
+    offers(&api, "files", &[tool("read", "Now it deletes.")]).await;
+    assert_eq!(of("files/read").await, (json!("ask"), json!("you"), json!(true)));
+    for (server, tool) in [("files", "gone"), ("gone", "read"), ("", "gone")] {
+        assert_eq!(put(&api, "/api/tool-policies", policy(server, tool, "allow")).await.0, StatusCode::NOT_FOUND);
+    }
+    let wrong = put(&api, "/api/tool-policies", policy("files", "read", "sometimes")).await;
+    assert_eq!(wrong.0, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_chat_offers_what_was_chosen_and_a_branch_keeps_what_it_began_with() {
+    let api = with_tools([answer([text("Hello")]), answer([text("Hello again")])]).await;
+    files(&api).await;
+    let chosen = json!({ "tools": { "on": ["files/read"] } });
+    let (status, chat) = api.call("POST", "/api/chats", Some(chosen)).await;
+    assert_eq!(status, StatusCode::CREATED, "{chat}");
+    let (chat, branch) = (chat["id"].as_str().unwrap(), chat["branches"][0]["id"].as_str().unwrap());
+    let path = format!("/api/chats/{chat}/tools");
+    assert_eq!(branch_offers(&api, branch).await, ["files__read"]);
+
+    // Nothing was said on it yet, so it gets what is chosen now.
+    let look_up = json!({ "name": "look_up", "description": "Looks up.", "parameters": { "type": "object" } });
+    let (status, tools) = put(&api, &path, json!({ "on": ["files/*"], "client": [look_up] })).await;
+    assert_eq!(status, StatusCode::OK, "{tools}");
+    assert_eq!(tools["left_out"], json!([]));
+    assert_eq!(branch_offers(&api, branch).await, ["files__read", "files__write", "look_up"]);
+
+    let message = json!({ "text": "hi" });
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(message)).await;
+    let reply = started["assistant_turn"]["id"].as_str().unwrap();
+    api.events(reply, &[]).await;
+    let never = json!({ "server": "files", "tool": "write", "policy": "never" });
+    put(&api, "/api/tool-policies", never).await;
+    let (_, tools) = put(&api, &path, json!({ "on": ["files/write", "files/read"] })).await;
+    assert_eq!(tools["offered"].as_array().unwrap().len(), 1);
+    assert_eq!(tools["left_out"][0]["name"], "files/write");
+    assert_eq!(branch_offers(&api, branch).await, ["files__read", "files__write", "look_up"], "it has begun");
+
+    let (_, again) = api.call("POST", &format!("/api/turns/{reply}/retry"), None).await;
+    assert_eq!(branch_offers(&api, again["branch"]["id"].as_str().unwrap()).await, ["files__read"]);
+    api.events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    let (status, now) = api.call("POST", &format!("/api/branches/{branch}/tools"), None).await;
+    assert_eq!((status, now["tools"].as_array().unwrap().len()), (StatusCode::OK, 1), "{now}");
+    assert_eq!(branch_offers(&api, branch).await, ["files__read"]);
+
+    // A copy goes on with the same tools and the same choice.
+    let (_, copy) = api.call("POST", &format!("/api/chats/{chat}/copies"), Some(json!({ "turn_id": reply }))).await;
+    let copied = copy["chat"]["id"].as_str().unwrap();
+    let (_, tools) = api.call("GET", &format!("/api/chats/{copied}/tools"), None).await;
+    assert_eq!(tools["on"], json!(["files/write", "files/read"]), "{copy}");
+}
+
+#[tokio::test]
+async fn a_choice_of_what_is_not_there_is_refused() {
+    let api = with_tools([]).await;
+    files(&api).await;
+    let chat = api.chat().await;
+    let path = format!("/api/chats/{chat}/tools");
+    let client = |name: &str, parameters: Value| json!({ "client": [{ "name": name, "description": "", "parameters": parameters }] });
+    for (choice, field) in [
+        (json!({ "on": ["files/delete_all"] }), "tools.on"),
+        (json!({ "on": ["gone/*"] }), "tools.on"),
+        (json!({ "on": ["no_such_tool"] }), "tools.on"),
+        (json!({ "on": ["files/read", "files/read"] }), "tools.on"),
+        (client("a b", json!({})), "tools.client"),
+        (client("files__read", json!({})), "tools.client"),
+        (client("x", json!("none")), "tools.client"),
+        (client("x", json!({ "type": "object", "description": "a".repeat(70_000) })), "tools.client"),
+    ] {
+        let (status, refused) = put(&api, &path, choice.clone()).await;
+        assert_eq!((status.as_u16(), &refused["field"]), (422, &json!(field)), "{choice}: {refused}");
+        if choice.get("on").is_some() {
+            assert_eq!(put(&api, "/api/tools/default", choice).await.0.as_u16(), 422);
+        }
+    }
+    // What was chosen while it was there stays chosen.
+    put(&api, &path, json!({ "on": ["files/write"] })).await;
+    offers(&api, "files", &[tool("read", "Reads.")]).await;
+    let (status, tools) = put(&api, &path, json!({ "on": ["files/read", "files/write"] })).await;
+    assert_eq!((status, &tools["left_out"][0]["name"]), (StatusCode::OK, &json!("files/write")));
+    let (status, default) = put(&api, "/api/tools/default", json!({ "on": ["files/*"] })).await;
+    assert_eq!((status, &default["on"]), (StatusCode::OK, &json!(["files/*"])));
+    let (_, tools) = api.call("GET", &format!("/api/chats/{}/tools", api.chat().await), None).await;
+    assert_eq!(tools["on"], json!(["files/*"]));
+}
+
+/// A call of a tool of `files` in the newest reply of a chat that offers `read`.
+async fn call_of(api: &Api, tool: &str, arguments: Value) -> ToolCall {
+    let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["files/read"] } }))).await;
+    let chat = chat["id"].as_str().unwrap().to_owned();
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
+    api.house.ended(turn).await;
+    let caller = Caller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+    let origin = ToolOrigin::Server { server: "files".into(), tool: tool.into() };
+    ToolCall { caller, origin, arguments }
+}
+
+#[tokio::test]
+async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
+    let api = with_tools([answer([text("a")]), answer([text("b")])]).await;
+    files(&api).await;
+    let toolbox = api.house.service.supervisor().toolbox().clone();
+    let refused = |gate: &Gate| matches!(gate, Gate::Refuse(why) if why.contains("not available"));
+    // It is there, and not on in this chat (badinputs.md S-TL-06).
+    let call = call_of(&api, "write", json!({})).await;
+    assert!(refused(&toolbox.gate(&call, None).await));
+    let call = call_of(&api, "read", json!({ "path": "/a" })).await;
+    let Gate::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it asks") };
+    assert_eq!((ask.server.as_str(), ask.tool.as_str(), &ask.note), ("files", "read", &None));
+    assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, Gate::Run);
+    let (db, owner, now) = (&api.house.db, api.house.owner, SystemClock.now());
+    let mut tx = db.begin().await.unwrap();
+    let (chat, hash) = (Some(call.caller.chat), Some(ask.schema_hash.as_str()));
+    tool_policies::put(&mut tx, owner, chat, "files", "read", Policy::Allow, hash, now).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    // Its words changed between the answer and the call (badinputs.md S-TL-09).
+    offers(&api, "files", &[tool("read", "Reads and sends.")]).await;
+    let Gate::Ask(again) = toolbox.gate(&call, Some(&ask.hash)).await else { panic!("it asks again") };
+    assert!(again.note.is_some_and(|note| note.contains("changed")));
+    // Gone, off, or another's: nothing runs.
+    offers(&api, "files", &[tool("other", "")]).await;
+    assert!(refused(&toolbox.gate(&call, Some(&ask.hash)).await));
+    offers(&api, "files", &[tool("read", HOSTILE)]).await;
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    api.call("PATCH", "/api/tool-servers/files", Some(json!({ "is_enabled": false }))).await;
+    assert!(refused(&toolbox.gate(&call, Some(&ask.hash)).await));
+    let stranger = Caller { owner: ids::mint(), ..call.caller };
+    assert!(refused(&toolbox.gate(&ToolCall { caller: stranger, ..call }, Some(&ask.hash)).await));
+}
+
+/// A chat whose reply called a tool that its client runs.
+async fn handed_over(api: &Api) -> (String, Value) {
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
+    api.house.ended(turn).await;
+    api.house
+        .sql(
+            "DELETE FROM turn_blocks WHERE block_type = 'tool_result'; \
+             UPDATE turn_blocks SET content = REPLACE(content, '\"status\":\"failed\"', '\"status\":\"handed_over\"') \
+             WHERE block_type = 'tool_use'",
+        )
+        .await;
+    let (_, turn) = api.call("GET", &format!("/api/turns/{turn}"), None).await;
+    (chat, turn)
+}
+
+#[tokio::test]
+async fn a_client_answers_each_call_once_and_only_calls_of_the_reply_before() {
+    let calls = delta(json!({ "tool_calls": [
+        { "index": 0, "id": "c1", "type": "function", "function": { "name": "look_up", "arguments": "{}" } },
+        { "index": 1, "id": "c2", "type": "function", "function": { "name": "look_up", "arguments": "{}" } },
+    ] }));
+    let calling = Answer::Stream([calls].into_iter().chain(finish("tool_calls")).collect());
+    let api = Api::new([calling, answer([text("Well")]), answer([text("So")]), answer([text("So")])]).await;
+    let (chat, reply) = handed_over(&api).await;
+    let path = format!("/api/chats/{chat}/turns");
+    let result = |id: &str, result: Value| json!({ "type": "tool_result", "tool_use_id": id, "result": result });
+    let message = |content: Vec<Value>| json!({ "content": content, "prev_turn_id": reply["id"] });
+    for (content, expected, code) in [
+        (vec![result("c9", json!("x"))], 404, "not_found"),
+        (vec![result("c1", json!("x")), result("c1", json!("y"))], 409, "already_answered"),
+        (vec![result("", json!("x"))], 422, "invalid"),
+        (vec![result("c1", json!("x".repeat((1 << 20) + 1)))], 413, "too_large"),
+    ] {
+        let (status, refused) = api.call("POST", &path, Some(message(content))).await;
+        assert_eq!((status.as_u16(), &refused["code"]), (expected, &json!(code)), "{refused}");
+    }
+    let good = message(vec![
+        json!({ "type": "tool_result", "tool_use_id": "c2", "content": { "b": 1, "a": 2 }, "is_error": true }),
+        result("c1", json!("found")),
+    ]);
+    let (status, started) = api.call("POST", &path, Some(good.clone())).await;
+    assert_eq!(status, StatusCode::CREATED, "{started}");
+    let blocks = started["user_turn"]["blocks"].as_array().unwrap();
+    let of = |id: &str| {
+        let calls = reply["blocks"].as_array().unwrap().iter();
+        calls.clone().find(|block| block["tool_use_id"] == id).unwrap()["id"].clone()
+    };
+    assert_eq!(blocks[0]["parent_block_id"], of("c2"));
+    assert_eq!((&blocks[0]["tool_name"], &blocks[0]["is_error"]), (&json!("look_up"), &json!(true)));
+    assert_eq!(blocks[0]["result"].to_string(), r#"{"b":1,"a":2}"#);
+    assert_eq!(blocks[1]["parent_block_id"], of("c1"));
+    let next = started["assistant_turn"]["id"].as_str().unwrap();
+    api.events(next, &[]).await;
+    let (status, refused) = api.call("POST", &path, Some(good)).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("already_answered")), "{refused}");
+    // A reply further down has no such call.
+    let late = json!({ "content": [result("c1", json!("x"))], "prev_turn_id": next });
+    assert_eq!(api.call("POST", &path, Some(late)).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn bytes_of_a_result_are_given_to_their_owner_and_never_as_a_document() {
+    let api = Api::new([answer([text("Hello")])]).await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.house
+        .sql(
+            "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES \
+             ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'text/html', 8, x'3c736372697074', '2026-01-01T00:00:00+00:00'), \
+             ('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 'text/html', 8, x'89504e470d0a1a0a', '2026-01-01T00:00:00+00:00'), \
+             ('cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc', 'image/png', 8, x'89504e470d0a1a0a', '2026-01-01T00:00:00+00:00'); \
+             INSERT INTO block_blobs (block_id, sha256) SELECT b.id, o.sha256 FROM turn_blocks b, blobs o \
+             WHERE b.author = 'assistant' AND o.sha256 NOT LIKE 'c%'",
+        )
+        .await;
+    let get = |hash: String, known: Option<&'static str>| {
+        let mut request = Request::builder().uri(format!("/api/blobs/{hash}")).header("host", "127.0.0.1:3000");
+        if let Some(known) = known {
+            request = request.header("if-none-match", known);
+        }
+        api.send(request.body(Body::empty()).unwrap())
+    };
+    let page = get("a".repeat(64), None).await;
+    assert_eq!(page.status(), StatusCode::OK);
+    let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(header("content-type"), "text/plain; charset=utf-8");
+    assert!(header("content-disposition").starts_with("attachment"));
+    assert!(header("content-security-policy").starts_with("sandbox"));
+    assert_eq!(header("x-content-type-options"), "nosniff");
+    assert_eq!(header("cache-control"), "private, max-age=31536000, immutable");
+    let picture = get("b".repeat(64), None).await;
+    assert_eq!(picture.headers()["content-type"], "image/png");
+    assert!(picture.headers().get("content-disposition").is_none());
+    let tag = "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"";
+    assert_eq!(get("a".repeat(64), Some(tag)).await.status(), StatusCode::NOT_MODIFIED);
+    for unknown in ["c".repeat(64), "d".repeat(64), "A".repeat(64), "a".repeat(63), "..%2f..%2fetc%2fpasswd".into()] {
+        assert_eq!(get(unknown.clone(), None).await.status(), StatusCode::NOT_FOUND, "{unknown}");
+    }
+    api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
+    assert_eq!(get("a".repeat(64), Some(tag)).await.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_belongs_to_somebody_else_does_not_exist() {
+    let api = with_tools([answer([text("Hello")])]).await;
+    files(&api).await;
+    let chat = api.chat().await;
+    let (_, shown) = api.call("GET", &format!("/api/chats/{chat}"), None).await;
+    let branch = shown["branches"][0]["id"].as_str().unwrap();
+    api.house
+        .sql(
+            "INSERT INTO users (id, name, is_local_owner, created_at) \
+             VALUES (x'01900000000070008000000000000001', 'B', 0, '2026-01-01T00:00:00+00:00'); \
+             UPDATE chats SET owner_id = x'01900000000070008000000000000001'; \
+             UPDATE tool_servers SET owner_id = x'01900000000070008000000000000001'; \
+             UPDATE tool_listings SET owner_id = x'01900000000070008000000000000001'",
+        )
+        .await;
+    let name = || Some(json!({ "name": "Mine" }));
+    for (method, path, body) in [
+        ("GET", format!("/api/chats/{chat}/tools"), None),
+        ("PUT", format!("/api/chats/{chat}/tools"), Some(json!({ "on": [] }))),
+        ("POST", format!("/api/branches/{branch}/tools"), None),
+        ("GET", format!("/c/{chat}/tools"), None),
+        ("PATCH", "/api/tool-servers/files".to_owned(), name()),
+        ("DELETE", "/api/tool-servers/files".to_owned(), None),
+        ("POST", "/api/tool-servers/files/restart".to_owned(), None),
+        ("PUT", "/api/tool-policies".to_owned(), Some(json!({ "server": "files", "tool": "read", "policy": "allow" }))),
+    ] {
+        assert_eq!(api.call(method, &path, body).await.0, StatusCode::NOT_FOUND, "{method} {path}");
+    }
+    let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
+    assert_eq!(servers.as_array().unwrap().len(), 1, "only the configuration's: {servers}");
+    assert_eq!(put(&api, "/api/tools/default", json!({ "on": ["files/*"] })).await.0.as_u16(), 422);
+}
+
+#[tokio::test]
+async fn the_pages_show_a_strangers_words_as_words() {
+    let api = with_tools([answer([text("Hello")])]).await;
+    files(&api).await;
+    let page = api.page("/settings/tools").await;
+    for part in [
+        "&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt; Reads files.",
+        "1 hidden character",
+        "The configuration file sets this server",
+        "read only",
+        "https://files.example/mcp",
+        "<option value=\"ask\" selected",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("<script"), "{page}");
+    let chat = api.chat().await;
+    let page = api.page(&format!("/c/{chat}/tools")).await;
+    assert!(page.contains("value=\"files/*\"") && !page.contains("<script"), "{page}");
+    assert!(api.page(&format!("/c/{chat}/settings")).await.contains(&format!("/c/{chat}/tools")));
+}
+
+#[tokio::test]
+async fn the_forms_do_what_the_api_does() {
+    let api = with_tools([answer([text("Hello")])]).await;
+    let typed = [("name", "Maps"), ("url", "http://127.0.0.1:9/mcp"), ("headers", "X-Key: canary-of-a-form")];
+    let (status, page) = api.form("/forms/tools/add", &typed).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    for part in ["value=\"Maps\"", "value=\"http://127.0.0.1:9/mcp\"", "Must be switched on", "Enter the headers again"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("canary-of-a-form"), "{page}");
+    files(&api).await;
+    let said = [("server", "files"), ("tool", "read"), ("was", "ask"), ("policy", "never")];
+    let saved = (StatusCode::SEE_OTHER, "/settings/tools?done=saved".to_owned());
+    assert_eq!(api.form("/forms/tools/policies", &said).await, saved);
+    let (_, policies) = api.call("GET", "/api/tool-policies", None).await;
+    assert_eq!(policies, json!([{ "server": "files", "tool": "read", "policy": "never" }]));
+    assert_eq!(api.form("/forms/tools/default", &[("on", "files/*")]).await, saved);
+    let off = api.form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
+    assert_eq!(off.1, "/settings/tools?done=saved&id=files");
+    assert!(api.page("/settings/tools").await.contains("It is switched off."));
+
+    api.form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let branch = started["branch"]["id"].as_str().unwrap();
+    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    assert_eq!(branch_offers(&api, branch).await, ["files__write"], "what is never allowed is not offered");
+    let chose = api.form(&format!("/c/{chat}/tools"), &[]).await;
+    assert_eq!(chose, (StatusCode::SEE_OTHER, format!("/c/{chat}/tools?done=saved")));
+    assert_eq!(branch_offers(&api, branch).await, ["files__write"]);
+    assert!(api.page(&format!("/c/{chat}/tools")).await.contains("from the next message on"));
+    let now = api.form("/forms/branch-tools", &[("branch_id", branch)]).await;
+    assert_eq!(now.1, format!("/c/{chat}/tools?done=now"));
+    assert_eq!(branch_offers(&api, branch).await, Vec::<String>::new());
+    assert_eq!(api.form("/forms/tools/remove", &[("id", "files")]).await.1, "/settings/tools?done=removed");
+}

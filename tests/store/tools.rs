@@ -1,0 +1,291 @@
+//! Tools in the store: servers, what they offered, what was said about tools, what a chat chose, and the bytes of results:
+//! written and read by their owner, and by nobody else.
+
+use serde_json::json;
+use turnleaf::domain::approval::Policy;
+use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
+use turnleaf::domain::*;
+use turnleaf::server::store::tool_listings::ListedTool;
+use turnleaf::server::store::tool_servers::{StoredToolServer, ToolServerSettings};
+use turnleaf::server::store::turns::find::in_chats;
+use turnleaf::server::store::{
+    Db, StoreError, block_blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
+    turn_blocks, turns, users,
+};
+use uuid::Uuid;
+
+use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
+use crate::databases;
+
+/// The local owner, and another account.
+async fn two_owners(db: &Db) -> (UserId, UserId) {
+    let mut tx = db.begin().await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    tx.commit().await.unwrap();
+    (owner, id())
+}
+
+fn server(owner: UserId, slug: &str) -> StoredToolServer {
+    StoredToolServer {
+        id: id(),
+        owner_id: owner,
+        slug: slug.into(),
+        name: "Files".into(),
+        url: "https://files.example/mcp".into(),
+        sealed_headers: Some("sealed".into()),
+        settings: ToolServerSettings { header_names: vec!["authorization".into()], local_network: true },
+        is_enabled: true,
+        created_at: now(),
+        updated_at: now(),
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_stored_changed_and_removed_by_its_owner() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let mut files = server(owner, "files");
+        let mut tx = db.begin().await.unwrap();
+        tool_servers::insert(&mut tx, &files).await.unwrap();
+        tx.commit().await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let twice = tool_servers::insert(&mut tx, &server(owner, "files")).await;
+        assert!(matches!(twice, Err(StoreError::NotUnique)), "{twice:?}");
+        tx.rollback().await.unwrap();
+        assert_eq!(tool_servers::list(db, owner).await.unwrap(), [files.clone()]);
+        assert_eq!(tool_servers::find(db, owner, "files").await.unwrap(), Some(files.clone()));
+        assert_eq!(tool_servers::find(db, other, "files").await.unwrap(), None);
+        assert_eq!(tool_servers::list(db, other).await.unwrap(), []);
+
+        files.name = "More files".into();
+        files.sealed_headers = None;
+        files.settings = ToolServerSettings::default();
+        files.is_enabled = false;
+        let foreign = StoredToolServer { owner_id: other, ..files.clone() };
+        let mut tx = db.begin().await.unwrap();
+        assert!(!tool_servers::update(&mut tx, &foreign).await.unwrap());
+        assert!(tool_servers::update(&mut tx, &files).await.unwrap());
+        assert!(!tool_servers::delete(&mut tx, other, files.id).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(tool_servers::find(db, owner, "files").await.unwrap(), Some(files.clone()));
+        let mut tx = db.begin().await.unwrap();
+        assert!(tool_servers::delete(&mut tx, owner, files.id).await.unwrap());
+        tx.commit().await.unwrap();
+        assert_eq!(tool_servers::list(db, owner).await.unwrap(), []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_offered_comes_back_letter_for_letter() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let tool = |name: &str| ListedTool {
+            tool: name.into(),
+            title: "Löschen 削除".into(),
+            description: "</script>\u{202e}".into(),
+            schema: json!({ "z": 1.0, "a": [1e3, null], "type": "object" }),
+            hints: vec!["read only".into()],
+        };
+        let mut tx = db.begin().await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", &[tool("old")], now()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", &[tool("read"), tool("../x")], now()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "a", &[], now()).await.unwrap();
+        tx.commit().await.unwrap();
+        let all = tool_listings::all(db, owner).await.unwrap();
+        assert_eq!(all.iter().map(|listing| listing.server.as_str()).collect::<Vec<_>>(), ["a", "files"]);
+        assert_eq!(all[1].tools, [tool("read"), tool("../x")]);
+        assert_eq!(all[1].tools[0].schema.to_string(), tool("read").schema.to_string());
+        assert_eq!(tool_listings::all(db, other).await.unwrap(), []);
+        let mut tx = db.begin().await.unwrap();
+        tool_listings::delete(&mut tx, other, "files").await.unwrap();
+        tool_listings::delete(&mut tx, owner, "a").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(tool_listings::all(db, owner).await.unwrap(), all[1..]);
+        fresh.close().await;
+    }
+}
+
+/// A chat with its first branch.
+async fn a_chat(db: &Db, owner: UserId) -> (Chat, Branch) {
+    let (chat, mut tx) = (chat(owner), db.begin().await.unwrap());
+    let branch = branch(chat.id);
+    chats::insert(&mut tx, &chat).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+    chats::set_default_branch(&mut tx, chat.id, branch.id).await.unwrap();
+    tx.commit().await.unwrap();
+    (chat, branch)
+}
+
+#[tokio::test]
+async fn an_answer_takes_the_place_of_the_one_before() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let ((one, _), (two, _)) = (a_chat(db, owner).await, a_chat(db, owner).await);
+        let (one, two) = (one.id, two.id);
+        let mut tx = db.begin().await.unwrap();
+        for (chat, tool, policy, hash) in [
+            (None, "read", Policy::Allow, Some("h1")),
+            (None, "read", Policy::Never, None),
+            (Some(one), "read", Policy::Allow, Some("h1")),
+            (Some(one), "read", Policy::Allow, Some("h2")),
+            (Some(two), "read", Policy::Allow, None),
+            (None, "write", Policy::Ask, None),
+        ] {
+            tool_policies::put(&mut tx, owner, chat, "files", tool, policy, hash, now()).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let said = |chat| async move {
+            let said = tool_policies::of(db, owner, chat, "files", "read").await.unwrap();
+            said.into_iter().map(|said| (said.chat, said.policy, said.schema_hash)).collect::<Vec<_>>()
+        };
+        let of_one = [(None, Policy::Never, None), (Some(one), Policy::Allow, Some("h2".to_owned()))];
+        assert_eq!(said(one).await, of_one);
+        assert_eq!(said(two).await, [(None, Policy::Never, None), (Some(two), Policy::Allow, None)]);
+        assert_eq!(tool_policies::of(db, other, one, "files", "read").await.unwrap(), []);
+        assert_eq!(tool_policies::of(db, owner, one, "", "read").await.unwrap(), []);
+        assert_eq!(tool_policies::list(db, owner).await.unwrap().len(), 4);
+        assert_eq!(tool_policies::list(db, other).await.unwrap(), []);
+
+        let mut tx = db.begin().await.unwrap();
+        tool_policies::delete_in_chats(&mut tx, other, "files", "read").await.unwrap();
+        tool_policies::delete_of_server(&mut tx, other, "files").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(tool_policies::list(db, owner).await.unwrap().len(), 4);
+        let mut tx = db.begin().await.unwrap();
+        tool_policies::delete_in_chats(&mut tx, owner, "files", "read").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(said(one).await, of_one[..1]);
+        let mut tx = db.begin().await.unwrap();
+        tool_policies::delete_of_server(&mut tx, owner, "files").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(tool_policies::list(db, owner).await.unwrap(), []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_chat_keeps_its_choice_and_a_branch_gets_other_tools() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let (chat, branch) = a_chat(db, owner).await;
+        let spec = ToolSpec {
+            name: "look_up".into(),
+            description: "Looks up.".into(),
+            parameters: json!({ "type": "object", "b": 1, "a": 2 }),
+        };
+        let choice = ToolChoice { on: vec!["files/*".into()], client: vec![spec.clone()] };
+        assert_eq!(chat_tools::find(db, owner, chat.id).await.unwrap(), None);
+        let mut tx = db.begin().await.unwrap();
+        assert!(!chat_tools::put(&mut tx, other, chat.id, &choice).await.unwrap());
+        assert!(chat_tools::put(&mut tx, owner, chat.id, &ToolChoice::default()).await.unwrap());
+        assert!(chat_tools::put(&mut tx, owner, chat.id, &choice).await.unwrap());
+        let empty = branches::empty_of_chat(&mut tx, chat.id).await.unwrap();
+        assert_eq!(empty, [(branch.id, branch.lock.clone())]);
+        let tools = [OfferedTool::of_provider(spec)];
+        assert!(branches::set_tools(&mut tx, branch.id, &tools).await.unwrap());
+        tx.commit().await.unwrap();
+        let stored = chat_tools::find(db, owner, chat.id).await.unwrap().unwrap();
+        assert_eq!(stored.client[0].parameters.to_string(), choice.client[0].parameters.to_string());
+        assert_eq!(stored, choice);
+        assert_eq!(chat_tools::find(db, other, chat.id).await.unwrap(), None);
+        assert_eq!(branches::frozen(db, branch.id).await.unwrap().unwrap().tools.unwrap(), tools);
+        fresh.close().await;
+    }
+}
+
+/// A message of this text, and a result of a tool in it.
+async fn a_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: Option<BlockId>) -> Turn {
+    let mut turn = turn(branch, id(), None, 1, Role::User);
+    turn.blocks = vec![block(&turn, 0, Author::User, BlockState::Done, Content::text(text))];
+    if let Some(call) = call {
+        let content = Content::ToolResult {
+            tool_use_id: "c".into(),
+            tool_name: "f".into(),
+            result: json!("done"),
+            success: true,
+            is_error: false,
+            metadata: json!(null),
+        };
+        let result = block(&turn, 1, Author::User, BlockState::Done, content);
+        turn.blocks.push(Block { parent_block_id: Some(call), ..result });
+    }
+    let exchange = Exchange { id: turn.exchange_id, ..exchange(branch, turn.id, None) };
+    let mut tx = db.begin().await.unwrap();
+    turn.ord = chats::take_ord(&mut tx, chat.owner_id, chat.id, now()).await.unwrap().unwrap();
+    for (at, block) in turn.blocks.iter_mut().enumerate() {
+        block.chat_seq = turnleaf::domain::block::chat_seq(turn.ord, at as u32);
+    }
+    exchanges::insert(&mut tx, chat.owner_id, &exchange, None).await.unwrap();
+    turns::insert(&mut tx, &turn).await.unwrap();
+    tx.commit().await.unwrap();
+    turn
+}
+
+#[tokio::test]
+async fn words_are_found_in_the_other_chats_of_their_owner() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let (asking, there) = (a_chat(db, owner).await, a_chat(db, owner).await);
+        a_message(db, (&asking.0, &asking.1), "a Boat here", None).await;
+        let found_turn = a_message(db, (&there.0, &there.1), "A 100% BOAT there", None).await;
+        let find = |of, words: &'static str| async move {
+            in_chats(db, of, asking.0.id, &Needle::new(words).unwrap(), 10).await.unwrap()
+        };
+        let found = find(owner, "100% boat").await;
+        assert!(found.is_whole);
+        assert_eq!(found.hits.iter().map(|hit| hit.turn_id).collect::<Vec<_>>(), [found_turn.id]);
+        assert_eq!(found.hits[0].excerpt.concat(), "A 100% BOAT there");
+        assert_eq!(find(owner, "1000 boat").await.hits, []);
+        assert_eq!(find(other, "boat").await.hits, []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn bytes_are_read_by_who_may_read_the_block_that_names_them() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let (chat, branch) = a_chat(db, owner).await;
+        let message = a_message(db, (&chat, &branch), "see", None).await;
+        let hash = "a".repeat(64);
+        let block = message.blocks[0].id.uuid();
+        put_blob(db, block, &hash).await;
+        let blob = block_blobs::find(db, owner, &hash).await.unwrap().unwrap();
+        assert_eq!((blob.mime.as_str(), &blob.bytes[..]), ("image/png", &b"bytes"[..]));
+        assert_eq!(block_blobs::find(db, other, &hash).await.unwrap(), None);
+        assert_eq!(block_blobs::find(db, owner, &"b".repeat(64)).await.unwrap(), None);
+
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(turn_blocks::results_of(&mut tx, message.blocks[0].id).await.unwrap(), 0);
+        tx.rollback().await.unwrap();
+        a_message(db, (&chat, &branch), "answer", Some(message.blocks[0].id)).await;
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(turn_blocks::results_of(&mut tx, message.blocks[0].id).await.unwrap(), 1);
+        tx.rollback().await.unwrap();
+        fresh.close().await;
+    }
+}
+
+/// Stores a blob that a block names.
+async fn put_blob(db: &Db, block: Uuid, sha256: &str) {
+    const BLOB: &str =
+        "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES ($1, 'image/png', 5, $2, $3)";
+    const NAMED: &str = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2)";
+    match db {
+        Db::Sqlite { writer, .. } => {
+            sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(now()).execute(writer).await.unwrap();
+            sqlx::query(NAMED).bind(block).bind(sha256).execute(writer).await.unwrap();
+        }
+        Db::Postgres { writer, .. } => {
+            sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(now()).execute(writer).await.unwrap();
+            sqlx::query(NAMED).bind(block).bind(sha256).execute(writer).await.unwrap();
+        }
+    }
+}
