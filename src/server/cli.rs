@@ -19,13 +19,20 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::server::cli::args::{Args, Command};
-use crate::server::cli::exit::Failed;
+use crate::server::cli::exit::{Exit, Failed};
 use crate::server::platform::config::Config;
 use crate::server::platform::config::environment::Environment;
+use crate::server::tools::mcp::guard;
 
 /// Runs the command that the arguments name; its exit code is the process's.
 pub fn run() -> ExitCode {
-    exit::code(dispatch(Args::parse()))
+    let args = Args::parse();
+    match &args.command {
+        // Its exit code is that of the program it runs.
+        Some(Command::Guard(of)) if of.is_program => guard::become_program(of.parent, &of.argv),
+        Some(Command::Guard(of)) => guard::run(of.parent, &of.argv),
+        _ => exit::code(dispatch(args)),
+    }
 }
 
 fn dispatch(args: Args) -> Result<(), Failed> {
@@ -41,5 +48,6 @@ fn dispatch(args: Args) -> Result<(), Failed> {
         Command::Config(command) => config::run(&command, &config()?, json),
         Command::Doctor => doctor::run(&config()?, json),
         Command::Version => version::run(json),
+        Command::Guard(_) => Err(Failed::new(Exit::WrongUse, "a guard has no configuration")),
     }
 }

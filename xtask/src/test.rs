@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use crate::front::{self, Effort};
 use crate::postgres::Cluster;
 use crate::step::{note, run as finish, spoken, step, succeeds};
-use crate::{check, server, workspace};
+use crate::{check, packages, server, workspace};
 
 /// A part of the whole, in the order they run: what is quick to fail comes first.
 struct Part {
@@ -126,6 +126,15 @@ fn end2end() -> Result<()> {
     })?;
     let browser = step("prepare the browser", browser::prepare)?;
     step("run the browser tests", || browser.test(&binary, &workspace::site()))
+}
+
+/// The tests of servers of tools from npm, which the others skip.
+fn tools() -> Result<()> {
+    let end2end = workspace::root().join("end2end");
+    packages::node("the tests with other servers of tools", &end2end)?;
+    let mut test = workspace::build("test");
+    test.args(PRODUCT).args(["--test", "tools", "--", "real::"]);
+    finish(test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")))
 }
 
 /// The server that the Rust tests were built with.

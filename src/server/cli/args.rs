@@ -69,6 +69,9 @@ pub enum Command {
     Doctor,
     /// Print the version
     Version,
+    /// Run a program and leave nothing of it behind; for Turnleaf itself
+    #[command(hide = true)]
+    Guard(GuardArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -98,6 +101,18 @@ pub struct ReplayArgs {
     pub next: bool,
     /// The body, or - for standard input
     pub file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct GuardArgs {
+    /// Become the program instead of watching it
+    #[arg(long = "become")]
+    pub is_program: bool,
+    /// The process that must be there
+    pub parent: u32,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    pub argv: Vec<std::ffi::OsString>,
 }
 
 impl From<SettingArgs> for Flags {

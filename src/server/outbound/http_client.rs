@@ -21,6 +21,8 @@ use crate::server::platform::base_url;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::endpoint::Endpoint;
 
+pub use self::unreached::reason;
+
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
 const KEPT: [&str; 11] = [
     "request-id",
@@ -135,22 +137,35 @@ impl HttpClient {
         serde_json::from_slice(&body).map_err(|error| protocol(target, &format!("The list is not JSON ({error}).")))
     }
 
+    /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
+    /// the open internet unless `local_network` says so. Whoever uses it bounds what it reads.
+    ///
+    /// # Errors
+    /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
+    pub fn for_address(&self, url: &str, local_network: bool) -> Result<reqwest::Client, String> {
+        self.reaching(url, local_network)?.as_ref().cloned().map_err(String::clone)
+    }
+
     fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
-        let client = if !target.local_network {
-            guard::check_literal(&target.base_url).map_err(|error| {
-                let failure = Failure::new(FailureKind::ProviderUnreachable, &target.provider);
-                failure.with_detail(error.to_string())
-            })?;
+        let failed =
+            |kind: FailureKind, detail: &str| Failure::new(kind, &target.provider).with_detail(detail.to_owned());
+        let client = self.reaching(&target.base_url, target.local_network);
+        let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error))?;
+        client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
+    }
+
+    /// The client that may reach an address, once it is built; the outer error is that none may.
+    fn reaching(&self, url: &str, local_network: bool) -> Result<&Result<reqwest::Client, String>, String> {
+        if !local_network {
+            guard::check_literal(url).map_err(|error| error.to_string())?;
             let resolver = || Arc::new(guard::PublicResolver::of_process());
-            self.0.public.get_or_init(|| build(|| builder().dns_resolver(resolver())))
-        } else if is_loopback(&target.base_url) {
+            return Ok(self.0.public.get_or_init(|| build(|| builder().dns_resolver(resolver()))));
+        }
+        Ok(if is_loopback(url) {
             self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
         } else {
             self.0.outside.get_or_init(|| build(builder))
-        };
-        client
-            .as_ref()
-            .map_err(|error| Failure::new(FailureKind::Internal, &target.provider).with_detail(error.as_str()))
+        })
     }
 }
 

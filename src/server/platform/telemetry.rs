@@ -6,13 +6,16 @@ use tracing_subscriber::EnvFilter;
 
 use crate::server::platform::config::logging::{Format, Logging};
 
+/// The MCP client logs whole messages and addresses, which are conversation; it is heard only where a filter names it.
+const QUIET: &str = "rmcp=off,";
+
 /// Starts logging for the whole process. A second call changes nothing. Gives back what was wrong with the filter, in
 /// which case the default one is used.
 pub fn start(logging: &Logging) -> Option<String> {
-    let (filter, complaint) = match EnvFilter::try_new(&logging.filter.value) {
+    let (filter, complaint) = match EnvFilter::try_new(format!("{QUIET}{}", logging.filter.value)) {
         Ok(filter) => (filter, None),
         Err(error) => (
-            EnvFilter::new("warn,turnleaf=info"),
+            EnvFilter::new(format!("{QUIET}warn,turnleaf=info")),
             Some(format!("{} is not a log filter: {error}", logging.filter.source)),
         ),
     };

@@ -1,16 +1,45 @@
 //! MCP servers: programs and addresses that offer tools. Each is begun, watched, begun anew and ended here.
+//!
+//! `keeper` is the task that keeps one server, `server` what others see of it, `call` a call. `program`, `guard`, `lines`
+//! and `pipe` are servers that are programs, `web` those that are addresses; `listing` and `content` read what a server
+//! says, `listener` is what Turnleaf offers to it, and `broken`, `clean`, `log` and `base64` are what its text goes through.
+
+mod base64;
+mod broken;
+mod call;
+mod clean;
+mod content;
+pub mod guard;
+mod keeper;
+mod lines;
+mod listener;
+mod listing;
+mod log;
+mod pipe;
+mod program;
+mod server;
+mod web;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
 
+use self::keeper::{Keeper, Means};
+use self::log::Log;
+pub use self::server::Patience;
+use self::server::{Command, Current, Server};
 use super::result::said;
 use super::toolbox::{Caller, Described, Fate, Running};
 use crate::domain::UserId;
+use crate::server::outbound::http_client::HttpClient;
+use crate::server::platform::clock::{Clock, SystemClock};
 
 /// Which server: one of the configuration file is everybody's, others belong to who connected them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,55 +94,127 @@ pub struct Status {
     pub tools: Vec<Described>,
 }
 
-/// All servers that are configured now.
+/// All servers that are configured now. Cheap to clone; all of them end with the last clone.
 #[derive(Clone)]
-pub struct Servers {
-    changed: broadcast::Sender<ServerKey>,
+pub struct Servers(Arc<Kept>);
+
+struct Kept {
+    means: Means,
+    servers: Mutex<BTreeMap<ServerKey, Server>>,
+    /// The tasks that keep them, also of those that are being ended.
+    tasks: TaskTracker,
+    end: CancellationToken,
+    _end_with_the_last: DropGuard,
 }
+
+/// Changes that nobody has read yet; whoever falls behind looks at everything.
+const UNREAD: usize = 64;
 
 impl Servers {
     pub fn new() -> Self {
-        Self { changed: broadcast::Sender::new(64) }
+        // Without a path there is no program to guard with, and starting one says so.
+        Self::with(std::env::current_exe().unwrap_or_default(), Patience::default(), Arc::new(SystemClock))
+    }
+
+    /// With `guard` as the program whose command `guard` stands between Turnleaf and the programs of servers: this very
+    /// program, except in tests.
+    pub fn with(guard: PathBuf, patience: Patience, clock: Arc<dyn Clock>) -> Self {
+        let changed = broadcast::Sender::new(UNREAD);
+        let end = CancellationToken::new();
+        Self(Arc::new(Kept {
+            means: Means { guard, http: HttpClient::default(), clock, patience, changed },
+            servers: Mutex::default(),
+            tasks: TaskTracker::new(),
+            _end_with_the_last: end.clone().drop_guard(),
+            end,
+        }))
     }
 
     /// Begins a server, or begins it anew with another configuration. Gives at once; nobody waits for its start.
     pub fn put(&self, key: ServerKey, config: ServerConfig) {
-        let _ = (key, config);
+        let config = Arc::new(config);
+        let (commands, received) = mpsc::unbounded_channel();
+        let (current, seen) = watch::channel(Current {
+            state: State::Starting,
+            since: self.0.means.clock.now(),
+            problem: None,
+            implementation: None,
+            tools: Arc::default(),
+            connection: None,
+        });
+        let (end, log) = (self.0.end.child_token(), Log::default());
+        let keeper = Keeper {
+            key: key.clone(),
+            config: config.clone(),
+            means: self.0.means.clone(),
+            commands: received,
+            own: commands.downgrade(),
+            current,
+            end: end.clone(),
+            log: log.clone(),
+        };
+        self.0.tasks.spawn(keeper.run());
+        let server = Server { config, patience: self.0.means.patience, commands, current: seen, end, log };
+        if let Some(before) = self.all().insert(key, server) {
+            before.end.cancel();
+        }
     }
 
     /// Ends it and forgets it.
     pub fn remove(&self, key: &ServerKey) {
-        let _ = key;
+        let removed = self.all().remove(key);
+        if let Some(server) = removed {
+            server.end.cancel();
+            let _ = self.0.means.changed.send(key.clone());
+        }
     }
 
     /// Begins it anew, whatever happened before.
     pub fn restart(&self, key: &ServerKey) {
-        let _ = key;
+        if let Some(server) = self.find(key) {
+            server.tell(Command::Restart);
+        }
     }
 
     pub fn status(&self, key: &ServerKey) -> Option<Status> {
-        let _ = key;
-        None
+        self.find(key).map(|server| server.status())
     }
 
-    /// What it offers, as far as it is known; waits for a server that starts, at most the start limit.
+    /// What it offers, as far as it is known; waits for a server that starts, at most the start limit. `None` when there
+    /// is no such server.
     pub async fn tools(&self, key: &ServerKey) -> Option<Vec<Described>> {
-        let _ = key;
-        None
+        let server = self.find(key)?;
+        Some(server.tools().await)
     }
 
     /// Names every server whose list or state changed.
     pub fn changed(&self) -> broadcast::Receiver<ServerKey> {
-        self.changed.subscribe()
+        self.0.means.changed.subscribe()
     }
 
-    pub fn call(&self, key: &ServerKey, tool: &str, arguments: Map<String, Value>, caller: Caller) -> Running {
-        let _ = (key, tool, arguments, caller);
-        Running::over(said(Fate::Unavailable, "this server is not there"))
+    /// Calls a tool. A server that failed is begun for it.
+    pub fn call(&self, key: &ServerKey, tool: &str, arguments: Map<String, Value>, _caller: Caller) -> Running {
+        match self.find(key) {
+            Some(server) => call::begin(server, tool.to_owned(), arguments),
+            None => Running::over(said(Fate::Unavailable, "this server is not there")),
+        }
     }
 
-    /// Ends all of them; gives when nothing of theirs runs any more.
-    pub async fn shut_down(&self) {}
+    /// Ends all of them; gives when nothing of theirs runs any more. None can be begun afterwards.
+    pub async fn shut_down(&self) {
+        self.all().clear();
+        self.0.end.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    fn find(&self, key: &ServerKey) -> Option<Server> {
+        self.all().get(key).cloned()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<ServerKey, Server>> {
+        self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Default for Servers {

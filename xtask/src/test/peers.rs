@@ -1,7 +1,8 @@
 //! `cargo xtask test peers`: conversations with model servers that others wrote. Turnleaf's own recordings and fakes show
 //! what it was made for; aimock (npm) and llmock (PyPI) know nothing of it. aimock speaks all five APIs when nothing goes
 //! wrong; llmock breaks four of them on demand and judges how the client took it. Their versions are pinned in
-//! `xtask/peers`.
+//! `xtask/peers`. Two servers of tools by the authors of MCP (npm, pinned in `end2end`) are held to what `tests/tools/real`
+//! expects of them.
 
 mod aimock;
 mod llmock;
@@ -33,6 +34,7 @@ fn place() -> PathBuf {
 /// Something cannot be prepared, or a conversation did not go as promised.
 pub fn run() -> Result<()> {
     let binary = super::server()?;
+    step("use the servers of tools that others wrote", super::tools)?;
     step("prepare aimock", || packages::node("the tests with other model servers", &place()))?;
     let python = workspace::target().join("peers/llmock");
     step("prepare llmock", || packages::python(&place().join("requirements.txt"), &python))?;

@@ -22,7 +22,8 @@ fn failure(error: &reqwest::Error, target: &Target) -> Failure {
     Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
 }
 
-fn reason(error: &reqwest::Error) -> String {
+/// Why a request got no response, without its address.
+pub fn reason(error: &reqwest::Error) -> String {
     let innermost = innermost(error);
     if find::<NotPublic>(error).is_some() {
         return innermost;

@@ -1,0 +1,127 @@
+//! Lines of a program that may say anything: bounded, so that no line of it takes more memory than one message may.
+
+use std::io;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+
+/// How much of each end of a line that is too long is kept: enough to see which call it answers.
+const END_BYTES: usize = 512;
+
+/// A line without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    Whole(Vec<u8>),
+    /// It was longer than a line may be; its two ends.
+    TooLong {
+        head: Vec<u8>,
+        tail: Vec<u8>,
+    },
+}
+
+/// Reads line by line. What stands behind the last line break is no line: whoever wrote it did not finish.
+pub struct Lines<R> {
+    from: R,
+    at_most: usize,
+    line: Vec<u8>,
+    /// The start of a line that is too long; `line` is its end then.
+    head: Option<Vec<u8>>,
+}
+
+impl<R: AsyncBufRead + Unpin> Lines<R> {
+    pub fn new(from: R, at_most: usize) -> Self {
+        Self { from, at_most, line: Vec::new(), head: None }
+    }
+
+    /// `None` at the end.
+    pub async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let piece = self.from.fill_buf().await?;
+            if piece.is_empty() {
+                return Ok(None);
+            }
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let text = &piece[..end.unwrap_or(piece.len())];
+            let taken = text.len() + usize::from(end.is_some());
+            if self.head.is_none() && self.line.len() + text.len() > self.at_most {
+                let mut head = std::mem::take(&mut self.line);
+                // The end begins with what is there: the line may be over in the next bytes.
+                self.line = head[head.len().saturating_sub(END_BYTES)..].to_vec();
+                head.truncate(END_BYTES);
+                head.shrink_to_fit();
+                self.head = Some(head);
+            }
+            if self.head.is_some() {
+                self.line.extend_from_slice(&text[text.len().saturating_sub(END_BYTES)..]);
+                let before_end = self.line.len().saturating_sub(END_BYTES);
+                self.line.drain(..before_end);
+            } else {
+                self.line.extend_from_slice(text);
+            }
+            self.from.consume(taken);
+            if end.is_some() {
+                let line = std::mem::take(&mut self.line);
+                return Ok(Some(match self.head.take() {
+                    Some(head) => Line::TooLong { head, tail: line },
+                    None => Line::Whole(line),
+                }));
+            }
+        }
+    }
+
+    /// What it holds on to.
+    #[cfg(test)]
+    fn held(&self) -> usize {
+        self.line.capacity() + self.head.as_ref().map_or(0, Vec::capacity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncWriteExt, BufReader};
+
+    use super::*;
+
+    async fn lines_of(bytes: &[u8], at_most: usize) -> Vec<Line> {
+        let mut lines = Lines::new(BufReader::with_capacity(7, bytes), at_most);
+        let mut out = Vec::new();
+        while let Some(line) = lines.next().await.expect("memory does not fail") {
+            out.push(line);
+        }
+        out
+    }
+
+    #[tokio::test]
+    async fn lines_come_one_by_one_and_an_unfinished_one_does_not() {
+        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+        let found = lines_of(b"one\ntwo two two two\n\n\xff\xfe\nnot finis", 100).await;
+        assert_eq!(found, [whole("one"), whole("two two two two"), whole(""), Line::Whole(vec![0xff, 0xfe])]);
+    }
+
+    #[tokio::test]
+    async fn of_a_line_that_is_too_long_both_ends_are_there_and_the_next_one_is_whole() {
+        let long = format!("head{}tail", "x".repeat(5000));
+        let found = lines_of(format!("{long}\nnext\n").as_bytes(), 1000).await;
+        let Line::TooLong { head, tail } = &found[0] else { panic!("{found:?}") };
+        assert!(head.starts_with(b"head") && head.len() <= END_BYTES, "{}", head.len());
+        assert!(tail.ends_with(b"tail") && tail.len() <= END_BYTES, "{}", tail.len());
+        assert_eq!(found[1], Line::Whole(b"next".to_vec()));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_line_without_an_end_takes_no_more_than_one_message_may() {
+        let (mut writer, reader) = tokio::io::duplex(64 << 10);
+        let mut lines = Lines::new(BufReader::new(reader), 1 << 20);
+        let writing = tokio::spawn(async move {
+            let piece = [b'x'; 64 << 10];
+            for _ in 0..(200 << 20) / piece.len() {
+                writer.write_all(&piece).await.expect("somebody reads");
+            }
+            writer.write_all(b"\n").await.expect("somebody reads");
+        });
+        let line = lines.next().await.expect("memory does not fail");
+        assert!(matches!(line, Some(Line::TooLong { .. })));
+        assert!(lines.held() <= 4 * END_BYTES, "{}", lines.held());
+        writing.await.expect("it was written");
+    }
+}

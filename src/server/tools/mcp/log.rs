@@ -1,0 +1,50 @@
+//! What a server says beside the protocol: the end of it, cleaned, for people.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::clean;
+use crate::domain::limits::TOOL_LOG_BYTES;
+
+/// The longest line that is kept of it.
+const LINE_BYTES: usize = 2000;
+
+/// Shared between whoever hears the server and whoever shows its status.
+#[derive(Debug, Clone, Default)]
+pub struct Log(Arc<Mutex<String>>);
+
+impl Log {
+    /// Adds a line; old ones go when there is no more room.
+    pub fn add(&self, line: &str) {
+        let line = clean::text(line, LINE_BYTES);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push_str(line.trim_end());
+        kept.push('\n');
+        if kept.len() > TOOL_LOG_BYTES {
+            let from = kept.len() - TOOL_LOG_BYTES;
+            // A whole line is the first one.
+            let cut =
+                kept.as_bytes()[from..].iter().position(|byte| *byte == b'\n').map_or(kept.len(), |at| from + at + 1);
+            kept.drain(..cut);
+        }
+    }
+
+    pub fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_kept_in_whole_lines() {
+        let log = Log::default();
+        for number in 0..5000 {
+            log.add(&format!("\u{1b}[1mline {number} ä\u{1b}[0m"));
+        }
+        let text = log.text();
+        assert!(text.len() <= TOOL_LOG_BYTES && text.len() > TOOL_LOG_BYTES - 40, "{}", text.len());
+        assert!(text.starts_with("line ") && text.ends_with("line 4999 ä\n"));
+    }
+}

@@ -1,0 +1,330 @@
+//! A server of tools that does what no server should: how it starts is its first argument, what goes wrong in a call is
+//! the name of the tool. It is a program of its own, and knows nothing of Turnleaf.
+
+use std::collections::HashSet;
+use std::io::{BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, exit};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// The smallest picture there is.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const NAMES: [&str; 30] = [
+    "echo",
+    "image",
+    "structured",
+    "refuse",
+    "rpc_error",
+    "slow",
+    "hold",
+    "hang",
+    "ignore_cancel",
+    "heed_cancel",
+    "crash",
+    "exit",
+    "noise",
+    "wrong_id",
+    "only_wrong_id",
+    "twice",
+    "long_line",
+    "deep",
+    "grandchild",
+    "change_list",
+    "invalid_utf8",
+    "controls",
+    "ask_client",
+    "environment",
+    "shout",
+    "nonsense",
+    "big_result",
+    "flood",
+    "pid",
+    "cancelled",
+];
+
+static OUT: Mutex<()> = Mutex::new(());
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+static CANCELLED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
+
+fn raw(bytes: &[u8]) {
+    let _order = OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut out = std::io::stdout().lock();
+    // Nobody may be reading any more.
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+
+fn send(message: &Value) {
+    raw(format!("{message}\n").as_bytes());
+}
+
+fn answer(id: &Value, result: &Value) {
+    send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+}
+
+fn say(id: &Value, text: &str) {
+    answer(id, &json!({ "content": [{ "type": "text", "text": text }] }));
+}
+
+fn main() {
+    let mode = std::env::args().nth(1).unwrap_or_default();
+    match mode.as_str() {
+        "hang_at_start" => hang(),
+        "crash_at_start" => {
+            eprintln!("\u{1b}[31mcannot go on\u{1b}[0m");
+            exit(3);
+        }
+        "crash_in_mid_line" => {
+            raw(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"resu");
+            exit(4);
+        }
+        "banner" => raw("Welcome!\n\n{\"not\":\"a message\"}\n[1,2,3]\n\u{fffd}\n".as_bytes()),
+        // Ends only when it is killed: what is asked of it politely does not reach it.
+        "stubborn" => {
+            let mut shell = Command::new("sh");
+            let mut own = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
+            own.push_str(" good");
+            let error = shell.args(["-c", &format!("trap '' TERM; {own}; while :; do sleep 1; done")]).exec();
+            eprintln!("{error}");
+            exit(5);
+        }
+        _ => {}
+    }
+    let mut pending = 0;
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { return };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if mode == "banner" {
+            raw(b"[info] got a message\n");
+        }
+        handle(&mode, &message, &mut pending);
+    }
+}
+
+fn hang() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+/// `pending` is the call that asked the client something.
+fn handle(mode: &str, message: &Value, pending: &mut i64) {
+    let id = &message["id"];
+    let params = &message["params"];
+    match message["method"].as_str() {
+        Some("initialize") if mode == "wrong_id_at_start" => answer(&json!(4711), &json!({})),
+        Some("initialize") if mode == "refuse_at_start" => {
+            send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "not \u{1b}[1mtoday" } }));
+        }
+        Some("initialize") => answer(
+            id,
+            &json!({
+                "protocolVersion": params["protocolVersion"],
+                "capabilities": { "tools": { "listChanged": true } },
+                "serverInfo": { "name": "misbehaving\u{1b}[1m", "version": "1" },
+            }),
+        ),
+        Some("tools/list") if mode == "endless_list" => {
+            let page = params["cursor"].as_str().and_then(|cursor| cursor.parse::<u32>().ok()).unwrap_or_default();
+            let tool = |at: u32| json!({ "name": format!("tool_{page}_{at}"), "inputSchema": { "type": "object" } });
+            let tools: Vec<Value> = (0..50).map(tool).collect();
+            answer(id, &json!({ "tools": tools, "nextCursor": (page + 1).to_string() }));
+        }
+        Some("tools/list") => answer(id, &json!({ "tools": list(mode) })),
+        Some("tools/call") => call(id, params, pending),
+        Some("ping") => answer(id, &json!({})),
+        Some("notifications/cancelled") => {
+            let mut cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
+            cancelled.get_or_insert_default().insert(params["requestId"].to_string());
+        }
+        Some(_) => {}
+        // The answer to what was asked of the client.
+        None => say(&json!(*pending), &message.to_string()),
+    }
+}
+
+fn list(mode: &str) -> Vec<Value> {
+    let mut tools: Vec<Value> = NAMES
+        .iter()
+        .map(|name| json!({ "name": name, "description": format!("does {name}"), "inputSchema": { "type": "object" } }))
+        .collect();
+    if mode == "bad_tools" {
+        let schema = json!({ "type": "object" });
+        tools.extend([
+            json!({ "name": "echo", "description": "another echo", "inputSchema": schema }),
+            json!({ "name": "no_schema" }),
+            json!({ "name": "schema_text", "inputSchema": "object" }),
+            json!({ "name": "", "inputSchema": schema }),
+            json!({ "name": "line\nbreak", "inputSchema": schema }),
+            json!({ "name": "nul", "inputSchema": { "type": "object", "title": "a\0b" } }),
+            json!({ "name": "huge", "inputSchema": { "type": "object", "title": "x".repeat(100_000) } }),
+            json!({ "name": "dressed", "title": "\u{1b}[1mDressed\0", "description": "d".repeat(10_000), "inputSchema": schema,
+                "annotations": { "readOnlyHint": true, "destructiveHint": false } }),
+            json!(17),
+        ]);
+    }
+    if mode == "changed" {
+        tools.push(json!({ "name": "new_one", "inputSchema": { "type": "object" } }));
+    }
+    tools
+}
+
+fn call(id: &Value, params: &Value, pending: &mut i64) {
+    let arguments = params["arguments"].clone();
+    let token = params["_meta"]["progressToken"].clone();
+    let id_of = id.clone();
+    match params["name"].as_str().unwrap_or_default() {
+        "echo" => say(id, arguments["text"].as_str().unwrap_or_default()),
+        "image" => answer(
+            id,
+            &json!({ "content": [{ "type": "text", "text": "a pixel" }, { "type": "image", "data": PIXEL, "mimeType": "image/png" }] }),
+        ),
+        "structured" => {
+            answer(id, &json!({ "content": [{ "type": "text", "text": "3" }], "structuredContent": { "sum": 3 } }))
+        }
+        "refuse" => answer(id, &json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
+        "rpc_error" => send(
+            &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "bad \u{1b}[1marguments" } }),
+        ),
+        "slow" => drop(thread::spawn(move || slow(&id_of, &token, &arguments))),
+        "hold" => drop(thread::spawn(move || hold(&id_of, &token, &arguments))),
+        "hang" => {
+            progress(&token, 1, 1, "hanging");
+            hang();
+        }
+        "ignore_cancel" => {}
+        "heed_cancel" => drop(thread::spawn(move || heed(&id_of))),
+        "cancelled" => {
+            let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
+            say(id, &cancelled.as_ref().map_or(0, HashSet::len).to_string());
+        }
+        "crash" => {
+            raw(b"{\"jsonrpc\":\"2.0\",\"result\":{\"content\":[{\"type\":\"te");
+            exit(3);
+        }
+        "exit" => exit(0),
+        "noise" => {
+            raw(b"debug: working\n{\"level\":\"info\"}\n\xff\xfe\n");
+            say(id, "after the noise");
+        }
+        "wrong_id" => {
+            say(&json!(99_999), "for nobody");
+            say(&json!("another"), "for nobody");
+            say(id, "the right one");
+        }
+        "only_wrong_id" => say(&json!(99_999), "for nobody"),
+        "twice" => {
+            say(id, "first");
+            say(id, "second");
+        }
+        "long_line" => long_line(id),
+        "big_result" => say(id, &"x".repeat(3 << 20)),
+        "deep" => {
+            let nested = "[".repeat(100_000) + &"]".repeat(100_000);
+            raw(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"structuredContent\":{nested}}}}}\n")
+                .as_bytes());
+        }
+        "grandchild" => {
+            // It leaves the group and the session, and holds on to every pipe.
+            let child = Command::new("setsid").args(["sleep", "3600"]).spawn();
+            say(id, &child.map(|child| child.id().to_string()).unwrap_or_default());
+        }
+        "pid" => say(id, &std::process::id().to_string()),
+        "change_list" => {
+            let own = std::env::current_exe().unwrap_or_default();
+            // The same conversation goes on with another list.
+            say(id, "changing");
+            send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+            let error = Command::new(own).arg("changed").exec();
+            eprintln!("{error}");
+        }
+        "invalid_utf8" => {
+            let mut line =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"a")
+                    .into_bytes();
+            line.extend_from_slice(b"\xff\xfeb\"}]}}\n");
+            raw(&line);
+        }
+        "controls" => say(id, "a\0b \u{1b}[31mred\u{1b}[0m \u{202e}turned"),
+        "ask_client" => {
+            *pending = id.as_i64().unwrap_or_default();
+            let method = arguments["method"].as_str().unwrap_or_default();
+            send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": arguments["params"] }));
+        }
+        "environment" => {
+            let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
+            let folder = std::env::current_dir().unwrap_or_default();
+            answer(id, &json!({ "content": [], "structuredContent": { "names": names, "folder": folder } }));
+        }
+        "shout" => {
+            for line in 0..5000 {
+                eprintln!("\u{1b}[33mline {line}\u{1b}[0m");
+            }
+            say(id, "shouted");
+        }
+        "flood" => {
+            for progress in 0..20_000 {
+                send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress",
+                    "params": { "progressToken": token, "progress": progress } }));
+            }
+            say(id, "flooded");
+        }
+        "nonsense" => answer(id, &json!({ "content": [{ "type": "hologram" }, 17] })),
+        _ => send(
+            &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "there is no such tool" } }),
+        ),
+    }
+}
+
+fn progress(token: &Value, done: u64, total: u64, message: &str) {
+    let params = json!({ "progressToken": token, "progress": done, "total": total, "message": message });
+    send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+}
+
+fn slow(id: &Value, token: &Value, arguments: &Value) {
+    let number = |key: &str| arguments[key].as_u64().unwrap_or_default();
+    for step in 1..=number("steps") {
+        thread::sleep(Duration::from_millis(number("ms")));
+        progress(token, step, number("steps"), "working");
+    }
+    say(id, "done");
+}
+
+/// Runs until there is a file of this name, and says how many ran at once at most.
+fn hold(id: &Value, token: &Value, arguments: &Value) {
+    let now = RUNNING.fetch_add(1, Ordering::SeqCst) + 1;
+    MOST.fetch_max(now, Ordering::SeqCst);
+    progress(token, 1, 1, "holding");
+    while !Path::new(arguments["file"].as_str().unwrap_or_default()).exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    RUNNING.fetch_sub(1, Ordering::SeqCst);
+    say(id, &MOST.load(Ordering::SeqCst).to_string());
+}
+
+fn heed(id: &Value) {
+    let is_cancelled = || {
+        let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
+        cancelled.as_ref().is_some_and(|all| all.contains(&id.to_string()))
+    };
+    while !is_cancelled() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32800, "message": "cancelled" } }));
+}
+
+/// 200 MB in one line.
+fn long_line(id: &Value) {
+    raw(b"{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"");
+    let piece = [b'x'; 1 << 20];
+    for _ in 0..200 {
+        raw(&piece);
+    }
+    raw(format!("\"}}]}},\"jsonrpc\":\"2.0\",\"id\":{id}}}\n").as_bytes());
+}

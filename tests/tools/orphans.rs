@@ -1,0 +1,158 @@
+//! Nothing of a program is left: when it is ended, when it ends, and when Turnleaf is killed (F82). Looks into `/proc`,
+//! so it tells something on Linux alone; elsewhere nothing is alive to it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use turnleaf::server::tools::mcp::Patience;
+
+use crate::rig::{bad, call, key, misbehaving, patience, program, servers, start, text, until};
+
+/// F82 promises five seconds; a slow machine gets more, because the promise is that they end.
+const PROMISED: Duration = Duration::from_secs(30);
+
+fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().next())
+        .is_some_and(|state| state != "Z" && state != "X")
+}
+
+fn gone(pid: &str) {
+    let since = Instant::now();
+    while is_alive(pid) {
+        assert!(since.elapsed() < PROMISED, "{pid} is still alive");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// While what ends it goes on.
+async fn gone_beside(pid: String) {
+    tokio::task::spawn_blocking(move || gone(&pid)).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_end_takes_grandchildren_that_left_the_session() {
+    let servers = bad("good");
+    let pid = text(&call(&servers, "pid", json!({})).await);
+    let grandchild = text(&call(&servers, "grandchild", json!({})).await);
+    assert!(is_alive(&pid) && is_alive(&grandchild), "{pid} {grandchild}");
+    servers.shut_down().await;
+    assert!(!is_alive(&pid) && !is_alive(&grandchild), "shut down is when nothing is left");
+}
+
+#[tokio::test]
+async fn a_crash_takes_grandchildren_with_it() {
+    let servers = bad("good");
+    let grandchild = text(&call(&servers, "grandchild", json!({})).await);
+    call(&servers, "crash", json!({})).await;
+    gone_beside(grandchild).await;
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_let_go_takes_grandchildren_with_it() {
+    let servers = bad("good");
+    let grandchild = text(&call(&servers, "grandchild", json!({})).await);
+    let mut running = start(&servers, "hang", json!({}));
+    running.progress.wait_for(Option::is_some).await.unwrap();
+    drop(running);
+    gone_beside(grandchild).await;
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn what_does_not_want_to_end_is_killed() {
+    let servers = bad("stubborn");
+    let pid = text(&call(&servers, "pid", json!({})).await);
+    servers.shut_down().await;
+    assert!(!is_alive(&pid));
+}
+
+#[tokio::test]
+async fn one_that_hangs_at_its_start_is_ended_with_all() {
+    let servers = servers(Patience { start: Duration::from_millis(200), ..patience() });
+    let script = "echo $$ >&2; setsid sleep 3600 & echo $! >&2; exec sleep 3600";
+    servers.put(key("bad"), program(&["sh", "-c", script]));
+    let status = until(&servers, |status| status.problem.is_some()).await;
+    let pids: Vec<&str> = status.log.lines().filter(|line| line.parse::<u32>().is_ok()).collect();
+    assert!(pids.len() >= 2, "{}", status.log);
+    for pid in pids.into_iter().take(2) {
+        gone_beside(pid.to_owned()).await;
+    }
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn the_last_clone_ends_everything() {
+    let servers = bad("good");
+    let pid = text(&call(&servers, "pid", json!({})).await);
+    drop(servers.clone());
+    assert!(is_alive(&pid));
+    drop(servers);
+    gone_beside(pid).await;
+}
+
+/// A process that starts a guard and waits, as Turnleaf does, and the two processes below the guard.
+fn guarded() -> (Child, String, Vec<String>) {
+    let script = r#""$0" guard $$ -- sh -c 'setsid sleep 3600 & echo $$ $!; trap "" TERM; while :; do sleep 1; done' & echo $!; wait"#;
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_turnleaf")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap());
+    let mut words = String::new();
+    while words.lines().count() < 2 {
+        assert_ne!(said.read_line(&mut words).unwrap(), 0, "{words}");
+    }
+    // The lines come in either order.
+    let (pair, guard): (Vec<&str>, Vec<&str>) = words.lines().partition(|line| line.contains(' '));
+    (child, guard[0].to_owned(), pair[0].split(' ').map(str::to_owned).collect())
+}
+
+#[test]
+fn a_killed_parent_leaves_nothing() {
+    let (mut parent, guard, below) = guarded();
+    assert!(is_alive(&guard) && below.iter().all(|pid| is_alive(pid)));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    gone(&guard);
+    for pid in &below {
+        assert!(!is_alive(pid), "the guard went first");
+    }
+}
+
+#[test]
+fn a_killed_guard_takes_its_program_with_it() {
+    let (mut parent, guard, below) = guarded();
+    assert!(Command::new("kill").args(["-KILL", &guard]).status().unwrap().success());
+    gone(&below[0]);
+    parent.wait().unwrap();
+    // What left the session of a guard that was killed is nobody's; the test cleans up.
+    assert!(Command::new("kill").args(["-KILL", &below[1]]).status().unwrap().success());
+}
+
+#[test]
+fn a_guard_ends_with_the_code_of_its_program() {
+    let run = |argv: &[&str]| {
+        let parent = std::process::id().to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnleaf"));
+        command.args(["guard", &parent, "--"]).args(argv).stdin(Stdio::null()).stderr(Stdio::piped());
+        command.output().unwrap()
+    };
+    assert_eq!(run(&["sh", "-c", "exit 7"]).status.code(), Some(7));
+    assert_eq!(run(&["sh", "-c", "kill -TERM $$"]).status.code(), Some(128 + 15));
+    let missing = run(&["/no/such/program"]);
+    assert_eq!(missing.status.code(), Some(127));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot start /no/such/program"));
+    let help = Command::new(env!("CARGO_BIN_EXE_turnleaf")).arg("--help").output().unwrap();
+    assert!(!String::from_utf8_lossy(&help.stdout).contains("guard"), "it is not for people");
+    let stranger = Command::new(env!("CARGO_BIN_EXE_turnleaf")).args(["guard", "1", "--", "sleep", "3600"]).output();
+    assert_ne!(stranger.unwrap().status.code(), Some(0), "a guard without its parent runs nothing");
+    assert!(!misbehaving().is_empty());
+}
