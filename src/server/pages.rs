@@ -112,6 +112,7 @@ impl Pages {
             page.notices.push(Notice::NothingConfigured);
         }
         let Some(id) = id else {
+            page.tools_on = self.tools_of_new_chats(viewer).await?;
             return Ok(page);
         };
         let (path, end) = match from {

@@ -1,4 +1,4 @@
-//! Which chats are being answered, and which of them wait for somebody.
+//! What pages say of chats beside their turns: which are being answered, which wait for somebody, how many tools are on.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +24,13 @@ impl Pages {
     /// The chats of everybody in which a reply runs here.
     pub(super) fn running(&self) -> BTreeMap<ChatId, bool> {
         self.0.supervisor().running_chats()
+    }
+
+    /// How many tools a new chat gets; nothing where that is up to what a server has.
+    pub(super) async fn tools_of_new_chats(&self, viewer: UserId) -> Result<Option<usize>, ApiError> {
+        let choice = self.0.default_tools(viewer).await.map_err(api_error)?;
+        let is_known = !choice.on.iter().any(|name| name.ends_with("/*"));
+        Ok(is_known.then_some(choice.on.len()))
     }
 
     /// How many tools a branch offers to its model.
