@@ -72,13 +72,13 @@ fn client(tools: &[ToolSpec]) -> Option<AnyView> {
         view! { <li><code><bdi>{tool.name.clone()}</bdi></code>" "<span dir="auto">{tool.description.clone()}</span></li> }
     };
     (!tools.is_empty()).then(|| {
-        view! { <h2>{words::CLIENT}</h2><ul class="tool-rows">{tools.iter().map(row).collect_view()}</ul> }
+        view! { <h2>{words::CLIENT}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
     })
 }
 
 fn left_out(tools: &[LeftOut]) -> Option<AnyView> {
     let row = |left: &LeftOut| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{left.why.clone()}</span></li> };
     (!tools.is_empty()).then(|| {
-        view! { <h2>{words::LEFT_OUT}</h2><ul class="tool-rows">{tools.iter().map(row).collect_view()}</ul> }
+        view! { <h2>{words::LEFT_OUT}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
     })
 }

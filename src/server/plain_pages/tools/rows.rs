@@ -14,7 +14,7 @@ pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
     view! {
         <form class="form" method="post" action="/forms/tools/policies">
             <input type="hidden" name="server" value=server.to_owned()/>
-            <ul class="tool-rows">{rows}</ul>
+            <ul class="listed-tools">{rows}</ul>
             <div class="deeds"><button type="submit" class="button">{words::SAVE_POLICIES}</button></div>
         </form>
     }
@@ -60,12 +60,12 @@ fn about(tool: &ToolView) -> AnyView {
         .then(|| view! { <p class="hint">{words::CLAIMS}": "<bdi>{tool.hints.join(", ")}</bdi></p> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
-        <legend class="tool-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</legend>
-        <p class="tool-says" dir="auto">{tool.description.clone()}</p>
+        <legend class="listed-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</legend>
+        <p class="listed-says" dir="auto">{tool.description.clone()}</p>
         {claims}
         <details class="fold">
             <summary>{words::ARGUMENTS}<span class="quiet">": "<bdi>{tool.title.clone()}</bdi></span><Icon name="chevron-down"/></summary>
-            <pre class="tool-schema" dir="auto" tabindex="0">{schema}</pre>
+            <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>
         </details>
     }
 }

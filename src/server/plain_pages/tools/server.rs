@@ -34,7 +34,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
         view! {
             <details class="fold">
                 <summary>{words::LOG}<Icon name="chevron-down"/></summary>
-                <pre class="tool-schema" dir="auto" tabindex="0">{server.status.log.clone()}</pre>
+                <pre class="listed-schema" dir="auto" tabindex="0">{server.status.log.clone()}</pre>
             </details>
         }
     });
