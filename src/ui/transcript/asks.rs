@@ -63,9 +63,9 @@ pub fn Asks(turn: TurnState) -> impl IntoView {
     )
 }
 
-/// The focus goes where the reader was, not where the browser puts it when a question is gone.
+/// The focus goes where the reader was, not where the browser puts it when a question is gone, which may be by now.
 fn answered(turn: TurnId) {
-    if focus::is_within(ASK) {
+    if focus::is_within(ASK) || focus::is_free() {
         focus::quietly_on(&format!("#{}", heading_id(turn)));
     }
 }
