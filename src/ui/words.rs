@@ -148,11 +148,7 @@ pub fn document_title(title: &str, running: bool, needs_you: bool) -> String {
 
 /// The link to the tools of a chat.
 pub fn tools_on(count: usize) -> String {
-    match count {
-        0 => "Tools: none on".to_owned(),
-        1 => "Tools: 1 on".to_owned(),
-        n => format!("Tools: {n} on"),
-    }
+    format!("Tools: {count} on")
 }
 
 /// The button that takes another model.
