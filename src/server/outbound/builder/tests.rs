@@ -209,3 +209,69 @@ fn without_a_clock_no_duration_is_claimed() {
     builder.close(BlockState::Done, &mut events);
     assert!(matches!(events.last(), Some(Event::BlockEnd { content: None, .. })), "{events:?}");
 }
+
+fn own(id: &str) -> Item {
+    Item::OwnCall { id: id.into(), name: "search".into(), server: Some("deepwiki".into()) }
+}
+
+fn gave(id: &str, result: Value, is_error: bool) -> Item {
+    Item::OwnResult { id: id.into(), name: "search".into(), result, is_error }
+}
+
+#[test]
+fn a_call_that_the_provider_ran_is_a_call_with_its_result_and_nobody_answers_it() {
+    let said = |id: &str, text: &str| Item::OwnArguments { id: id.into(), text: text.into() };
+    let items = vec![
+        own("a"),
+        said("a", "{\"q\""),
+        own("b"),
+        said("a", ":1}"),
+        gave("a", json!({"n": 1}), false),
+        Item::Text("So.".into()),
+        gave("b", json!("no"), true),
+        call(0, "c"),
+        gave("lost", json!(""), false),
+    ];
+    let (blocks, builder) = built(items, BlockState::Done);
+    let pending: Vec<&str> = builder.tool_calls().iter().map(|call| call.tool_use_id.as_str()).collect();
+    assert_eq!(pending, ["c"]);
+    let kinds: Vec<&str> = blocks.iter().map(|block| block.content.block_type()).collect();
+    assert_eq!(kinds, ["tool_use", "tool_use", "tool_result", "text", "tool_result", "tool_use", "tool_result"]);
+    let metadata = json!({"run_by": "provider", "tool": {"title": "search", "server": "deepwiki"}});
+    assert_eq!(blocks[0].block_metadata, metadata);
+    assert!(blocks[0].is_run_by_provider() && !blocks[5].is_run_by_provider());
+    let of = |at: usize| json!(blocks[at].content);
+    assert_eq!(
+        (&of(0)["status"], &of(0)["arguments"], &of(0)["duration_ms"]),
+        (&json!("done"), &json!({"q": 1}), &json!(400))
+    );
+    assert_eq!(of(1)["status"], "failed");
+    assert_eq!((&of(2)["result"], &of(2)["success"], blocks[2].author), (&json!({"n": 1}), &json!(true), Author::Tool));
+    let parents: Vec<Option<BlockId>> = [2, 4, 6].map(|at| blocks[at].parent_block_id).into();
+    assert_eq!(parents, [Some(blocks[0].id), Some(blocks[1].id), None]);
+    assert!(blocks.iter().all(|block| block.state == BlockState::Done));
+}
+
+#[test]
+fn a_call_that_the_provider_left_open_is_answered_by_the_next_step() {
+    let (blocks, _) = built(vec![own("a")], BlockState::Done);
+    assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Done, &json!("running")));
+    let mut events = Vec::new();
+    builder().going_on(&blocks).push(gave("a", json!("found"), false), None, &mut events);
+    let Event::BlockUpdate { block_id, status, .. } = &events[0] else { panic!("{events:?}") };
+    assert_eq!((*block_id, *status), (blocks[0].id, ToolStatus::Done));
+    let Event::BlockStart { block } = &events[1] else { panic!("{events:?}") };
+    assert_eq!(block.parent_block_id, Some(blocks[0].id));
+    // Cut off: it is open still, and the turn's end says what became of it.
+    let (blocks, _) = built(vec![own("a")], BlockState::Aborted);
+    assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Aborted, &json!("running")));
+}
+
+#[test]
+fn what_a_provider_found_is_kept_in_the_size_of_a_row() {
+    let long = "x".repeat(2 << 20);
+    let (blocks, _) = built(vec![own("a"), gave("a", json!([long]), false)], BlockState::Done);
+    let content = json!(blocks[1].content);
+    assert_eq!(content["result"].as_str().unwrap().len(), 1 << 20);
+    assert_eq!(content["metadata"]["cut"]["bytes"], (2 << 20) + 4);
+}

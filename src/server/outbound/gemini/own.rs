@@ -52,6 +52,7 @@ impl OwnCalls {
 
     fn begin(&mut self, given: &str, name: String, arguments: &Value, out: &mut Vec<Item>) {
         self.begun += 1;
+        let name = if name.is_empty() { "tool".to_owned() } else { name };
         let id = if given.is_empty() { format!("{name}-{}", self.begun) } else { given.to_owned() };
         out.push(Item::OwnCall { id: id.clone(), name: name.clone(), server: None });
         out.push(Item::OwnArguments { id: id.clone(), text: arguments.to_string() });

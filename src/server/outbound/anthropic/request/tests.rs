@@ -307,3 +307,16 @@ fn a_pause_that_nothing_came_after_was_a_cut() {
     let both: Vec<Value> = [pause, found].iter().flat_map(|part| part.as_array().unwrap().clone()).collect();
     assert_eq!(sent[1], message("assistant", &both));
 }
+
+#[test]
+fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+    let mut asked = request("claude-sonnet-4-6", vec![user("Hi")]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    assert_eq!(
+        sent["tools"],
+        json!([{"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20260120", "name": "code_execution"}])
+    );
+    assert_eq!(models::own_tools("claude-sonnet-4-6"), ["web_search", "code_execution"]);
+    assert!(models::own_tools("some-other-model").is_empty());
+}

@@ -210,12 +210,12 @@ fn what_nobody_has_heard_of_keeps_its_place() {
     ]);
     let mut tomorrow = opaque("block_of_tomorrow", json!({"type": "block_of_tomorrow", "n": 2}));
     tomorrow.insert("deltas".into(), json!([strange]));
-    let search = json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {"q": "a"}});
     let expected = [
         text("cited"),
         kept("citation", citation),
         kept("sparkle_delta", strange),
-        kept("server_tool_use", search),
+        Item::OwnCall { id: "x".into(), name: "web_search".into(), server: None },
+        Item::OwnArguments { id: "x".into(), text: r#"{"q":"a"}"#.into() },
         Item::Opaque(tomorrow),
         kept("compaction", json!({"type": "compaction", "content": "all"})),
     ];
@@ -350,4 +350,39 @@ proptest! {
         let (_, outcome) = decode(&body.as_bytes()[..cut.min(body.len())]);
         prop_assert_eq!(outcome.complete, outcome.failure.is_none());
     }
+}
+
+#[test]
+fn what_the_provider_found_is_a_result_without_what_is_sealed() {
+    let page = json!({"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"});
+    let cited = json!({"type": "web_search_result_location", "url": "https://a.example", "title": "A", "cited_text": "so",
+        "encrypted_index": "E"});
+    let result =
+        |index, kind: &str, content: Value| start(index, json!({"type": kind, "tool_use_id": "x", "content": content}));
+    let failed = json!({"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"});
+    let found = items(&[
+        result(0, "web_search_tool_result", json!([page])),
+        stop(0),
+        result(1, "web_search_tool_result", failed.clone()),
+        stop(1),
+        result(2, "mcp_tool_result", json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])),
+        stop(2),
+        start(3, json!({"type": "text", "text": "", "citations": []})),
+        text_delta(3, "Größe"),
+        delta(3, json!({"type": "citations_delta", "citation": cited})),
+        stop(3),
+    ]);
+    let gave =
+        |name: &str, result: Value, is_error| Item::OwnResult { id: "x".into(), name: name.into(), result, is_error };
+    let page = json!({"type": "web_search_result", "url": "https://a.example", "title": "A"});
+    let sources = json!({"type": "x:sources", "sources": [
+        {"url": "https://a.example", "title": "A", "quote": "so", "start": 0, "end": 5}]});
+    let expected = [
+        gave("web_search", json!([page]), false),
+        gave("web_search", failed, true),
+        gave("mcp", json!("a\n\nb"), false),
+        text("Größe"),
+        Item::Opaque(sources.as_object().unwrap().clone()),
+    ];
+    assert_eq!(found, expected);
 }

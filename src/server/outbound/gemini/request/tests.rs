@@ -183,3 +183,16 @@ fn a_longer_path_begins_with_the_same_contents() {
     let after = contents_of(history);
     assert_eq!(after.as_array().unwrap()[..3].to_vec(), *before.as_array().unwrap());
 }
+
+#[test]
+fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+    let mut asked = request("gemini-2.5-flash", vec![user("Hi")]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    assert_eq!(sent["tools"], json!([{"googleSearch": {}}, {"codeExecution": {}}]));
+    asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    assert!(sent["tools"][0]["functionDeclarations"].is_array() && sent["tools"][1].is_null(), "functions go alone");
+    assert_eq!(models::own_tools("gemini-2.5-flash"), ["web_search", "code_execution"]);
+    assert!(models::own_tools("some-other-model").is_empty());
+}

@@ -57,12 +57,14 @@ fn every_kind_of_part_keeps_its_place() {
         Item::ToolCall { index: 0, id: "call-r-0".into(), name: "f".into() },
         Item::ToolArguments { index: 0, text: r#"{"x":1}"#.into() },
         signature("s2"),
-        other("toolCall", json!({"id": "t"})),
+        Item::OwnCall { id: "t".into(), name: "tool".into(), server: None },
+        Item::OwnArguments { id: "t".into(), text: "{}".into() },
         signature("s3"),
         other("inlineData", json!({"mimeType": "image/png", "data": "AA=="})),
         other("somethingNew", json!([1])),
         signature("s4"),
         Item::Stop("STOP".into()),
+        Item::OwnResult { id: "t".into(), name: "tool".into(), result: "".into(), is_error: false },
     ];
     assert_eq!(items, expected);
     assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("STOP".into()), failure: None });
@@ -173,4 +175,51 @@ fn halves_of_a_character_meet_across_chunks() {
         .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
         .collect();
     assert_eq!(said, "a😀b\u{fffd}");
+}
+
+#[test]
+fn code_that_google_ran_and_pages_that_it_found_are_calls_and_sources() {
+    let grounding = json!({
+        "webSearchQueries": ["q"], "searchEntryPoint": {"renderedContent": "<b>"},
+        "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}, {"retrievedContext": {"text": "t"}},
+            {"web": {"uri": "https://b.example", "title": "B"}}],
+        // Bytes of the whole text: "Größe" has seven of them, and "x" stands in an earlier block.
+        "groundingSupports": [{"segment": {"endIndex": 1}, "groundingChunkIndices": [0]},
+            {"segment": {"startIndex": 1, "endIndex": 8}, "groundingChunkIndices": [0, 1, 9]}],
+    });
+    let last = json!({"candidates": [{"finishReason": "STOP", "groundingMetadata": grounding}]});
+    let body = stream(&[
+        parts(json!([{"text": "x"}, {"executableCode": {"language": "PYTHON", "code": "1"}}])),
+        parts(json!([{"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "no"}}, {"text": "Größe"}])),
+        last,
+    ]);
+    let (items, _) = decode(&body);
+    let own = |id: &str, name: &str| Item::OwnCall { id: id.into(), name: name.into(), server: None };
+    let with = |id: &str, text: &str| Item::OwnArguments { id: id.into(), text: text.into() };
+    let gave = |id: &str, name: &str, result: Value, is_error| Item::OwnResult {
+        id: id.into(),
+        name: name.into(),
+        result,
+        is_error,
+    };
+    let sources = json!({"type": "x:sources", "sources": [
+        {"url": "https://a.example", "title": "A"},
+        {"url": "https://a.example", "title": "A", "start": 0, "end": 5},
+        {"url": "https://a.example", "title": "A"}, {"url": "https://b.example", "title": "B"},
+    ]});
+    let found = json!([{"title": "A", "url": "https://a.example"}, {"title": "B", "url": "https://b.example"}]);
+    let expected = [
+        text("x"),
+        own("code_execution-1", "code_execution"),
+        with("code_execution-1", r#"{"language":"PYTHON","code":"1"}"#),
+        gave("code_execution-1", "code_execution", json!("no"), true),
+        text("Größe"),
+        Item::Stop("STOP".into()),
+        Item::Opaque(sources.as_object().unwrap().clone()),
+        own("google_search", "google_search"),
+        with("google_search", r#"{"queries":["q"]}"#),
+        gave("google_search", "google_search", found, false),
+    ];
+    let said: Vec<Item> = items.into_iter().filter(|item| !matches!(item, Item::Model(_))).collect();
+    assert_eq!(said, expected);
 }

@@ -270,3 +270,11 @@ fn a_refusal_goes_back_under_its_own_key_only_where_that_is_known() {
     assert_eq!(messages_of("openai", history())[1], json!({"role": "assistant", "content": null, "refusal": "No."}));
     assert_eq!(messages_of("generic", history())[1], json!({"role": "assistant", "content": "No."}));
 }
+
+#[test]
+fn a_search_of_the_endpoint_is_asked_for_only_where_there_is_one() {
+    let mut asked = request("some-model", vec![user("Hi")]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into()];
+    assert_eq!(body_of("openrouter", &asked)["tools"], json!([{"type": "openrouter:web_search"}]));
+    assert_eq!(body_of("openai", &asked)["tools"], Value::Null);
+}

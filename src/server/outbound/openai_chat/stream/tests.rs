@@ -174,7 +174,8 @@ fn what_is_not_text_waits_for_a_seam_and_keeps_its_place() {
         delta(json!({"reasoning": "then"})),
         finish("stop"),
     ]));
-    let opaque = Item::Opaque(json!({"type": "x:citation", "value": citation}).as_object().unwrap().clone());
+    let sources = json!({"type": "x:sources", "sources": [{"url": "https://example.org"}]});
+    let opaque = Item::Opaque(sources.as_object().unwrap().clone());
     let expected = [Item::Text("one".into()), Item::Text(" two".into()), opaque, Item::Thinking("then".into())];
     assert_eq!(items[..4], expected);
 }
@@ -306,4 +307,38 @@ fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
     ] {
         assert_eq!(reader.is_error(Piece { value: &value, event, is_mended: false }), expected, "{value}");
     }
+}
+
+#[test]
+fn calls_that_the_server_ran_are_told_once_and_lists_of_sources_at_the_end() {
+    let tool = |more: Value| {
+        let mut tool = json!({"index": 0, "type": "search", "arguments": "{\"query\": \"q\"}"});
+        tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        delta(json!({"executed_tools": [tool]}))
+    };
+    let mut last = finish("stop");
+    last["citations"] = json!(["https://b.example", "https://a.example"]);
+    last["search_results"] = json!([{"url": "https://a.example", "title": "A", "snippet": "so"}]);
+    let (items, _) = decode(&stream(&[
+        delta(json!({"content": "one"})),
+        tool(json!({})),
+        tool(json!({"output": "found"})),
+        delta(json!({"content": " two"})),
+        last,
+    ]));
+    let id = || "executed-0".to_owned();
+    let name = || "search".to_owned();
+    let sources = json!({"type": "x:sources", "sources": [
+        {"url": "https://b.example"}, {"url": "https://a.example", "title": "A", "quote": "so"}]});
+    let expected = [
+        Item::Text("one".into()),
+        Item::Text(" two".into()),
+        Item::OwnCall { id: id(), name: name(), server: None },
+        Item::OwnArguments { id: id(), text: r#"{"query": "q"}"#.into() },
+        Item::OwnResult { id: id(), name: name(), result: "found".into(), is_error: false },
+        Item::Stop("stop".into()),
+        Item::Opaque(sources.as_object().unwrap().clone()),
+    ];
+    let said: Vec<Item> = items.into_iter().filter(|item| !matches!(item, Item::Model(_) | Item::Usage(_))).collect();
+    assert_eq!(said, expected);
 }

@@ -294,3 +294,17 @@ fn a_name_that_looks_like_a_numbered_one_does_not_stop_the_numbers() {
     tell_apart(&mut items, &mut calls, &mut used);
     assert_eq!((&items[0]["call_id"], calls[0].call_id.as_str()), (&json!("look-4"), "look-4"));
 }
+
+#[test]
+fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+    let mut asked = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    assert_eq!(
+        sent["tools"],
+        json!([{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}])
+    );
+    assert_eq!(sent["include"][1], "web_search_call.action.sources");
+    assert_eq!(models::own_tools("gpt-5"), ["web_search", "code_execution"]);
+    assert!(models::own_tools("some-other-model").is_empty());
+}

@@ -145,7 +145,8 @@ fn texts_find_their_item_whatever_a_server_leaves_out() {
 fn other_items_keep_their_place_and_two_messages_stay_apart() {
     let search = json!({"type": "web_search_call", "id": "ws", "status": "completed", "action": {"query": "q"}});
     let cited = json!({"type": "message", "content": [{"type": "output_text", "text": "b",
-        "annotations": [{"type": "url_citation", "url": "https://a.example"}]}]});
+        "annotations": [{"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 0, "end_index": 1},
+            {"type": "file_citation", "file_id": "f"}]}]});
     let (items, _) = decode(&[
         delta("output_text", 0, "a"),
         added(1, json!({"type": "web_search_call", "status": "in_progress"})),
@@ -162,12 +163,18 @@ fn other_items_keep_their_place_and_two_messages_stay_apart() {
         .map(|item| match item {
             Item::Text(text) => text.clone(),
             Item::Opaque(map) => map["type"].as_str().unwrap().to_owned(),
+            Item::OwnCall { name, .. } => format!("{name}?"),
+            Item::OwnArguments { text, .. } => text.clone(),
+            Item::OwnResult { result, .. } => format!("{result}!"),
             other => format!("{other:?}"),
         })
         .collect();
-    assert_eq!(kinds, ["a", "x:web_search_call", "b", "x:citation", "c", "x:message", "d", "Stop(\"completed\")"]);
-    let Item::Opaque(map) = &items[1] else { panic!("{items:?}") };
-    assert_eq!(map["value"], search);
+    let own = ["web_search?", "{\"query\":\"q\"}", "\"\"!"];
+    let others = ["b", "x:sources", "x:citation", "c", "x:message", "d", "Stop(\"completed\")"];
+    assert_eq!(kinds, [&["a"][..], &own, &others].concat());
+    let source = json!({"url": "https://a.example", "title": "A", "start": 0, "end": 1});
+    let cited = items.iter().find_map(|item| if let Item::Opaque(map) = item { Some(map) } else { None }).unwrap();
+    assert_eq!(cited["sources"], json!([source]));
 }
 
 #[test]
