@@ -58,7 +58,7 @@ test("arguments grow in the card, and a tool that is safe runs by itself", async
   await card.locator("summary").first().click();
   await expect(card).toContainText("Found rust sse.");
   expect(tools.ran).toEqual(["search rust sse"]);
-  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using Search."]);
+  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using search."]);
 });
 
 test("a question survives a reload and another tab, and is answered once", async ({ page, context, model, turnleaf, tools }) => {
