@@ -35,10 +35,13 @@ impl Asked {
         approval().or_else(|| Some(Self::Pause(block.id, open_pause(block)?.to_owned())))
     }
 
-    fn block(&self) -> BlockId {
+    /// What it is told apart by: a question that has changed is another one.
+    fn key(&self) -> u128 {
         match self {
-            Self::Approval(asked) => asked.1.id,
-            Self::Pause(block, _) => *block,
+            Self::Approval(asked) => {
+                asked.0.hash.bytes().fold(asked.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
+            }
+            Self::Pause(block, _) => block.as_u128(),
         }
     }
 }
@@ -55,7 +58,7 @@ pub fn Asks(turn: TurnState) -> impl IntoView {
     });
     rows(
         move || asked.get(),
-        |asked| asked.block().as_u128(),
+        Asked::key,
         move |asked| match asked {
             Asked::Approval(asked) => view! { <Approval turn=id ask=asked.0 call=asked.1/> },
             Asked::Pause(block, why) => view! { <Pause turn=id block why/> },
