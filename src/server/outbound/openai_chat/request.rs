@@ -8,6 +8,7 @@ use crate::domain::provider;
 use crate::server::outbound::history::UNANSWERED;
 use crate::server::outbound::openai_chat::dialect::Dialect;
 use crate::server::outbound::openai_chat::message::{Reasoning, Said};
+use crate::server::outbound::openai_chat::models;
 use crate::server::outbound::openai_chat::stream::ChatDecoder;
 use crate::server::outbound::openai_chat::{models, thinking};
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::server::outbound::gemini::sources::opaque;
 use crate::server::outbound::provider::{Decoder, Outcome};
 
 fn decode(body: &str) -> (Vec<Item>, Outcome) {

@@ -7,7 +7,6 @@ use crate::domain::branch::ContextPolicy;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Block, Capabilities, Content, Params, Thinking};
 use crate::server::outbound::history::sample::{self, block, use_block};
-use crate::server::outbound::openai_chat::models;
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {
     sample::turn(role, blocks, &raw.iter().map(|raw| (*raw).to_owned()).collect::<Vec<_>>())
