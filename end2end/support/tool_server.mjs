@@ -40,8 +40,10 @@ function call(id, params) {
       return say({ id, result: text(`Found ${said}.`) });
     case "delete":
       return say({ id, result: text(`Deleted ${said}.`) });
-    case "tree":
-      return say({ id, result: { ...text("{}"), structuredContent: { items: [{ name: said, size: 3 }], total: 1 } } });
+    case "tree": {
+      const structuredContent = { items: [{ name: said, size: 3 }], total: 1 };
+      return say({ id, result: { ...text(JSON.stringify(structuredContent)), structuredContent } });
+    }
     case "picture":
       return say({ id, result: { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }] } });
     case "slow":
