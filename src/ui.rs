@@ -10,6 +10,7 @@ pub mod chats;
 pub mod composer;
 pub mod connection;
 pub mod deleting;
+pub mod drawn;
 pub mod escape;
 pub mod kit;
 pub mod markdown;

@@ -168,6 +168,7 @@ fn empty_page() -> ChatPage {
         is_turn_gone: false,
         draft: DraftView::default(),
         deleted: None,
+        tools_on: None,
         models: vec![model("example", "vendor/large", false), model("demo", "demo", true)],
         notices: Vec::new(),
         form_request_id: "11111111-1111-4111-8111-111111111111".into(),
@@ -253,8 +254,14 @@ async fn no_words_of_a_person_or_a_model_become_markup_in_any_page() {
         page.notices.push(Notice::FoundLocally { name: words.into(), address: words.into() });
         page.notices.push(Notice::NothingConfigured);
         let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
-        let listed =
-            vec![ChatItem { id: id(1), title: words.into(), updated_at: noon(), running: true, has_draft: true }];
+        let listed = vec![ChatItem {
+            id: id(1),
+            title: words.into(),
+            updated_at: noon(),
+            running: true,
+            needs_you: false,
+            has_draft: true,
+        }];
         let (chat, home) = (page.clone(), new.clone());
         for html in [
             drawn(move || view! { <ChatScreen page=chat.clone()/> }).await,
@@ -417,8 +424,22 @@ async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo
 #[tokio::test]
 async fn the_list_of_chats_marks_what_runs_and_what_has_a_draft() {
     let items = vec![
-        ChatItem { id: id(1), title: "Cats".into(), updated_at: noon(), running: true, has_draft: false },
-        ChatItem { id: id(2), title: String::new(), updated_at: noon(), running: false, has_draft: true },
+        ChatItem {
+            id: id(1),
+            title: "Cats".into(),
+            updated_at: noon(),
+            running: true,
+            needs_you: false,
+            has_draft: false,
+        },
+        ChatItem {
+            id: id(2),
+            title: String::new(),
+            updated_at: noon(),
+            running: false,
+            needs_you: false,
+            has_draft: true,
+        },
     ];
     let html = drawn(move || view! { <Items items=items.clone()/> }).await;
     assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");

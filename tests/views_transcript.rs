@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "views_transcript/tools.rs"]
+mod tools;
+
 use leptos::prelude::*;
 use serde_json::json;
 use turnleaf::api::view::{BlockMarkup, ChatPage, DraftView, TurnView, VersionView};
@@ -48,6 +51,7 @@ fn whole() -> ChatPage {
         leaves: 0,
         draft: DraftView::default(),
         deleted: None,
+        tools_on: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),

@@ -10,6 +10,7 @@ export const MODEL = "test-model";
 export class Reply {
   /** Ends when the other side has gone away, or this one is done. */
   readonly closed: Promise<unknown>;
+  private static calls = 0;
 
   constructor(
     /** The request's body. */
@@ -29,10 +30,31 @@ export class Reply {
     this.write({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] });
   }
 
+  /** Begins a call of a tool; what `args` writes follows. */
+  call(index: number, id: string, name: string): void {
+    const call = { index, id, type: "function", function: { name, arguments: "" } };
+    this.write({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] });
+  }
+
+  /** Writes on at the arguments of a call. */
+  args(index: number, piece: string): void {
+    const call = { index, function: { arguments: piece } };
+    this.write({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] });
+  }
+
+  /** Asks for these tools at once, each with its text, and ends. */
+  ask(...calls: [tool: string, text: string][]): void {
+    for (const [index, [tool, text]] of calls.entries()) {
+      this.call(index, `call-${index}-${Reply.calls++}`, tool);
+      this.args(index, JSON.stringify({ text }));
+    }
+    this.end("tool_calls");
+  }
+
   /** Ends as a model does that has said everything. */
-  end(): void {
+  end(finish_reason = "stop"): void {
     const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 };
-    this.write({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage });
+    this.write({ choices: [{ index: 0, delta: {}, finish_reason }], usage });
     this.response.end("data: [DONE]\n\n");
   }
 

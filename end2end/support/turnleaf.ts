@@ -1,7 +1,7 @@
 // The binary as a process: on a port of its own, with a data directory of its own, ended kindly or not.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -34,13 +34,17 @@ export class Turnleaf {
 
   private constructor(
     private readonly port: number,
-    private readonly dir: string,
+    /** Where its data is, and what belongs to it. */
+    readonly dir: string,
     private readonly environment: Record<string, string>,
   ) {}
 
-  /** Starts a server on empty data. The environment configures its providers. */
-  static async start(environment: Record<string, string> = {}): Promise<Turnleaf> {
-    const server = new Turnleaf(await freePort(), await mkdtemp(join(tmpdir(), "turnleaf-test-")), environment);
+  /** Starts a server on empty data. The environment configures its providers, a file what only a file can. */
+  static async start(environment: Record<string, string> = {}, config?: (dir: string) => string): Promise<Turnleaf> {
+    const dir = await mkdtemp(join(tmpdir(), "turnleaf-test-"));
+    const file = join(dir, "turnleaf.toml");
+    if (config) await writeFile(file, config(dir), { mode: 0o600 });
+    const server = new Turnleaf(await freePort(), dir, config ? { ...environment, TURNLEAF_CONFIG: file } : environment);
     await server.restart();
     return server;
   }

@@ -14,6 +14,13 @@ pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
     pages.chats(viewer).await
 }
 
+/// The viewer's chats in which a reply is being written, and whether it waits for the viewer.
+#[server(prefix = "/api/page", endpoint = "running_chats", input = Call, output = Call)]
+pub async fn running_chats() -> Result<Vec<(ChatId, bool)>, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.running_chats(viewer).await
+}
+
 /// What the page of a chat shows: the path through the turn `at` where given, and of it the turns around `at`, or on one
 /// side of it; or the path up to the reply `from`, to go on from there; else the path's end. Without a chat, the page of
 /// a new one.

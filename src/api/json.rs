@@ -86,6 +86,7 @@ mod tests {
             title: "a \"title\"".into(),
             updated_at: sample::time(1),
             running: true,
+            needs_you: false,
             has_draft: false,
         };
         let text = serde_json::to_string(&item).unwrap();

@@ -107,6 +107,9 @@ pub struct ChatPage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_turn_gone: bool,
     pub draft: DraftView,
+    /// How many tools the model is offered; nothing where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools_on: Option<usize>,
     /// What a form has deleted and can still come back, and how many turns that were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<(DeletionId, u64)>,
@@ -218,6 +221,9 @@ pub struct ChatItem {
     pub updated_at: DateTime<Utc>,
     /// Whether a reply is being written in it.
     pub running: bool,
+    /// Whether that reply waits for the person.
+    #[serde(default)]
+    pub needs_you: bool,
     pub has_draft: bool,
 }
 

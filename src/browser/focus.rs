@@ -93,7 +93,8 @@ mod real {
             .filter_map(|(at, selector)| Some((at, document.query_selector(selector).ok().flatten()?)))
             .filter(|(_, element)| element.get_client_rects().length() > 0)
             .collect();
-        let current = regions.iter().position(|selector| is_within(selector));
+        // A region may be inside of another, which comes before it.
+        let current = regions.iter().rposition(|selector| is_within(selector));
         let next = match (current, back) {
             (None, false) => visible.first(),
             (None, true) => visible.last(),

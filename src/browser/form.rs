@@ -1,21 +1,69 @@
-//! Form controls as the person left them before the page was hydrated.
+//! Forms: their controls as the person left them before the page was hydrated, and sending one without leaving the page.
+
+/// Why a form was not taken: in the server's words, or without any.
+pub type Refused = Option<String>;
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use leptos::ev::SubmitEvent;
     use wasm_bindgen::JsCast;
+    use wasm_bindgen_futures::JsFuture;
+    use web_sys::{FormData, HtmlFormElement, RequestInit, Response, UrlSearchParams};
+
+    use super::Refused;
 
     /// The value of the first `<select>` with this name.
     pub fn chosen(name: &str) -> Option<String> {
         let select = web_sys::window()?.document()?.query_selector(&format!("select[name={name}]")).ok().flatten()?;
         js_sys::Reflect::get(select.unchecked_ref(), &"value".into()).ok()?.as_string()
     }
+
+    /// Sends what the form holds now, and the button that was pressed, to where the form leads. `stay` tells the server
+    /// that nobody wants another page.
+    pub fn post(event: &SubmitEvent) -> impl Future<Output = Result<(), Refused>> + use<> {
+        let request = request(event);
+        async move {
+            let answer = JsFuture::from(request.ok_or(None)?).await.map_err(|_| None)?;
+            let answer: Response = answer.dyn_into().map_err(|_| None)?;
+            if answer.ok() {
+                return Ok(());
+            }
+            let text = JsFuture::from(answer.text().map_err(|_| None)?).await.map_err(|_| None)?;
+            let problem: Option<serde_json::Value> = text.as_string().and_then(|text| serde_json::from_str(&text).ok());
+            Err(problem.and_then(|problem| Some(problem.get("detail")?.as_str()?.to_owned())))
+        }
+    }
+
+    fn request(event: &SubmitEvent) -> Option<js_sys::Promise> {
+        let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
+        let filled = FormData::new_with_form(&form).ok()?;
+        let fields = UrlSearchParams::new_with_str_sequence_sequence(filled.as_ref()).ok()?;
+        if let Some(button) = event.submitter()
+            && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
+        {
+            fields.append(&name, &value);
+        }
+        fields.append("stay", "1");
+        let asked = RequestInit::new();
+        asked.set_method("POST");
+        asked.set_body(&fields);
+        Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &asked))
+    }
 }
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    use leptos::ev::SubmitEvent;
+
+    use super::Refused;
+
     pub fn chosen(_name: &str) -> Option<String> {
         None
     }
+
+    pub fn post(_event: &SubmitEvent) -> impl Future<Output = Result<(), Refused>> + use<> {
+        std::future::ready(Err(None))
+    }
 }
 
-pub use real::chosen;
+pub use real::{chosen, post};

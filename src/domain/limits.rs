@@ -135,6 +135,11 @@ pub const TOOL_RESULT_BYTES: usize = 1 << 20;
 pub const TOOL_BLOB_BYTES: usize = 32 << 20;
 pub const TOOL_TOLD_BYTES: usize = 64 << 10;
 pub const TOOL_SHOWN_BYTES: usize = 64 << 10;
+/// Of a page: the end of arguments that are being written, values of a tree of JSON, and how many finished tools in a row
+/// are shown one by one.
+pub const TOOL_WRITING_BYTES: usize = 4 << 10;
+pub const TOOL_JSON_VALUES: usize = 2_000;
+pub const TOOLS_IN_A_ROW: usize = 5;
 /// Images of one result, and one of them.
 pub const TOOL_IMAGES: usize = 16;
 pub const TOOL_IMAGE_BYTES: usize = 8 << 20;

@@ -7,7 +7,8 @@ pub fn hidden_characters(text: &str) -> u32 {
     u32::try_from(text.chars().filter(|c| is_hidden(*c)).count()).unwrap_or(u32::MAX)
 }
 
-fn is_hidden(c: char) -> bool {
+/// Whether a character is there but not seen.
+pub fn is_hidden(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         // Emoji and several scripts are joined by these; alone they hide nothing.

@@ -11,6 +11,7 @@ mod cache;
 mod colours;
 mod formula;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -18,7 +19,9 @@ use std::thread;
 use std::time::Instant;
 
 use crate::domain::limits;
-use crate::ui::markdown::{self, Enrich, MathTree, Run};
+use crate::domain::sources::Sources;
+use crate::domain::{Block, BlockState, Content, TurnId};
+use crate::ui::markdown::{self, Cite, Enrich, MathTree, Run};
 
 /// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. What is not used costs nothing.
 const STACK_BYTES: usize = 64 << 20;
@@ -26,10 +29,29 @@ const STACK_BYTES: usize = 64 << 20;
 /// The parts of a text as the server draws them, or `None` if they are the same as the browser's own: without code in a
 /// known language and without math. There are as many as [`markdown::render`] gives. Recent ones are remembered.
 pub fn block_markup(text: &str) -> Option<Vec<String>> {
+    cited_markup(text, &[])
+}
+
+/// The parts of a finished block of text with the marks of its turn's sources, or `None` as [`block_markup`] says.
+pub fn markup_of(turn: TurnId, block: &Block, sources: &Sources) -> Option<Vec<String>> {
+    match &block.content {
+        Content::Text { text, is_error: false } if block.state != BlockState::Open => {
+            cited_markup(text, &Cite::of(sources, turn, block.id, text))
+        }
+        _ => None,
+    }
+}
+
+fn cited_markup(text: &str, cites: &[Cite]) -> Option<Vec<String>> {
     if !["```", "~~~", "$", "\\(", "\\["].iter().any(|mark| text.contains(mark)) {
         return None;
     }
-    let parts = cache::remember(text, || on_a_deep_stack(|| draw(text)).map(Arc::new))?;
+    // The marks come with the text, but are no part of it. No text has a NUL.
+    let key = match cites {
+        [] => Cow::Borrowed(text),
+        cites => Cow::Owned(format!("{text}\0{cites:?}")),
+    };
+    let parts = cache::remember(&key, || on_a_deep_stack(|| draw(text, cites)).map(Arc::new))?;
     Some(parts.to_vec())
 }
 
@@ -40,9 +62,9 @@ fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T
     })
 }
 
-fn draw(text: &str) -> Option<Vec<String>> {
+fn draw(text: &str, cites: &[Cite]) -> Option<Vec<String>> {
     let rich = Rich { start: Instant::now(), is_richer: Cell::new(false) };
-    let parts = markdown::render_with(text, &rich);
+    let parts = markdown::render_with(text, cites, &rich);
     rich.is_richer.get().then(|| parts.iter().map(|part| part.markup().as_str().to_owned()).collect())
 }
 

@@ -1,6 +1,7 @@
 //! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
 //! Server functions and forms both end here.
 
+mod running;
 mod trash;
 mod tree;
 
@@ -40,6 +41,7 @@ impl Pages {
 
     pub async fn chats(&self, viewer: UserId) -> Result<Vec<ChatItem>, ApiError> {
         let chats = self.0.list_chats(viewer, LISTED_CHATS).await.map_err(api_error)?;
+        let running = self.running();
         Ok(chats
             .into_iter()
             .map(|chat| ChatItem {
@@ -47,6 +49,7 @@ impl Pages {
                 title: chat.title,
                 updated_at: chat.updated_at,
                 running: chat.running,
+                needs_you: running.get(&chat.id).is_some_and(|waits| *waits),
                 has_draft: chat.has_draft,
             })
             .collect())
@@ -96,6 +99,7 @@ impl Pages {
             hides_below: None,
             is_turn_gone: false,
             draft,
+            tools_on: None,
             deleted: None,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
@@ -108,6 +112,7 @@ impl Pages {
             page.notices.push(Notice::NothingConfigured);
         }
         let Some(id) = id else {
+            page.tools_on = self.tools_of_new_chats(viewer).await?;
             return Ok(page);
         };
         let (path, end) = match from {
@@ -125,6 +130,7 @@ impl Pages {
         let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
         if let Some(branch) = &path.branch {
             page.branch_from = self.branch_from(viewer, branch).await?;
+            page.tools_on = self.tools_on(viewer, branch).await?;
         }
         page.running = self.running_elsewhere(id, leaf.map(|leaf| leaf.id));
         self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;

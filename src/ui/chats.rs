@@ -1,18 +1,25 @@
 //! The person's chats, as every part of the page sees them: one list, loaded once, and what can be done with a chat of
 //! it. Not for drawing it: that is the sidebar.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use crate::api::chats::{delete_chat, list_chats, rename_chat, restore_chat};
+use crate::api::chats::{delete_chat, list_chats, rename_chat, restore_chat, running_chats};
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::view::ChatItem;
+use crate::browser::{document, network};
 use crate::domain::ChatId;
 use crate::ui::announce::Announcer;
+use crate::ui::erased::effect;
 use crate::ui::kit::Toasts;
 use crate::ui::words;
+
+/// How often the page looks which chats are being answered.
+const RUNNING_EVERY: Duration = Duration::from_secs(3);
 
 /// The list, and what was just done with it. In context.
 #[derive(Clone, Copy)]
@@ -39,7 +46,31 @@ pub fn provide_chats() -> Chats {
         announcer: expect_context(),
     };
     provide_context(chats);
+    look_at_running(chats);
     chats
+}
+
+/// Looks which chats are being answered and which wait for somebody, and brings the list up to date when that changed:
+/// what is asked in another chat must not stay unseen.
+fn look_at_running(chats: Chats) {
+    let known = StoredValue::new(None);
+    let look = move || {
+        if document::is_hidden() || !network::is_online() {
+            return;
+        }
+        spawn_local(async move {
+            let Ok(now) = running_chats().await else { return };
+            let before = known.try_update_value(|known| known.replace(now.clone())).flatten();
+            if before.is_some_and(|before| before != now) {
+                chats.refresh();
+            }
+        });
+    };
+    effect(move || {
+        if let Ok(ticking) = set_interval_with_handle(look, RUNNING_EVERY) {
+            on_cleanup(move || ticking.clear());
+        }
+    });
 }
 
 impl Chats {

@@ -24,6 +24,7 @@ use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
 use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::kit::Icon;
 use crate::ui::words;
 
 /// The form's id, for buttons outside of it.
@@ -64,6 +65,9 @@ pub fn Composer(
     /// The branch's model, where it cannot be used any more.
     #[prop(optional, into)]
     gone: Signal<Option<Lock>>,
+    /// How many tools the model is offered, where that is known.
+    #[prop(optional_no_strip)]
+    tools_on: Option<usize>,
     /// Stands over the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
@@ -113,6 +117,14 @@ pub fn Composer(
         event.prevent_default();
         state.stop();
     };
+    let tools_page = chat_id.map_or_else(|| "/settings/tools".to_owned(), |id| format!("/c/{id}/tools"));
+    let tools_name = tools_on.map_or_else(|| words::TOOLS.to_owned(), words::tools_on);
+    let tools = view! {
+        <a class="button bare tools-link" href=tools_page rel="external" aria-label=tools_name.clone() title=tools_name>
+            <Icon name="tool"/>
+            <span aria-hidden="true">{tools_on}</span>
+        </a>
+    };
     view! {
         <div class="composer-place no-print">
             {above}
@@ -132,6 +144,7 @@ pub fn Composer(
                 <div class="composer-row">
                     <ModelMenu/>
                     <ThinkingMenu/>
+                    {tools}
                     <SendButton/>
                 </div>
             </form>

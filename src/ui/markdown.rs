@@ -7,6 +7,7 @@
 //! sanitise.
 //!
 //! * [`render`]: a whole text at once; [`Streaming`]: a text that grows.
+//! * [`Cite`]: a numbered mark that leads to a source of the reply.
 //! * [`Enrich`]: what the server can add (colours of code, math); the browser draws [`Plain`].
 //! * [`view`]: the one component that puts a [`Markup`] into the page.
 //!
@@ -16,6 +17,7 @@
 
 mod autolink;
 mod block;
+mod cite;
 mod draw;
 mod enrich;
 mod fence;
@@ -31,17 +33,21 @@ mod words;
 #[cfg(test)]
 pub mod tests;
 
+pub use cite::{Cite, source_id};
 pub use enrich::{ClassName, Enrich, Plain, Run};
+pub use html::{Attribute, Element, Html};
 pub use math::{MathAttribute, MathElement, MathStep, MathTree};
 pub use part::{Markup, Part};
 pub use streaming::{Changed, Streaming};
+pub use target::Target;
 
 /// The parts of a whole text as the browser draws them: code without colours, math as its source.
 pub fn render(text: &str) -> Vec<Part> {
-    render_with(text, &Plain)
+    render_with(text, &[], &Plain)
 }
 
-/// The parts of a whole text with what `enrich` knows. There are as many parts as [`render`] gives, in the same order.
-pub fn render_with(text: &str, enrich: &dyn Enrich) -> Vec<Part> {
-    block::draw_all(text, block::Budget::default(), enrich).into_iter().map(|block| block.part).collect()
+/// The parts of a whole text with what `enrich` knows and with its numbered marks, which are in order. There are as many
+/// parts as [`render`] gives, in the same order.
+pub fn render_with(text: &str, cites: &[Cite], enrich: &dyn Enrich) -> Vec<Part> {
+    block::draw_all(text, block::Budget::default(), cites, enrich).into_iter().map(|block| block.part).collect()
 }

@@ -10,11 +10,13 @@ use crate::ui::erased::{effect, view};
 use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::toggle_sidebar;
+use crate::ui::transcript::ASK;
 use crate::ui::tree::panel::TreePanel;
 use crate::ui::words;
 
 /// The parts of the page that F6 goes through, in reading order.
-const REGIONS: [&str; 4] = ["#sidebar", "#transcript", "form.composer", "#panel"];
+/// What waits for the person is a part of the transcript, and the one that is nearest to the message box.
+const REGIONS: [&str; 5] = ["#sidebar", "#transcript", "form.composer", ASK, "#panel"];
 
 /// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use crate::api::view::TurnView;
 use crate::browser::clock;
+use crate::domain::waiting::waits_for;
 use crate::domain::{BlockId, Role, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::connection::Connection;
@@ -93,6 +94,11 @@ impl ChatState {
     /// The reply of the path that is being written, if one is.
     pub fn running(self) -> Option<TurnId> {
         self.known_turns().iter().rev().find(|turn| turn.is_running()).map(TurnState::id)
+    }
+
+    /// Whether a reply of the path waits for the person.
+    pub fn needs_you(self) -> bool {
+        self.known_turns().iter().any(|turn| turn.with(|view| waits_for(&view.turn).is_some()))
     }
 
     /// How many tokens of context the newest reply that said so filled.

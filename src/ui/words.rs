@@ -31,6 +31,7 @@ pub const LOADING_CHAT: &str = "Loading chat…";
 pub const UNTITLED: &str = "New chat";
 pub const DRAFT: &str = "Draft";
 pub const ANSWERING: &str = "answering";
+pub const NEEDS_YOU: &str = "needs you";
 pub const CHAT_MENU: &str = "More for this chat";
 pub const FIND: &str = "Find";
 pub const FIND_IN_CHAT: &str = "Find in chat";
@@ -60,6 +61,7 @@ pub const STOPPING: &str = "Stopping…";
 pub const SENT: &str = "Sent.";
 pub const STOPPED: &str = "Stopped.";
 pub const CHAT_SETTINGS: &str = "Settings of this chat";
+pub const TOOLS: &str = "Tools";
 pub const COMPARE: &str = "Compare branches";
 pub const MODEL: &str = "Model";
 pub const THINKING: &str = "Thinking";
@@ -112,7 +114,7 @@ pub const KEYS: &[(&[&str], &str)] = &[
     (&["Ctrl", "."], "Show or hide the tree of the chat"),
     (&["Ctrl", "Shift", "F"], "Find in this chat; Enter goes on, with Shift back"),
     (&["/"], "To the message box"),
-    (&["F6"], "Next part of the page; with Shift, the part before"),
+    (&["F6"], "Next part of the page, also what waits for your answer; with Shift, the part before"),
     (&["Enter"], "Send"),
     (&["Shift", "Enter"], "New line"),
     (&["Ctrl", "Shift", "Enter"], "Stop the reply and send"),
@@ -135,9 +137,18 @@ pub fn found(number: usize, total: u32) -> String {
 }
 
 /// The document's title on a chat's page.
-pub fn document_title(title: &str, running: bool) -> String {
+pub fn document_title(title: &str, running: bool, needs_you: bool) -> String {
     let title = if title.is_empty() { UNTITLED } else { title };
-    if running { format!("● {title} · {PRODUCT}") } else { format!("{title} · {PRODUCT}") }
+    match (running, needs_you) {
+        (_, true) => format!("● {NEEDS_YOU} · {title} · {PRODUCT}"),
+        (true, false) => format!("● {title} · {PRODUCT}"),
+        (false, false) => format!("{title} · {PRODUCT}"),
+    }
+}
+
+/// The link to the tools of a chat.
+pub fn tools_on(count: usize) -> String {
+    format!("Tools: {count} on")
 }
 
 /// The button that takes another model.

@@ -20,10 +20,11 @@ use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
 use crate::domain::frame::{Signal, parse_cursor};
-use crate::domain::{BlockState, Content, Event, TurnId, limits, withhold};
+use crate::domain::sources;
+use crate::domain::{Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::markup::block_markup;
+use crate::server::markup::markup_of;
 use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -181,15 +182,12 @@ fn ended_block(followed: &Followed) -> Option<crate::domain::BlockId> {
 
 async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: crate::domain::BlockId) -> Option<Signal> {
     let turn = app.service().turn(viewer.0, turn).await.ok()?;
-    let block = turn.blocks.into_iter().find(|candidate| candidate.id == block)?;
-    let Content::Text { text, is_error: false } = block.content else {
-        return None;
+    let drawing = move || {
+        let drawn = turn.blocks.iter().find(|candidate| candidate.id == block)?;
+        markup_of(turn.id, drawn, &sources::of_blocks(&turn.blocks))
     };
-    if block.state == BlockState::Open {
-        return None;
-    }
-    let parts = tokio::task::spawn_blocking(move || block_markup(&text)).await.ok()??;
-    Some(Signal::Markup { block_id: block.id, parts })
+    let parts = tokio::task::spawn_blocking(drawing).await.ok()??;
+    Some(Signal::Markup { block_id: block, parts })
 }
 
 /// An event with its turn and number, as one JSON object.

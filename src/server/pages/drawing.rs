@@ -3,8 +3,9 @@
 use super::internal;
 use crate::api::error::ApiError;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
-use crate::domain::{BlockState, Content, NotSent, Role, Turn};
-use crate::server::markup::block_markup;
+use crate::domain::sources;
+use crate::domain::{Block, NotSent, Role, Turn};
+use crate::server::markup;
 use crate::server::service::paths::Drawn;
 use crate::server::service::versions::Version;
 
@@ -48,13 +49,10 @@ fn not_sent(drawn: &Drawn) -> Option<String> {
 }
 
 fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {
-    let finished = turn.blocks.iter().filter(|block| block.state != BlockState::Open);
-    finished
-        .filter_map(|block| match &block.content {
-            Content::Text { text, is_error: false } => {
-                block_markup(text).map(|parts| BlockMarkup { block_id: block.id, parts })
-            }
-            _ => None,
-        })
-        .collect()
+    let sources = sources::of_blocks(&turn.blocks);
+    let drawn = |block: &Block| {
+        let parts = markup::markup_of(turn.id, block, &sources)?;
+        Some(BlockMarkup { block_id: block.id, parts })
+    };
+    turn.blocks.iter().filter_map(drawn).collect()
 }

@@ -1,5 +1,6 @@
 //! The supervisor: starts runs, stops them, and waits for them when the server goes down.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
 use crate::domain::settle::Settled;
+use crate::domain::waiting::waits_for;
 use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
@@ -134,6 +136,16 @@ impl Supervisor {
     pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
         let of_chat = |live: Arc<Live>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
         self.0.live.all().into_iter().filter_map(of_chat).collect()
+    }
+
+    /// The chats in which replies run, each with whether one of them waits for a person.
+    pub fn running_chats(&self) -> BTreeMap<ChatId, bool> {
+        let mut chats = BTreeMap::new();
+        for live in self.0.live.all() {
+            let (chat, waits) = live.with_turn(|turn| (turn.chat_id, waits_for(turn).is_some()));
+            *chats.entry(chat).or_default() |= waits;
+        }
+        chats
     }
 
     /// Tells the chat of every reply that begins from now on.

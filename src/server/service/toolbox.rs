@@ -124,7 +124,7 @@ impl Tools {
     /// One tool as its server, or Turnleaf, describes it now.
     pub(super) async fn find(&self, owner: UserId, origin: &ToolOrigin) -> Result<Option<Described>, StoreError> {
         let (server, tool) = match origin {
-            ToolOrigin::Client => return Ok(None),
+            ToolOrigin::Client | ToolOrigin::Provider { .. } => return Ok(None),
             ToolOrigin::BuiltIn { tool } => {
                 return Ok(built_in::described().into_iter().find(|known| known.tool == *tool));
             }
@@ -192,7 +192,7 @@ impl Toolbox for Tools {
                 let key = self.key(call.caller.owner, &server);
                 self.0.servers.call(&key, &tool, arguments, call.caller)
             }
-            ToolOrigin::Client => unavailable(),
+            ToolOrigin::Client | ToolOrigin::Provider { .. } => unavailable(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::cite::Cite;
 use super::draw::{self, Refused};
 use super::enrich::Enrich;
 use super::fence::Fence;
@@ -53,7 +54,7 @@ fn options() -> Options {
 
 /// Draws a text. A block that is nested too deeply is shown as its plain text; when there are too many nodes or cells,
 /// the block that goes beyond and everything after it is one plain text.
-pub fn draw_all(text: &str, budget: Budget, enrich: &dyn Enrich) -> Vec<Drawn> {
+pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enrich) -> Vec<Drawn> {
     let mut drawn = Vec::new();
     let mut left = budget;
     let mut depth = 0_usize;
@@ -78,7 +79,7 @@ pub fn draw_all(text: &str, budget: Budget, enrich: &dyn Enrich) -> Vec<Drawn> {
         }
         let before = left;
         let closing = closing(text, start, &events);
-        let part = match draw::block(text, &events, &mut left, enrich) {
+        let part = match draw::block(text, &events, &mut left, &mut cites, enrich) {
             Ok(part) => part,
             Err(Refused::TooDeep) => {
                 left = Budget { nodes: before.nodes.saturating_sub(2), ..before };

@@ -1,5 +1,6 @@
 //! From the events of one block to its HTML. No recursion: what is open is on a stack.
 
+mod cite;
 mod code;
 mod link;
 mod table;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
 use super::block::Budget;
+use super::cite::Cite;
 use super::enrich::Enrich;
 use super::html::{Attribute, Element, Html};
 use super::inline::{self, Formula};
@@ -30,16 +32,23 @@ pub enum Refused {
     TooLarge,
 }
 
-/// Draws the events of one block of `text` and takes what it needs from `left`, which means nothing after a refusal.
+/// Draws the events of one block of `text` and takes what it needs from `left`, which means nothing after a refusal, and
+/// from `cites` the marks that stand in it.
 pub fn block(
     text: &str,
     events: &[(Event, Range<usize>)],
     left: &mut Budget,
+    cites: &mut &[Cite],
     enrich: &dyn Enrich,
 ) -> Result<Part, Refused> {
+    // What found no place in the blocks before has none.
+    let start = events.first().map_or(0, |(_, range)| range.start);
+    let passed = cites.iter().take_while(|cite| cite.at < start).count();
+    *cites = &cites[passed..];
     let mut draw = Draw {
         text,
         left,
+        cites,
         enrich,
         html: Html::default(),
         frames: Vec::new(),
@@ -51,7 +60,10 @@ pub fn block(
         table: table::Table::default(),
     };
     draw.events(events)?;
-    Ok(Part::new(draw.html.finish()))
+    let left_over = draw.cites.len();
+    let part = Part::new(draw.html.finish());
+    *cites = &cites[cites.len() - left_over..];
+    Ok(part)
 }
 
 /// Text as it was written, with an optional remark above it.
@@ -67,6 +79,8 @@ pub fn plain(text: &str, remark: Option<&str>) -> Part {
 struct Draw<'a> {
     text: &'a str,
     left: &'a mut Budget,
+    /// The marks that have not been drawn yet.
+    cites: &'a [Cite],
     enrich: &'a dyn Enrich,
     html: Html,
     /// For each open tag, how many elements it has opened.
@@ -107,18 +121,22 @@ impl Draw<'_> {
                         events.get(at + 1..at + 3),
                         Some([(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(_), _)])
                     );
+                self.cites_before(event, range);
                 self.event(event, range, is_task)?;
                 at += 1;
                 continue;
             }
             // The parser cuts text at every character that could have meant something.
             let end = formulas.peek().map_or(events.len(), |formula| formula.open);
-            while let Some((Event::Text(more), _)) = events[at..end].first() {
-                if run.is_empty() {
-                    run = Cow::Borrowed(more)
-                } else {
-                    run.to_mut().push_str(more)
+            while let Some((Event::Text(more), range)) = events[at..end].first() {
+                let (mut more, mut range) = (&**more, range.clone());
+                while let Some((inside, cite)) = self.cut_at_cite(more, &range) {
+                    join(&mut run, &more[..inside]);
+                    self.run(&std::mem::take(&mut run))?;
+                    self.cites_up_to(cite);
+                    (more, range.start) = (&more[inside..], range.start + inside);
                 }
+                join(&mut run, more);
                 at += 1;
             }
             self.run(&run)?;
@@ -246,6 +264,11 @@ impl Draw<'_> {
             self.html.close();
         }
     }
+}
+
+/// Adds a piece to a run of text.
+fn join<'a>(run: &mut Cow<'a, str>, more: &'a str) {
+    if run.is_empty() { *run = Cow::Borrowed(more) } else { run.to_mut().push_str(more) }
 }
 
 /// A heading of the text stands below the turn's own h3.

@@ -1,5 +1,6 @@
 //! The only writer of HTML: closed lists of elements and attributes, everything else is escaped text. What it writes is
-//! well-formed as XML too, so that a test can read it back strictly.
+//! well-formed as XML too, so that a test can read it back strictly. Drawn text uses it, and what tools gave
+//! ([`crate::ui::drawn`]).
 
 use super::math::{MathAttribute, MathElement};
 use super::part::Markup;
@@ -12,6 +13,7 @@ pub enum Element {
     Button,
     Code,
     Del,
+    Details,
     Div,
     Em,
     H4,
@@ -24,6 +26,8 @@ pub enum Element {
     Pre,
     Span,
     Strong,
+    Summary,
+    Sup,
     Table,
     Tbody,
     Td,
@@ -41,6 +45,7 @@ impl Element {
             Self::Button => "button",
             Self::Code => "code",
             Self::Del => "del",
+            Self::Details => "details",
             Self::Div => "div",
             Self::Em => "em",
             Self::H4 => "h4",
@@ -53,6 +58,8 @@ impl Element {
             Self::Pre => "pre",
             Self::Span => "span",
             Self::Strong => "strong",
+            Self::Summary => "summary",
+            Self::Sup => "sup",
             Self::Table => "table",
             Self::Tbody => "tbody",
             Self::Td => "td",
@@ -64,15 +71,20 @@ impl Element {
     }
 }
 
-/// Every attribute that can appear. `Href` takes a checked target only; see [`super::target`].
+/// Every attribute that can appear. `Href` takes a checked target only ([`super::target`]), or an address of our own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
     AriaLabel,
     Class,
+    DataBlockId,
+    DataBlockType,
     DataCopy,
     Dir,
+    Download,
     Href,
+    Id,
     Math(MathAttribute),
+    Open,
     Rel,
     Role,
     Scope,
@@ -88,10 +100,15 @@ impl Attribute {
         match self {
             Self::AriaLabel => "aria-label",
             Self::Class => "class",
+            Self::DataBlockId => "data-block-id",
+            Self::DataBlockType => "data-block-type",
             Self::DataCopy => "data-copy",
             Self::Dir => "dir",
+            Self::Download => "download",
             Self::Href => "href",
+            Self::Id => "id",
             Self::Math(attribute) => attribute.name(),
+            Self::Open => "open",
             Self::Rel => "rel",
             Self::Role => "role",
             Self::Scope => "scope",
@@ -151,6 +168,15 @@ impl Html {
     /// Text that [`escape`] has been through already.
     pub fn escaped(&mut self, text: &str) {
         self.out.push_str(text);
+    }
+
+    /// An image of our own server, loaded when it comes near the screen.
+    pub fn image(&mut self, address: &str, alt: &str) {
+        self.out.push_str("<img loading=\"lazy\" decoding=\"async\" src=\"");
+        escape(address, &mut self.out);
+        self.out.push_str("\" alt=\"");
+        escape(alt, &mut self.out);
+        self.out.push_str("\"/>");
     }
 
     /// A line break.

@@ -34,7 +34,7 @@ pub struct Part {
 }
 
 impl Part {
-    pub(super) fn new(markup: Markup) -> Self {
+    pub fn new(markup: Markup) -> Self {
         let mut hasher = DefaultHasher::new();
         markup.0.hash(&mut hasher);
         Self { markup, fingerprint: hasher.finish() }

@@ -85,7 +85,7 @@ impl Streaming {
     pub fn finish(&mut self) -> Changed {
         self.work += self.text.len() as u64;
         let whole =
-            block::draw_all(&self.text, Budget::default(), &Plain).into_iter().map(|block| block.part).collect();
+            block::draw_all(&self.text, Budget::default(), &[], &Plain).into_iter().map(|block| block.part).collect();
         self.replace(0, whole)
     }
 
@@ -116,7 +116,7 @@ impl Streaming {
         self.fence = OpenFence::new(tail);
         match &self.fence {
             Some(fence) => parts.push(fence.part(tail)),
-            None => parts.extend(block::draw_all(tail, self.budget, &Plain).into_iter().map(|block| block.part)),
+            None => parts.extend(block::draw_all(tail, self.budget, &[], &Plain).into_iter().map(|block| block.part)),
         }
         self.parsed_parts = known + parts.len();
         parts
@@ -131,7 +131,7 @@ impl Streaming {
         self.settled = complete;
         let lines = &self.text[self.stable..complete];
         self.work += lines.len() as u64;
-        let mut drawn = block::draw_all(lines, self.budget, &Plain);
+        let mut drawn = block::draw_all(lines, self.budget, &[], &Plain);
         let open = drawn.pop_if(|last| !is_closed(last, lines));
         let Some(reached) = open.as_ref().map(|open| open.range.start).or(drawn.last().map(|last| last.range.end))
         else {

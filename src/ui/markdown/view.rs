@@ -17,10 +17,13 @@ pub fn MarkdownText(
     /// All parts, in order.
     #[prop(into)]
     parts: Signal<Vec<Part>>,
+    /// What the style knows it by.
+    #[prop(default = "md")]
+    class: &'static str,
 ) -> impl IntoView {
     let numbered = move || parts.get().into_iter().enumerate().collect::<Vec<_>>();
     view! {
-        <div class="md">
+        <div class=class>
             {rows(
                 numbered,
                 |(at, part)| (*at as u128) << 64 | u128::from(part.fingerprint()),

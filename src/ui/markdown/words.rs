@@ -10,6 +10,11 @@ pub const NOT_DONE: &str = "not done";
 pub const TOO_DEEP: &str = "Shown as plain text: it is nested too deeply.";
 pub const TOO_LARGE: &str = "Shown as plain text from here: there is too much formatting.";
 
+/// The name of a mark that leads to a source.
+pub fn source(number: usize) -> String {
+    format!("Source {number}")
+}
+
 /// The name of the link on the card of an image.
 pub fn open_image(host: &str) -> String {
     format!("Open image at {host}")

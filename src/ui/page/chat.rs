@@ -19,6 +19,7 @@ use crate::api::json::Json;
 use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Notice, Side, Started, TurnView};
 use crate::browser::{focus, media};
+use crate::domain::waiting::waits_for;
 use crate::domain::{Chat, ChatId, Lock, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::composer::Composer;
@@ -94,7 +95,9 @@ pub fn ChatPageView() -> impl IntoView {
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let Some(chat) = page.chat.clone() else { return view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any() };
     let chat_id = chat.id;
-    let running_at_first = page.turns.iter().find(|view| !view.turn.status.is_terminal()).map(|view| view.turn.id);
+    // A page that loads itself again would take what somebody types into a question.
+    let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && waits_for(&view.turn).is_none();
+    let running_at_first = page.turns.iter().find(is_written).map(|view| view.turn.id);
     let slot = StoredValue::new(None::<ChatState>);
     let reload = Callback::new(move |turn: TurnId| {
         spawn_local(async move {
@@ -168,9 +171,11 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }),
         on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
     };
-    refresh_list_when_over(running);
+    let needs_you = Memo::new(move |_| state.needs_you());
+    refresh_list(running, needs_you);
 
-    let document_title = move || safe_title(&words::document_title(&title.get(), running.get().is_some()));
+    let document_title =
+        move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
@@ -195,6 +200,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             listeners
             context_used=Memo::new(move |_| state.context_used())
             gone
+            tools_on=page.tools_on
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>
@@ -248,13 +254,13 @@ fn title_of(chat: &Chat) -> Signal<String> {
     })
 }
 
-/// The list of chats shows which ones are being answered, and the title that the first message gave.
-fn refresh_list_when_over(running: Signal<Option<TurnId>>) {
+/// The list of chats shows which ones are being answered and which wait for somebody, and the title that the first message gave.
+fn refresh_list(running: Signal<Option<TurnId>>, needs_you: Memo<bool>) {
     let chats = use_context::<Chats>();
     on_change(
-        move || running.get().is_some(),
-        move |_, is_running| {
-            if let Some(chats) = chats.filter(|_| !is_running) {
+        move || (running.get().is_some(), needs_you.get()),
+        move |(was_running, _), (is_running, _)| {
+            if let Some(chats) = chats.filter(|_| was_running || !is_running) {
                 chats.refresh();
             }
         },

@@ -61,6 +61,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
         }
     });
     let can_write = !page.models.is_empty();
+    let tools_on = page.tools_on;
     let (draft, models, form_request_id) = (page.draft, RwSignal::new(page.models), page.form_request_id);
     let draft_elsewhere = RwSignal::new(draft.clone());
     let (nothing, no_turn) = (None::<Lock>, None::<TurnId>);
@@ -77,6 +78,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
                 running=no_turn
                 stop_asked=RwSignal::new(false)
                 listeners
+                tools_on
             />
         }
     });

@@ -20,7 +20,7 @@ pub fn NotFoundPage() -> impl IntoView {
 pub fn Missing(what: &'static str) -> impl IntoView {
     set_status(404);
     view! {
-        <Title text=words::document_title(words::NOT_FOUND_TITLE, false)/>
+        <Title text=words::document_title(words::NOT_FOUND_TITLE, false, false)/>
         <header class="chat-head"><SidebarButton/></header>
         <div class="centre">
             <h1>{words::NOT_FOUND_TITLE}</h1>

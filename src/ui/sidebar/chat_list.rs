@@ -62,11 +62,16 @@ fn Item(item: ChatItem) -> impl IntoView {
     view! {
         <li class="chat-item">
             <A href=chat_path(item.id) attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
-                {item.running.then(|| view! {
-                    <span class="dot" aria-hidden="true"></span>
-                    <span class="quiet">{words::ANSWERING}" "</span>
+                {item.running.then(|| {
+                    let (class, word) =
+                        if item.needs_you { ("dot needs-you", words::NEEDS_YOU) } else { ("dot", words::ANSWERING) };
+                    view! {
+                        <span class=class aria-hidden="true"></span>
+                        <span class="quiet">{word}" "</span>
+                    }
                 })}
                 <span class="chat-name" dir="auto">{title}</span>
+                {item.needs_you.then(|| view! { <span class="mark" aria-hidden="true">{words::NEEDS_YOU}</span> })}
                 {item.has_draft.then(|| view! { <span class="mark">{words::DRAFT}</span> })}
             </A>
             <button type="button" class="button bare chat-more needs-script" popovertarget=MENU on:click=choose>

@@ -2,7 +2,9 @@
 //! Never its tokens. Pure; whoever follows the reply brings the time.
 
 use crate::domain::block::ToolStatus;
-use crate::domain::{BlockState, Content, Turn, TurnStatus};
+use crate::domain::waiting::{open_pause, waits_for};
+use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
+use crate::ui::transcript::tool_name;
 use crate::ui::words::transcript::say;
 
 /// Two polite announcements of one reply are at least this far apart, in milliseconds.
@@ -32,7 +34,8 @@ pub struct Saying {
     has_begun: bool,
     is_answering: bool,
     has_tools: bool,
-    asked_for: usize,
+    /// The questions that were said.
+    asked: Vec<BlockId>,
     waiting: Option<String>,
     is_over: bool,
 }
@@ -48,7 +51,7 @@ impl Saying {
             has_begun: false,
             is_answering: false,
             has_tools: false,
-            asked_for: 0,
+            asked: Vec::new(),
             waiting: None,
             is_over: false,
         }
@@ -63,9 +66,13 @@ impl Saying {
             self.is_over = true;
             return Some(ending(turn, is_at_composer));
         }
-        if let Some(tool) = self.asks_permission(turn) {
+        if let Some(question) = self.question(turn) {
             self.last_ms = now_ms;
-            return Some(Said::AtOnce(say::asks_permission(&tool)));
+            return Some(Said::AtOnce(question));
+        }
+        // It does nothing by itself now, and the person knows.
+        if waits_for(turn).is_some() {
+            return None;
         }
         if let Some(news) = self.news(turn) {
             self.waiting = Some(news);
@@ -98,29 +105,40 @@ impl Saying {
                 self.is_answering = true;
                 news = Some(say::ANSWERING.to_owned());
             }
-            Content::ToolUse { tool_name, .. } if !self.has_tools && last.state != BlockState::Open => {
+            Content::ToolUse { .. } if !self.has_tools && last.state != BlockState::Open => {
                 self.has_tools = true;
-                news = Some(say::using(tool_name));
+                news = Some(say::using(&tool_name(last).0));
             }
             _ => {}
         }
+        // The first tool after something was said begins another run of them.
+        self.has_tools &= !matches!(last.content, Content::Text { .. });
         self.has_begun = true;
         self.is_thinking = !matches!(last.content, Content::Text { .. });
         news
     }
 
-    fn asks_permission(&mut self, turn: &Turn) -> Option<String> {
-        let asking: Vec<_> = turn
-            .blocks
-            .iter()
-            .filter_map(|block| match &block.content {
-                Content::ToolUse { tool_name, status: ToolStatus::AwaitingApproval, .. } => Some(tool_name),
-                _ => None,
-            })
-            .collect();
-        let is_new = asking.len() > self.asked_for;
-        self.asked_for = asking.len();
-        asking.last().filter(|_| is_new).map(|name| (*name).clone())
+    /// The newest question that was not said yet; all of them count as said then.
+    fn question(&mut self, turn: &Turn) -> Option<String> {
+        let mut question = None;
+        for block in &turn.blocks {
+            let said = question_of(block);
+            if said.is_some() && !self.asked.contains(&block.id) {
+                self.asked.push(block.id);
+                question = said;
+            }
+        }
+        question
+    }
+}
+
+/// What a block asks a person.
+fn question_of(block: &Block) -> Option<String> {
+    match &block.content {
+        Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
+            Some(say::asks_permission(&tool_name(block).0))
+        }
+        _ => open_pause(block).map(say::paused),
     }
 }
 

@@ -222,3 +222,44 @@ fn folding_frames_ends_a_turn_like_the_domain_says() {
         assert!(!turn.is_running());
     });
 }
+
+#[test]
+fn a_question_is_told_at_once_and_only_once_and_nothing_goes_on_meanwhile() {
+    use crate::domain::block::ToolStatus::{AwaitingApproval, Done, Running};
+    let call = |name: &str, status| sample::tool_use(name, name, serde_json::json!({}), status);
+    let mut saying = Saying::new(0);
+    let mut turn = running(2);
+    turn.blocks = sample::blocks(2, [call("a", AwaitingApproval), call("b", AwaitingApproval)]);
+    turn.blocks[1].block_metadata = serde_json::json!({"tool": {"title": "Delete a file"}});
+    let question = Said::AtOnce("Delete a file asks for permission. Press F6 to review.".into());
+    assert_eq!(saying.look(&turn, 100, true), Some(question));
+    for now in [200, 30_000, 600_000] {
+        assert_eq!(saying.look(&turn, now, true), None, "the person knows");
+    }
+    // One is answered while another one asks.
+    turn.blocks = sample::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
+    let question = Said::AtOnce("c asks for permission. Press F6 to review.".into());
+    assert_eq!(saying.look(&turn, 600_100, true), Some(question));
+    let pause = crate::domain::waiting::PauseReason::Rounds.content("Paused after 25 tool rounds.");
+    turn.blocks = sample::blocks(2, [call("a", Done), call("b", Done), call("c", Done), pause]);
+    turn.blocks[3].state = crate::domain::BlockState::Open;
+    let paused = Said::AtOnce("Paused after 25 tool rounds. Press F6 to review.".into());
+    assert_eq!(saying.look(&turn, 700_000, true), Some(paused));
+    assert_eq!(saying.look(&turn, 800_000, true), None);
+}
+
+#[test]
+fn the_first_tool_of_each_run_is_told() {
+    let call =
+        |name: &str| sample::tool_use(name, name, serde_json::json!({}), crate::domain::block::ToolStatus::Running);
+    let mut saying = Saying::new(0);
+    let mut turn = running(2);
+    let mut said = Vec::new();
+    let contents = [call("a"), call("b"), Content::text("So."), call("c")];
+    for many in 1..=contents.len() {
+        turn.blocks = sample::blocks(2, contents[..many].to_vec());
+        said.extend(saying.look(&turn, many as i64 * 4_000, true));
+    }
+    let words = ["Using a.", "Assistant is answering.", "Using c."].map(|words| Said::Politely(words.into()));
+    assert_eq!(said, words);
+}

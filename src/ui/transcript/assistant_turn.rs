@@ -2,14 +2,17 @@
 
 use leptos::prelude::*;
 
+use super::asks::Asks;
 use super::editor::Editor;
 use super::error_reply::ErrorReply;
 use super::notices::Notices;
 use super::segment_view::Items;
+use super::source_list::SourceList;
 use super::status_line::{RefreshLink, StatusLine, StoppedLine};
 use super::turn_actions::ReplyActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
+use crate::domain::waiting::waits_for;
 use crate::domain::{Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
@@ -23,6 +26,11 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     let status = Memo::new({
         let turn = turn.clone();
         move |_| turn.with(|view| view.turn.status)
+    });
+    // Readers of the screen pass over what is busy, and a question must be found.
+    let is_busy = Memo::new({
+        let turn = turn.clone();
+        move |_| turn.with(|view| !view.turn.status.is_terminal() && waits_for(&view.turn).is_none())
     });
     let who = Memo::new({
         let turn = turn.clone();
@@ -56,7 +64,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
             data-role=Role::Assistant.as_str()
             data-status=move || status.get().as_str()
             aria-labelledby=heading_id(id)
-            aria-busy=move || (!status.get().is_terminal()).then_some("true")
+            aria-busy=move || is_busy.get().then_some("true")
         >
             <TurnHeading id=heading_id(id) who at/>
             {live(editor)}
@@ -65,7 +73,9 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
                 <Items state turn=turn.clone()/>
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::EMPTY_REPLY}</p> })}
                 <StatusLine state turn=turn.clone()/>
+                <Asks turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>
+                <SourceList turn=turn.clone()/>
                 {by_person}
                 {not_sent}
                 <ErrorReply turn=turn.clone() on_retry/>

@@ -1,22 +1,17 @@
 //! A reasoning block: what the model thought and called before it spoke, behind its label (ux.md 6).
 
-use std::time::Duration;
-
-use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::disclosed::{on_toggle, open_and_close};
 use super::segment_view::SegmentBody;
-use crate::browser::{disclosure, scroll};
+use crate::browser::scroll;
 use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
 use crate::domain::{Block, BlockId, FailureKind, TurnStatus};
-use crate::ui::erased::{effect, live, on_change, rows, view};
+use crate::ui::erased::{effect, live, rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript::{self as words, CutOff};
-
-/// How long a finished block stays open before it closes by itself.
-const CLOSES_AFTER: Duration = Duration::from_millis(600);
 
 /// A native disclosure, so that it opens without script.
 #[component]
@@ -81,17 +76,7 @@ fn Panel(
     let open = RwSignal::new(is_streaming.get_untracked());
     open_and_close(state, key, panel_id.clone(), open, is_streaming);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
-    let on_toggle = {
-        let panel_id = panel_id.clone();
-        // A click, a key or the search of the browser: whoever changed it, it is the reader's will.
-        move |_: Event| {
-            let is_open = disclosure::is_open(&panel_id);
-            if is_open != open.get_untracked() {
-                open.set(is_open);
-                state.remember_toggle(key, is_open);
-            }
-        }
-    };
+    let on_toggle = on_toggle(state, key, panel_id.clone(), open);
     let held = label_id.clone();
     let timer = {
         let turn = turn.clone();
@@ -158,39 +143,6 @@ fn split(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<Segment> 
         }
         _ => vec![segment.clone()],
     }
-}
-
-/// Opens the panel while it grows and closes it a moment after; the reader's own choice, once made, stays.
-fn open_and_close(state: ChatState, key: BlockId, panel_id: String, open: RwSignal<bool>, is_streaming: Memo<bool>) {
-    let close = {
-        let panel_id = panel_id.clone();
-        move || {
-            let is_untouched = is_streaming.try_get_untracked() == Some(false) && state.toggled(key).is_none();
-            if is_untouched && scroll::is_following() && !disclosure::is_in_use(&panel_id) {
-                let _ = open.try_set(false);
-            }
-        }
-    };
-    effect(move || {
-        let is_open = disclosure::is_open(&panel_id);
-        if let Some(chosen) = state.toggled(key) {
-            open.set(chosen);
-        } else if is_open != open.get_untracked() {
-            // It was clicked before the page was hydrated.
-            open.set(is_open);
-            state.remember_toggle(key, is_open);
-        }
-    });
-    on_change(
-        move || is_streaming.get(),
-        move |_, is| {
-            if !is {
-                set_timeout(close.clone(), CLOSES_AFTER);
-            } else if state.toggled(key).is_none() {
-                open.set(true);
-            }
-        },
-    );
 }
 
 /// While it grows, the window on the reasoning stays at its end.

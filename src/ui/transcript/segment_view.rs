@@ -6,48 +6,93 @@ use super::other_block::OtherBlock;
 use super::reasoning_panel::ReasoningPanel;
 use super::text_block::TextBlock;
 use super::tool_card::ToolCard;
+use super::tool_group::ToolGroup;
 use crate::domain::segment::{Item, ReasoningBlock, Segment};
 use crate::domain::{Block, BlockId, Content};
 use crate::ui::erased::{rows, view};
 use crate::ui::state::{ChatState, TurnState};
 
-/// The items of a reply, in reading order.
-#[component]
-pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
-    let items = Memo::new({
-        let turn = turn.clone();
-        move |_| state.items(&turn)
-    });
-    rows(
-        move || items.get(),
-        |item| item.key().as_u128(),
-        move |item| view! { <SegmentView state turn=turn.clone() items item/> },
-    )
+/// What is drawn in one place: tools with nothing between them share one.
+#[derive(Clone, PartialEq)]
+enum Place {
+    Reasoning(ReasoningBlock),
+    /// Named after the first of them, which was there first and stays.
+    Tools(BlockId, Vec<Segment>),
+    Other(Segment),
 }
 
-/// One item. Its kind never changes; a reasoning block may grow.
-#[component]
-fn SegmentView(state: ChatState, turn: TurnState, items: Memo<Vec<Item>>, item: Item) -> impl IntoView {
-    match item {
-        Item::Reply(segment) => view! { <SegmentBody state turn segment is_compact=false/> }.into_any(),
-        Item::Reasoning(first) => {
-            let key = first.key;
-            let block = Memo::new(move |before: Option<&ReasoningBlock>| {
-                items.with(|items| items.iter().find_map(|item| reasoning_with(item, key)).cloned()).unwrap_or_else(
-                    || {
-                        // The item is on its way out of the page.
-                        before.cloned().unwrap_or_else(|| first.clone())
-                    },
-                )
-            });
-            view! { <ReasoningPanel state turn block/> }.into_any()
+impl Place {
+    fn key(&self) -> BlockId {
+        match self {
+            Self::Reasoning(block) => block.key,
+            Self::Tools(key, _) => *key,
+            Self::Other(segment) => segment.key(),
         }
     }
 }
 
-fn reasoning_with(item: &Item, key: BlockId) -> Option<&ReasoningBlock> {
-    match item {
-        Item::Reasoning(block) if block.key == key => Some(block),
+/// The items of a reply in their places. What comes later moves nothing: it makes a place, or lengthens the last.
+fn places(items: Vec<Item>) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::with_capacity(items.len());
+    for item in items {
+        match (item, places.last_mut()) {
+            (Item::Reasoning(block), _) => places.push(Place::Reasoning(block)),
+            (Item::Reply(tool @ Segment::Tool { .. }), Some(Place::Tools(_, tools))) => tools.push(tool),
+            (Item::Reply(tool @ Segment::Tool { .. }), _) => places.push(Place::Tools(tool.key(), vec![tool])),
+            (Item::Reply(segment), _) => places.push(Place::Other(segment)),
+        }
+    }
+    places
+}
+
+/// The items of a reply, in reading order.
+#[component]
+pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
+    let all = Memo::new({
+        let turn = turn.clone();
+        move |_| places(state.items(&turn))
+    });
+    rows(
+        move || all.get(),
+        |place| place.key().as_u128(),
+        move |place| view! { <PlaceView state turn=turn.clone() all place/> },
+    )
+}
+
+/// One place. Its kind never changes; reasoning and a row of tools may grow.
+#[component]
+fn PlaceView(state: ChatState, turn: TurnState, all: Memo<Vec<Place>>, place: Place) -> impl IntoView {
+    let key = place.key();
+    // What is on its way out of the page is drawn as it was last.
+    match place {
+        Place::Other(segment) => view! { <SegmentBody state turn segment is_compact=false/> }.into_any(),
+        Place::Reasoning(first) => {
+            let block = Memo::new(move |before: Option<&ReasoningBlock>| {
+                let now = all.with(|all| all.iter().find_map(|place| reasoning_with(place, key)).cloned());
+                now.unwrap_or_else(|| before.cloned().unwrap_or_else(|| first.clone()))
+            });
+            view! { <ReasoningPanel state turn block/> }.into_any()
+        }
+        Place::Tools(_, first) => {
+            let members = Memo::new(move |before: Option<&Vec<Segment>>| {
+                let now = all.with(|all| all.iter().find_map(|place| tools_with(place, key)).cloned());
+                now.unwrap_or_else(|| before.cloned().unwrap_or_else(|| first.clone()))
+            });
+            view! { <ToolGroup state turn key members/> }.into_any()
+        }
+    }
+}
+
+fn reasoning_with(place: &Place, key: BlockId) -> Option<&ReasoningBlock> {
+    match place {
+        Place::Reasoning(block) if block.key == key => Some(block),
+        _ => None,
+    }
+}
+
+fn tools_with(place: &Place, key: BlockId) -> Option<&Vec<Segment>> {
+    match place {
+        Place::Tools(of, tools) if *of == key => Some(tools),
         _ => None,
     }
 }

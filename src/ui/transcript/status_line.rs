@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::turn::Attempt;
+use crate::domain::waiting::waits_for;
 use crate::domain::{BlockState, Content, Turn, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
@@ -18,6 +19,7 @@ const MAY_LEAVE: u64 = 30;
 #[derive(Debug, Clone, PartialEq)]
 enum Waiting {
     For(Option<String>),
+    ForPerson,
     Retry(Attempt),
 }
 
@@ -51,6 +53,9 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
                     {move || may_leave(MAY_LEAVE).then(|| view! { <span>{said::CAN_LEAVE}</span> })}
                 }
                 .into_any()
+            }
+            Waiting::ForPerson => {
+                return Some(view! { <p class="status-line"><span>{said::WAITS_FOR_ANSWER}</span></p> });
             }
             Waiting::Retry(attempt) => view! {
                 <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
@@ -91,6 +96,9 @@ pub fn RefreshLink(turn: TurnState) -> impl IntoView {
 fn waiting(turn: &Turn) -> Option<Waiting> {
     if turn.status.is_terminal() {
         return None;
+    }
+    if waits_for(turn).is_some() {
+        return Some(Waiting::ForPerson);
     }
     if let Some(attempt) = &turn.attempt {
         return Some(Waiting::Retry(attempt.clone()));

@@ -3,23 +3,31 @@
 use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
-use crate::domain::{Block, BlockId, BlockState, Content};
+use crate::domain::sources::{self, Sources};
+use crate::domain::{Block, BlockId, BlockState, Content, TurnId};
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
-use crate::ui::markdown::{self, Part, Streaming};
+use crate::ui::markdown::{self, Cite, Part, Plain, Streaming};
 use crate::ui::state::TurnState;
+
+/// What a drawn mark has in it.
+const MARK: &str = "<sup class=\"md-cite\">";
 
 /// A block of text or of reasoning, whole or growing.
 #[component]
 pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     let streaming = StoredValue::new(None::<Streaming>);
     let of_state = turn.clone();
+    let (id, of_sources) = (turn.id(), turn.clone());
+    let sources = Memo::new(move |_| of_sources.with(|view| sources::of_blocks(&view.turn.blocks)));
     let kind = turn.with_untracked(|view| {
         view.turn.blocks.iter().find(|b| b.id == block).map(|b| b.content.block_type().to_owned())
     });
     let parts = Memo::new(move |_| {
+        let sources = sources.get();
         let draw = |block: &Block, markup: Option<&BlockMarkup>| {
-            streaming.try_update_value(|streaming| draw(block, markup, streaming)).unwrap_or_default()
+            let draw = |streaming: &mut Option<Streaming>| draw(block, markup, &sources, id, streaming);
+            streaming.try_update_value(draw).unwrap_or_default()
         };
         turn.with_block(block, draw).unwrap_or_default()
     });
@@ -38,7 +46,13 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
 }
 
 /// The parts of a block as it is now.
-fn draw(block: &Block, markup: Option<&BlockMarkup>, streaming: &mut Option<Streaming>) -> Vec<Part> {
+fn draw(
+    block: &Block,
+    markup: Option<&BlockMarkup>,
+    sources: &Sources,
+    turn: TurnId,
+    streaming: &mut Option<Streaming>,
+) -> Vec<Part> {
     let text = match &block.content {
         Content::Text { text, .. } => text,
         Content::Thinking { thinking, .. } => thinking,
@@ -46,9 +60,12 @@ fn draw(block: &Block, markup: Option<&BlockMarkup>, streaming: &mut Option<Stre
     };
     if block.state != BlockState::Open {
         *streaming = None;
-        return match markup {
+        let cites = Cite::of(sources, turn, block.id, text);
+        // The server may have drawn it before it knew the sources.
+        let has_marks = |markup: &&BlockMarkup| cites.is_empty() || markup.parts.iter().any(|part| part.contains(MARK));
+        return match markup.filter(has_marks) {
             Some(markup) => markup.parts.iter().cloned().map(Part::received).collect(),
-            None => markdown::render(text),
+            None => markdown::render_with(text, &cites, &Plain),
         };
     }
     let grown = streaming.take().filter(|grown| text.starts_with(grown.text()));

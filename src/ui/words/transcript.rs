@@ -7,7 +7,7 @@ use crate::domain::{FailureKind, TurnStatus};
 
 mod tool;
 
-pub use tool::{tool_gist, tool_state};
+pub use tool::*;
 
 pub const YOU: &str = "You";
 pub const ASSISTANT: &str = "Assistant";
@@ -97,12 +97,6 @@ pub const CODE: &str = "Code";
 pub const PROVIDER_SAID: &str = "The provider said";
 pub const REQUESTED_MODEL: &str = "Model";
 pub const TURN: &str = "Turn";
-pub const ARGUMENTS: &str = "Arguments";
-pub const RESULT: &str = "Result";
-pub const TOOL_ERROR: &str = "Error, sent to the model as an error";
-pub const ARGUMENTS_AND_RESULT: &str = "Arguments and result";
-pub const NO_RESULT: &str = "There is no result.";
-pub const OPEN_FULL: &str = "Open in full";
 pub const IMAGE: &str = "Image";
 pub const REFERENCE: &str = "Reference";
 
@@ -226,11 +220,6 @@ pub fn next_try(wait_ms: u64) -> String {
     format!("Next try in {}.", took(wait_ms))
 }
 
-/// "cut at 64 KB".
-pub fn cut_at(bytes: usize) -> String {
-    format!("Cut at {} KB.", bytes >> 10)
-}
-
 /// What the person can do about a failure, if there is something.
 pub fn next_step(kind: FailureKind) -> Option<&'static str> {
     use FailureKind as Kind;
@@ -273,6 +262,10 @@ pub mod say {
 
     pub fn asks_permission(tool: &str) -> String {
         format!("{tool} asks for permission. Press F6 to review.")
+    }
+
+    pub fn paused(why: &str) -> String {
+        format!("{why} Press F6 to review.")
     }
 
     pub fn reply(text: &str) -> String {

@@ -16,6 +16,9 @@ impl Draw<'_> {
 
     /// Running text, in which addresses become links.
     pub(super) fn run(&mut self, text: &str) -> Result<(), Refused> {
+        if text.is_empty() {
+            return Ok(());
+        }
         self.spend(1)?;
         if self.links > 0 || self.code.is_some() || self.image.is_some() {
             self.literal(text);

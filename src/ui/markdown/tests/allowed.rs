@@ -2,7 +2,7 @@
 
 /// The attributes that each element may have, with the values that they may have.
 const ELEMENTS: &[(&str, &[&str])] = &[
-    ("a", &["href", "title", "rel", "target"]),
+    ("a", &["href", "title", "rel", "target", "aria-label"]),
     ("blockquote", &["dir"]),
     ("br", &[]),
     ("button", &["type", "class", "data-copy", "aria-label"]),
@@ -20,6 +20,7 @@ const ELEMENTS: &[(&str, &[&str])] = &[
     ("pre", &["dir", "tabindex", "role", "aria-label"]),
     ("span", &["class", "dir", "role", "aria-label"]),
     ("strong", &[]),
+    ("sup", &["class"]),
     ("table", &[]),
     ("tbody", &[]),
     ("td", &["class", "dir"]),
@@ -110,6 +111,7 @@ const CLASSES: &[&str] = &[
     "md-right",
     "md-task",
     "md-check",
+    "md-cite",
     "c-attribute",
     "c-comment",
     "c-constant",
@@ -197,9 +199,9 @@ fn check_attributes(element: &str, mut rest: &str, seen: &mut Seen) -> Result<()
             "dir" => matches!(&*value, "auto" | "ltr"),
             "href" => {
                 seen.links.push(value.clone());
-                ["http://", "https://", "mailto:"].iter().any(|scheme| value.starts_with(scheme))
+                ["http://", "https://", "mailto:", "#source-"].iter().any(|start| value.starts_with(start))
             }
-            "rel" => value == "noopener noreferrer nofollow",
+            "rel" => matches!(&*value, "noopener noreferrer nofollow" | "external"),
             "target" => value == "_blank",
             "type" => value == "button",
             "role" => matches!(&*value, "group" | "img"),

@@ -46,6 +46,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         running: 0,
         draft: Default::default(),
         deleted: None,
+        tools_on: None,
         models: Vec::new(),
         notices: Vec::new(),
         form_request_id: String::new(),

@@ -62,3 +62,35 @@ fn one_is_singular_and_thousands_stand_apart() {
     assert_eq!(number(1_204), "1\u{202f}204");
     assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
 }
+
+#[test]
+fn tools_are_told_by_number_and_by_place() {
+    let calls = |all, running, failed| Calls { all, running, failed, ..Calls::default() };
+    assert_eq!(tool_group(calls(3, 1, 0)), "3 tools · 1 running");
+    assert_eq!(tool_group(calls(6, 0, 0)), "6 tools, all done");
+    assert_eq!(tool_group(calls(6, 1, 2)), "6 tools · 1 running · 2 failed");
+    let call = sample::block(
+        2,
+        0,
+        sample::tool_use("c", "x", serde_json::json!({}), crate::domain::block::ToolStatus::Pending),
+    );
+    for (place, words) in [
+        (None, "waiting"),
+        (Some((1, 1)), "waiting"),
+        (Some((2, 3)), "waiting (2nd of 3)"),
+        (Some((11, 12)), "waiting (11th of 12)"),
+    ] {
+        assert_eq!(tool_state(&call, None, false, false, place), words);
+    }
+}
+
+#[test]
+fn sizes_are_said_in_the_nearest_unit() {
+    for (bytes, words) in
+        [(5, "of 5 bytes"), (99_000, "of 97 KB"), (3_250_586, "of 3.1 MB"), (33_554_432, "of 32.0 MB")]
+    {
+        assert_eq!(cut_at(64 << 10, Some(bytes)), format!("Cut at 64 KB {words}."));
+    }
+    assert_eq!(cleaned([0, 0, 0, 0]), "");
+    assert_eq!(cleaned([1, 0, 0, 2]), "1 terminal code removed · 2 hidden characters");
+}

@@ -1,0 +1,72 @@
+// A server of tools for the tests: a program that speaks MCP over its own input and output, one JSON message a line. What
+// it is asked to do it writes into a file, so that a test knows what ran, and how often.
+import { appendFileSync, existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const [, , log, gate] = process.argv;
+const TEXT = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+const TOOLS = [
+  { name: "search", title: "Search", description: "Finds text.", inputSchema: TEXT },
+  { name: "delete", title: "Delete a file", description: "Deletes a file.", inputSchema: TEXT },
+  { name: "tree", title: "Tree", description: "Gives structured content.", inputSchema: TEXT },
+  { name: "picture", title: "Picture", description: "Gives an image.", inputSchema: TEXT },
+  { name: "slow", title: "Slow", description: "Runs until it is let go or stopped.", inputSchema: TEXT },
+];
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const stopped = new Set();
+const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const text = (text) => ({ content: [{ type: "text", text }] });
+
+/** Waits for the test: a file appears when the tool may end. */
+async function slow(id, params) {
+  const token = params._meta?.progressToken;
+  for (let step = 1; !existsSync(gate) && !stopped.has(id); step += 1) {
+    if (token !== undefined) {
+      const params = { progressToken: token, progress: step, total: 100, message: "copying" };
+      say({ method: "notifications/progress", params });
+    }
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  if (!stopped.has(id)) say({ id, result: text("It took a while.") });
+}
+
+function call(id, params) {
+  const said = params.arguments?.text ?? "";
+  appendFileSync(log, `${params.name} ${said}\n`);
+  switch (params.name) {
+    case "search":
+      return say({ id, result: text(`Found ${said}.`) });
+    case "delete":
+      return say({ id, result: text(`Deleted ${said}.`) });
+    case "tree": {
+      const structuredContent = { items: [{ name: said, size: 3 }], total: 1 };
+      return say({ id, result: { ...text(JSON.stringify(structuredContent)), structuredContent } });
+    }
+    case "picture":
+      return say({ id, result: { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }] } });
+    case "slow":
+      return void slow(id, params);
+    default:
+      return say({ id, error: { code: -32602, message: `no tool ${params.name}` } });
+  }
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  switch (method) {
+    case "initialize": {
+      const serverInfo = { name: "test-tools", version: "1.0.0" };
+      return say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
+    }
+    case "tools/list":
+      return say({ id, result: { tools: TOOLS } });
+    case "tools/call":
+      return call(id, params);
+    case "notifications/cancelled":
+      return stopped.add(params.requestId);
+    default:
+      if (id !== undefined) say({ id, result: {} });
+  }
+});

@@ -1,0 +1,81 @@
+// Chats with tools: the server of tools behind them, and what a person sees of a call.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Locator, Page } from "@playwright/test";
+
+import { hydrated } from "./chat.ts";
+import { test as base } from "./fixtures.ts";
+import { MODEL, ModelServer } from "./model_server.ts";
+import { Turnleaf } from "./turnleaf.ts";
+
+const PROGRAM = fileURLToPath(new URL("tool_server.mjs", import.meta.url));
+
+/** The server of tools as its test sees it. */
+export class ToolServer {
+  constructor(private readonly dir: string) {}
+
+  /** What ran, in order: the tool and its text. */
+  get ran(): string[] {
+    const log = join(this.dir, "ran");
+    return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").filter(Boolean) : [];
+  }
+
+  /** Lets every slow tool end. */
+  letGo(): void {
+    writeFileSync(join(this.dir, "gate"), "");
+  }
+
+  static config(dir: string): string {
+    const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate")];
+    return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search"]\n`;
+  }
+}
+
+export const test = base.extend<{ tools: ToolServer }>({
+  turnleaf: async ({ model }, use, info) => {
+    const turnleaf = await Turnleaf.start(model.environment, ToolServer.config);
+    await use(turnleaf);
+    if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
+    await turnleaf.remove();
+  },
+  tools: async ({ turnleaf }, use) => use(new ToolServer(turnleaf.dir)),
+});
+
+/** Makes a chat in which every tool of the server is on, through the API. */
+export async function chatWithTools(turnleaf: Turnleaf, title = "Tools"): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ provider: "openai", model: MODEL, title });
+  const made = await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body });
+  if (made.status !== 201) throw new Error(`${made.status}: ${await made.text()}`);
+  const { id } = (await made.json()) as { id: string };
+  // A server that starts has no tools yet.
+  const choice = JSON.stringify({ on: ["files/*"] });
+  const chosen = await fetch(`${turnleaf.url}/api/chats/${id}/tools`, { method: "PUT", headers, body: choice });
+  if (!chosen.ok) throw new Error(`${chosen.status}: ${await chosen.text()}`);
+  return id;
+}
+
+/** Opens such a chat. */
+export async function openWithTools(page: Page, turnleaf: Turnleaf, title?: string): Promise<string> {
+  const id = await chatWithTools(turnleaf, title);
+  await page.goto(`/c/${id}`);
+  await hydrated(page);
+  return id;
+}
+
+/** The name of a tool of the server on the wire. */
+export const wire = (tool: string): string => `files__${tool}`;
+
+export const cards = (page: Page): Locator => page.locator("[data-segment=tool]");
+export const question = (page: Page): Locator => page.locator(".ask");
+export const decide = (page: Page, name: string): Locator => question(page).getByRole("button", { name, exact: true });
+
+/** What the model is told of its calls, newest last. */
+export function toolMessages(request: any): { id: string; content: string }[] {
+  const messages = request.messages.filter((message: any) => message.role === "tool");
+  return messages.map((message: any) => ({ id: message.tool_call_id, content: JSON.stringify(message.content) }));
+}
+
+export type { ModelServer };

@@ -1,0 +1,112 @@
+//! What a tool gave: text, a tree, images, files, and what was done to it before it was stored.
+
+use serde_json::Value;
+
+use super::arguments::as_text;
+use super::{json, letters};
+use crate::domain::plain::hidden_characters;
+use crate::domain::{Block, Content, TurnId, limits};
+use crate::ui::markdown::{Attribute, Element, Html, Part};
+use crate::ui::words::transcript as words;
+
+/// The result of a call. `failed` says that it is what went wrong.
+pub fn result(block: &Block, turn: TurnId, failed: bool) -> Part {
+    let mut html = Html::default();
+    let Content::ToolResult { result, metadata, .. } = &block.content else { return Part::new(html.finish()) };
+    let name = if failed { words::TOOL_ERROR } else { words::RESULT };
+    letters::line(&mut html, name);
+    let id = block.id.to_string();
+    let attributes = [
+        (Attribute::Class, "tool-result"),
+        (Attribute::DataBlockId, id.as_str()),
+        (Attribute::DataBlockType, "tool_result"),
+    ];
+    html.open(Element::Div, &attributes);
+    images(&mut html, metadata);
+    let whole = as_text(result);
+    let shown = &whole[..whole.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
+    let is_text = result.is_string() || shown.len() < whole.len() || !json::tree(&mut html, name, result);
+    if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
+        letters::text_box(&mut html, name, !result.is_string(), shown);
+    }
+    cut(&mut html, metadata, shown.len() < whole.len(), turn);
+    files(&mut html, metadata);
+    cleaned(&mut html, metadata, &whole);
+    html.close();
+    Part::new(html.finish())
+}
+
+/// Images that are blobs of ours, each with the way to the whole of it.
+fn images(html: &mut Html, metadata: &Value) {
+    for image in many(metadata, "images").take(limits::TOOL_IMAGES) {
+        let Some(address) = blob(image) else { continue };
+        let alt = image.get("alt").and_then(Value::as_str).unwrap_or_default();
+        let alt = if alt.is_empty() { words::IMAGE } else { alt };
+        html.open(Element::A, &[(Attribute::Class, "tool-image"), (Attribute::Href, &address), REL, NEW_TAB]);
+        html.image(&address, alt);
+        html.close();
+    }
+}
+
+/// That a result is not all there, and where it is.
+fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, turn: TurnId) {
+    let stored = metadata.get("cut");
+    if !is_cut_here && stored.is_none() {
+        return;
+    }
+    let bytes = stored.and_then(|cut| cut.get("bytes")).and_then(Value::as_u64);
+    let whole = stored.and_then(blob);
+    html.open(Element::P, &[(Attribute::Class, "tool-part")]);
+    html.text(&words::cut_at(limits::TOOL_SHOWN_BYTES, bytes));
+    // What was cut before it was stored, and not kept, is nowhere.
+    if whole.is_some() || is_cut_here {
+        let address = whole.unwrap_or_else(|| format!("/api/turns/{turn}"));
+        html.text(" ");
+        html.leaf(Element::A, &[(Attribute::Href, &address), REL, NEW_TAB], words::OPEN_FULL);
+    }
+    html.close();
+}
+
+fn files(html: &mut Html, metadata: &Value) {
+    for file in many(metadata, "files").take(limits::TOOL_IMAGES) {
+        let Some(address) = blob(file) else { continue };
+        let mime = file.get("mime").and_then(Value::as_str).unwrap_or_default();
+        let bytes = file.get("bytes").and_then(Value::as_u64);
+        html.open(
+            Element::A,
+            &[(Attribute::Class, "chip"), (Attribute::Href, &address), REL, (Attribute::Download, "")],
+        );
+        html.text(&words::file(mime, bytes));
+        html.close();
+    }
+}
+
+/// What was taken out before it was stored, and what is in it that is not seen.
+fn cleaned(html: &mut Html, metadata: &Value, whole: &str) {
+    let count = |key: &str| metadata.get("cleaned")?.get(key)?.as_u64();
+    let hidden = u64::from(hidden_characters(whole));
+    let said = words::cleaned([
+        count("ansi").unwrap_or(0),
+        count("nul").unwrap_or(0),
+        count("invalid").unwrap_or(0),
+        count("hidden").unwrap_or(0).max(hidden),
+    ]);
+    if !said.is_empty() {
+        html.leaf(Element::P, &[(Attribute::Class, "hidden-count")], &said);
+    }
+}
+
+/// Nothing about the chat goes with the click, and the page that opens cannot reach back.
+pub const REL: (Attribute, &str) = (Attribute::Rel, "noopener noreferrer nofollow external");
+pub const NEW_TAB: (Attribute, &str) = (Attribute::Target, "_blank");
+
+fn many<'a>(metadata: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    metadata.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The address of the blob that a piece names; nothing when it is no name of one.
+fn blob(piece: &Value) -> Option<String> {
+    let name = piece.get("blob")?.as_str()?;
+    let is_name = name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_name.then(|| format!("/api/blobs/{name}"))
+}

@@ -1,0 +1,20 @@
+//! What a reply refers to, under it.
+
+use leptos::prelude::*;
+
+use crate::domain::sources;
+use crate::ui::drawn;
+use crate::ui::erased::view;
+use crate::ui::markdown::view::MarkdownText;
+use crate::ui::state::TurnState;
+
+/// The list; nothing where there are no sources.
+#[component]
+pub fn SourceList(turn: TurnState) -> impl IntoView {
+    let id = turn.id();
+    let parts = Memo::new(move |_| {
+        let sources = turn.with(|view| sources::of_blocks(&view.turn.blocks));
+        drawn::sources(&sources, id).into_iter().collect::<Vec<_>>()
+    });
+    view! { <MarkdownText parts class="drawn"/> }
+}

@@ -1,0 +1,145 @@
+//! A call and its result as they are now, and what its card shows of them.
+
+use serde_json::Value;
+
+use crate::domain::block::ToolStatus;
+use crate::domain::segment::tool_failed;
+use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
+use crate::ui::state::TurnState;
+use crate::ui::words::transcript as words;
+
+/// A call and its result.
+#[derive(Clone, PartialEq)]
+pub struct Call {
+    pub call: Block,
+    pub result: Option<Block>,
+    was_restarted: bool,
+    /// Its place among the calls that wait to run, from 1, and how many they are.
+    place: Option<(usize, usize)>,
+}
+
+/// What the header shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Looks {
+    pub word: String,
+    pub icon: &'static str,
+    /// For the style, and for whoever looks for a state.
+    pub status: &'static str,
+}
+
+impl Call {
+    /// The call with its result, as `domain::segment` pairs them. Read again whenever one of them changes.
+    pub fn find(turn: &TurnState, block: BlockId) -> Option<Self> {
+        let call = turn.with_block(block, |block, _| block.clone())?;
+        turn.with(|view| {
+            let result = view.turn.blocks.iter().find(|result| match (&result.content, &call.content) {
+                (Content::ToolResult { tool_use_id, .. }, Content::ToolUse { tool_use_id: asked, .. }) => {
+                    result.parent_block_id.map_or(tool_use_id == asked, |parent| parent == call.id)
+                }
+                _ => false,
+            });
+            let error = view.turn.error.as_ref();
+            let was_restarted = error.is_some_and(|error| error.kind == FailureKind::ServerRestarted);
+            let waiting = || view.turn.blocks.iter().filter(|block| waits(block));
+            let place = waiting().position(|block| block.id == call.id).map(|at| (at + 1, waiting().count()));
+            Some(Self { result: result.cloned(), was_restarted, place, call })
+        })
+    }
+
+    pub fn looks(&self) -> Looks {
+        let failed = self.failed();
+        let word = words::tool_state(&self.call, self.result.as_ref(), failed, self.was_restarted, self.place);
+        let (icon, status) = match self.status() {
+            Some(ToolStatus::Interrupted) => ("stop", "interrupted"),
+            Some(ToolStatus::Denied) => ("denied", "denied"),
+            _ if self.call.state == BlockState::Open => ("tool", "writing"),
+            _ if self.call.state == BlockState::Aborted => ("stop", "cancelled"),
+            Some(ToolStatus::Pending) => ("clock", "pending"),
+            Some(ToolStatus::AwaitingApproval) => ("alert", "awaiting_approval"),
+            Some(ToolStatus::Running) => ("tool", "running"),
+            Some(ToolStatus::Cancelled) => ("stop", "cancelled"),
+            Some(ToolStatus::HandedOver) => ("external", "handed_over"),
+            _ if failed => ("close", "failed"),
+            _ => ("check", "done"),
+        };
+        Looks { word, icon, status }
+    }
+
+    /// The tool's name for people, and its server's where it has one.
+    pub fn name(&self) -> (String, Option<String>) {
+        tool_name(&self.call)
+    }
+
+    pub fn is_by_provider(&self) -> bool {
+        self.call.block_metadata.get("run_by").and_then(Value::as_str) == Some("provider")
+    }
+
+    /// How far it is, in its server's words.
+    pub fn progress(&self) -> Option<String> {
+        let progress = self.call.block_metadata.get("progress").filter(|_| self.is_running())?;
+        progress.as_str().map(str::to_owned)
+    }
+
+    /// Why a person declined, in their words.
+    pub fn reason(&self) -> Option<String> {
+        let reason = self.call.block_metadata.get("decision")?.get("reason")?.as_str()?;
+        (self.status() == Some(ToolStatus::Denied) && !reason.trim().is_empty()).then(|| reason.to_owned())
+    }
+
+    pub fn failed(&self) -> bool {
+        tool_failed(&self.call, self.result.as_ref())
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.call.state == BlockState::Open || self.status().is_some_and(ToolStatus::is_open)
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.call.state == BlockState::Done && self.status() == Some(ToolStatus::Running)
+    }
+
+    /// How long it ran, where its state does not say so.
+    pub fn duration_ms(&self) -> Option<u64> {
+        match &self.call.content {
+            Content::ToolUse { duration_ms, .. } if !self.is_open() && !self.timed_out() => *duration_ms,
+            _ => None,
+        }
+    }
+
+    fn timed_out(&self) -> bool {
+        match self.result.as_ref().map(|block| &block.content) {
+            Some(Content::ToolResult { metadata, .. }) => metadata.get("timed_out").is_some() && self.failed(),
+            _ => false,
+        }
+    }
+
+    fn status(&self) -> Option<ToolStatus> {
+        status(&self.call)
+    }
+}
+
+/// How far a call is; nothing of a block that is none.
+pub fn status(block: &Block) -> Option<ToolStatus> {
+    match &block.content {
+        Content::ToolUse { status, .. } => Some(*status),
+        _ => None,
+    }
+}
+
+/// Whether a call is written and has not begun.
+fn waits(block: &Block) -> bool {
+    block.state == BlockState::Done && status(block) == Some(ToolStatus::Pending)
+}
+
+/// The name for people of the tool that a block calls, and of its server; the name on the wire until it is taken up.
+pub fn tool_name(call: &Block) -> (String, Option<String>) {
+    let said = |key: &str| {
+        let said = call.block_metadata.get("tool")?.get(key)?.as_str()?;
+        (!said.trim().is_empty()).then(|| said.to_owned())
+    };
+    let on_wire = || match &call.content {
+        Content::ToolUse { tool_name, .. } => tool_name.clone(),
+        _ => String::new(),
+    };
+    (said("title").unwrap_or_else(on_wire), said("server"))
+}

@@ -1,0 +1,81 @@
+//! Tools in a row: one heading over their cards, and closed when many of them are done.
+
+use leptos::prelude::*;
+
+use super::disclosed::{on_toggle, open_and_close};
+use super::segment_view::SegmentBody;
+use super::tool_card::status;
+use crate::browser::scroll;
+use crate::domain::block::{BlockState, ToolStatus};
+use crate::domain::segment::{Segment, tool_failed};
+use crate::domain::{BlockId, limits};
+use crate::ui::erased::{rows, view};
+use crate::ui::kit::Icon;
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::transcript::{self as words, Calls};
+
+/// The cards of calls with nothing between them. One alone has no heading, but is drawn in the same place, so that a
+/// second one moves nothing.
+#[component]
+pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<Vec<Segment>>) -> impl IntoView {
+    let calls = Memo::new({
+        let turn = turn.clone();
+        move |_| members.with(|members| count(state, &turn, members))
+    });
+    let is_busy = Memo::new(move |_| calls.with(|calls| calls.asking + calls.running + calls.waiting > 0));
+    let stays_open = Memo::new(move |_| is_busy.get() || calls.with(|calls| calls.all <= limits::TOOLS_IN_A_ROW));
+    let panel_id = format!("tools-{key}");
+    let label_id = format!("tools-{key}-label");
+    let held = label_id.clone();
+    let open = RwSignal::new(stays_open.get_untracked());
+    open_and_close(state, key, panel_id.clone(), open, stays_open);
+    let on_toggle = on_toggle(state, key, panel_id.clone(), open);
+    view! {
+        <details
+            id=panel_id
+            class="tool-group"
+            class:single=move || calls.with(|calls| calls.all < 2)
+            open=open
+            on:toggle=on_toggle
+        >
+            <summary
+                id=label_id
+                class="tool-group-label"
+                role="button"
+                aria-expanded=move || if open.get() { "true" } else { "false" }
+                on:click=move |_| scroll::hold(&held)
+            >
+                <Icon name="tool"/>
+                <span>{move || words::tool_group(calls.get())}</span>
+                <Icon name="chevron-right"/>
+            </summary>
+            <div class="tool-group-body">
+                {rows(
+                    move || members.get(),
+                    |segment| segment.key().as_u128(),
+                    move |segment| view! { <SegmentBody state turn=turn.clone() segment is_compact=false/> },
+                )}
+            </div>
+        </details>
+    }
+}
+
+/// How many calls there are and how far they are.
+fn count(state: ChatState, turn: &TurnState, members: &[Segment]) -> Calls {
+    let mut calls = Calls { all: members.len(), ..Calls::default() };
+    for member in members {
+        let Segment::Tool { call, result, .. } = member else { continue };
+        let Some((of, block)) = state.block_at(turn, *call) else { continue };
+        let result = result.and_then(|at| state.block_at(turn, at)).map(|(_, block)| block);
+        // Read through the block, so that this is counted again when it changes.
+        of.with_block(block.id, |block, _| match status(block) {
+            Some(ToolStatus::AwaitingApproval) => calls.asking += 1,
+            Some(ToolStatus::Running) => calls.running += 1,
+            Some(ToolStatus::Pending) if block.state != BlockState::Aborted => calls.waiting += 1,
+            _ if tool_failed(block, result.as_ref()) => calls.failed += 1,
+            Some(ToolStatus::Done) => {}
+            _ => calls.unfinished += 1,
+        });
+    }
+    calls
+}

@@ -1,0 +1,342 @@
+//! Tool cards in every state of ux.md 7, what a person is asked, groups, results and sources.
+
+use serde_json::{Value, json};
+use turnleaf::domain::approval::Ask;
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::sample::{block_id, reply, tool_result, tool_use, turn_id};
+use turnleaf::domain::waiting::PauseReason;
+use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus};
+
+use super::{assert_says, assert_silent, draw, draw_one, failed, growing, tag, text, thought, view};
+
+const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+/// A reply that waits with its blocks as they are.
+fn waiting(contents: Vec<Content>) -> Turn {
+    let mut turn = reply(2, contents);
+    turn.status = TurnStatus::WaitingSubagents;
+    turn.completed_at = None;
+    turn
+}
+
+fn call(status: ToolStatus) -> Content {
+    tool_use("c1", "files__search", json!({"query": "rust sse"}), status)
+}
+
+fn ask(title: &str) -> Ask {
+    Ask {
+        server: "files".into(),
+        tool: "delete".into(),
+        title: title.into(),
+        schema_hash: "s".into(),
+        hash: "h-1".into(),
+        hidden_characters: 0,
+        note: None,
+    }
+}
+
+fn asking(arguments: Value) -> Turn {
+    let mut turn = waiting(vec![tool_use("c1", "files__delete", arguments, ToolStatus::AwaitingApproval)]);
+    turn.blocks[0].block_metadata = ask("Delete a file").as_metadata();
+    turn
+}
+
+/// The call with its result, of which this is the metadata.
+fn ended(status: ToolStatus, result: Value, metadata: Value) -> Turn {
+    let mut turn = reply(2, [call(status), tool_result("c1", "files__search", result)]);
+    if let Content::ToolUse { duration_ms, .. } = &mut turn.blocks[0].content {
+        *duration_ms = Some(60_000);
+    }
+    if let Content::ToolResult { metadata: of, .. } = &mut turn.blocks[1].content {
+        *of = metadata;
+    }
+    turn
+}
+
+fn with_metadata(mut turn: Turn, metadata: Value) -> Turn {
+    turn.blocks[0].block_metadata = metadata;
+    turn
+}
+
+/// The text of the card's header, and the picture in it.
+fn header(html: &str) -> String {
+    let at = html.find("<header class=\"tool-header\"").unwrap();
+    let header = &html[at..at + html[at..].find("</header>").unwrap()];
+    let icon = header.split("/icons.svg#").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    format!("[{icon}] {}", text(header))
+}
+
+#[test]
+fn every_state_of_a_card_is_a_picture_and_words() {
+    let mut writing = growing(vec![tool_use("c1", "files__search", json!(null), ToolStatus::Pending)]);
+    if let Content::ToolUse { arguments_raw, .. } = &mut writing.blocks[0].content {
+        *arguments_raw = Some("{\n  \"query\": \"ru".into());
+    }
+    let mut queued = waiting(vec![call(ToolStatus::Running), call(ToolStatus::Pending), call(ToolStatus::Pending)]);
+    queued.blocks.remove(0);
+    let timed_out = json!({"timed_out": true});
+    let named = json!({"tool": {"title": "Search files", "server": "Files"}});
+    let states = [
+        ("writing", writing),
+        ("queued", queued),
+        ("asking", asking(json!({"path": "a"}))),
+        ("running", with_metadata(waiting(vec![call(ToolStatus::Running)]), named.clone())),
+        ("done", with_metadata(ended(ToolStatus::Done, json!([1, 2]), Value::Null), named)),
+        ("failed", ended(ToolStatus::Failed, json!({"error": "no such file"}), Value::Null)),
+        ("timed out", ended(ToolStatus::Failed, json!("it was silent"), timed_out)),
+        ("crashed", ended(ToolStatus::Failed, json!("gone"), json!({"crashed": true}))),
+        ("denied", reply(2, [call(ToolStatus::Denied)])),
+        ("cancelled", reply(2, [call(ToolStatus::Cancelled)])),
+        ("interrupted", reply(2, [call(ToolStatus::Interrupted)])),
+        ("handed over", reply(2, [call(ToolStatus::HandedOver)])),
+        ("by the provider", with_metadata(reply(2, [call(ToolStatus::Done)]), json!({"run_by": "provider"}))),
+    ];
+    let said: Vec<String> = states
+        .into_iter()
+        .map(|(state, turn)| {
+            let html = draw_one(turn);
+            let status = tag(&html, "data-tool-status=\"").split("data-tool-status=\"").nth(1).unwrap().to_owned();
+            format!("{state}: {} {}", status.split('"').next().unwrap(), header(&html))
+        })
+        .collect();
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn a_card_in_reasoning_is_a_compact_row_with_the_same_words() {
+    let html = draw_one(reply(2, [thought("a", None, None), call(ToolStatus::Denied), thought("b", None, None)]));
+    let card = tag(&html, "data-segment=\"tool\"");
+    assert!(card.contains("compact") && card.contains("data-tool-status=\"denied\""), "{card}");
+    assert_says(&html, "you declined");
+}
+
+#[test]
+fn what_is_written_shows_its_end_and_all_of_it_afterwards() {
+    let long = format!("{{\"text\": \"{}THE END", "x".repeat(20_000));
+    let mut turn = growing(vec![tool_use("c1", "search", json!(null), ToolStatus::Pending)]);
+    if let Content::ToolUse { arguments_raw, .. } = &mut turn.blocks[0].content {
+        *arguments_raw = Some(long.clone());
+    }
+    let html = draw_one(turn.clone());
+    assert!(html.len() < 20_000 && html.contains("THE END"), "{}", html.len());
+    turn.blocks[0].state = BlockState::Done;
+    assert!(text(&draw_one(turn)).contains(&long.replace('"', "&quot;")), "what is no JSON is shown as it was written");
+}
+
+#[test]
+fn a_question_shows_whom_what_and_every_argument_and_is_a_form() {
+    let html = draw_one(asking(json!({"b": "two", "a": "\u{202e}gnp.exe", "list": [1, {"z": 1, "y": 2}]})));
+    let form = tag(&html, "action=\"/forms/call\"");
+    assert!(form.contains("method=\"post\""), "{form}");
+    for (name, value) in
+        [("turn", turn_id(2).to_string()), ("block", block_id(2 << 20).to_string()), ("hash", "h-1".into())]
+    {
+        assert!(html.contains(&format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{name}");
+    }
+    for decision in ["allow", "allow_in_chat", "always", "deny"] {
+        let button = tag(&html, &format!("value=\"{decision}\""));
+        assert!(button.contains("type=\"submit\"") && button.contains("name=\"decision\""), "{button}");
+    }
+    assert_says(&html, "Delete a file wants to run · files/delete");
+    assert_says(&html, "Allow once Allow in this chat Always allow Reason (goes to the model) Deny");
+    assert_says(&html, "1 hidden character");
+    assert_says(&html, "U+202E gnp.exe");
+    let said = text(&html);
+    let order: Vec<_> = ["&quot;a&quot;: ", "&quot;b&quot;: ", "&quot;y&quot;: ", "&quot;z&quot;: "]
+        .map(|key| said.rfind(key).unwrap_or_else(|| panic!("no {key} in {said}")))
+        .into();
+    assert!(order.is_sorted(), "in the order that the answer is bound to: {said}");
+    assert!(!html.contains("autofocus"));
+    // No Enter in it presses a button.
+    assert!(html.contains("<textarea id=\"ask-") && !html.contains("<input type=\"text\""));
+    assert_says(&html, "Waiting for your answer.");
+    let article = tag(&html, "data-role=\"assistant\"");
+    assert!(!article.contains("aria-busy"), "a question is found by those who listen: {article}");
+}
+
+#[test]
+fn a_question_stands_outside_of_what_can_be_closed() {
+    let mut turn = waiting(vec![thought("hm", None, None), call(ToolStatus::AwaitingApproval)]);
+    turn.blocks[1].block_metadata = ask("Delete").as_metadata();
+    let html = draw_one(turn);
+    let (reasoning, question) = (html.rfind("</details>").unwrap(), html.find("class=\"ask\"").unwrap());
+    assert!(reasoning < question, "after the last disclosure of the reply");
+    let link = tag(&html, &format!("href=\"#ask-{}\"", block_id((2 << 20) | 1)));
+    assert!(link.starts_with("<a "), "the card leads to it: {link}");
+}
+
+#[test]
+fn what_was_answered_asks_nothing_and_says_why() {
+    let denied = json!({
+        "approval": ask("Delete"),
+        "decision": {"decision": "deny", "reason": "not <b>that</b> one", "at": "2026-01-01T00:00:00Z"},
+    });
+    let html = draw_one(with_metadata(waiting(vec![call(ToolStatus::Denied)]), denied));
+    assert!(!html.contains("/forms/call"));
+    assert_says(&html, "you declined");
+    assert_says(&html, "not &lt;b&gt;that&lt;/b&gt; one");
+    let mut over = asking(json!({}));
+    over.status = TurnStatus::Cancelled;
+    assert!(!draw_one(over).contains("/forms/call"), "a reply that is over asks nothing");
+}
+
+#[test]
+fn a_pause_is_a_card_with_two_ways_on() {
+    let mut turn = waiting(vec![call(ToolStatus::Done), PauseReason::Rounds.content("Paused after 25 tool rounds.")]);
+    turn.blocks[1].state = BlockState::Open;
+    let html = draw_one(turn.clone());
+    assert_says(&html, "Paused after 25 tool rounds. Continue (25 more) Stop here");
+    assert!(tag(&html, "action=\"/forms/continue\"").contains("method=\"post\""));
+    assert!(html.contains("form=\"stop-reply\""));
+    turn.blocks[1].state = BlockState::Done;
+    assert_silent(&draw_one(turn), "Continue (25 more)");
+}
+
+#[test]
+fn a_running_tool_says_how_far_it_is_and_can_be_stopped_alone() {
+    let running = |metadata| draw_one(with_metadata(waiting(vec![call(ToolStatus::Running)]), metadata));
+    let html = running(json!({"progress": "3 of 10 · copying"}));
+    assert_says(&html, "3 of 10 · copying Stop this tool");
+    assert!(tag(&html, "action=\"/forms/call-stop\"").contains("method=\"post\""));
+    assert!(html.contains(&format!("name=\"block\" value=\"{}\"", block_id(2 << 20))));
+    // The provider's own tools are stopped with the reply.
+    assert_silent(&running(json!({"run_by": "provider"})), "Stop this tool");
+    assert_silent(&draw_one(ended(ToolStatus::Done, json!("x"), Value::Null)), "Stop this tool");
+}
+
+#[test]
+fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
+    let row = |statuses: &[ToolStatus]| {
+        let mut turn = waiting(statuses.iter().map(|status| call(*status)).collect());
+        for (n, block) in (1..).zip(&mut turn.blocks) {
+            if let Content::ToolUse { tool_use_id, .. } = &mut block.content {
+                *tool_use_id = format!("c{n}");
+            }
+        }
+        turn
+    };
+    use ToolStatus::{Done, Failed, Pending, Running};
+    for (statuses, words, is_open) in [
+        (&[Done, Running, Done][..], "3 tools · 1 running", true),
+        (&[Running, Pending, Pending], "3 tools · 1 running · 2 waiting", true),
+        (&[Done, Done], "2 tools, all done", true),
+        (&[Done; 5], "5 tools, all done", true),
+        (&[Done; 6], "6 tools, all done", false),
+        (&[Done, Done, Done, Done, Done, Failed], "6 tools · 1 failed", false),
+        (&[Done, Done, Done, Done, Done, Running], "6 tools · 1 running", true),
+        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 2 not finished", true),
+    ] {
+        let html = draw_one(row(statuses));
+        assert_says(&html, words);
+        let group = tag(&html, "id=\"tools-");
+        assert_eq!(group.contains(" open"), is_open, "{words}: {group}");
+        assert_eq!(html.matches("data-segment=\"tool\"").count(), statuses.len());
+    }
+    let one = draw_one(row(&[Done]));
+    assert!(tag(&one, "id=\"tools-").contains("single"), "one alone has no heading to see");
+    assert_eq!(
+        draw_one(reply(2, [call(Done), Content::text("a"), call(Done)])).matches("<details id=\"tools-").count(),
+        2
+    );
+}
+
+#[test]
+fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
+    let tree = draw_one(ended(ToolStatus::Done, json!({"files": [{"name": "a"}], "n": 1.5, "ok": true}), Value::Null));
+    assert_says(&tree, "files : [1]");
+    assert_says(&tree, "n : 1.5");
+    assert_eq!(tree.matches("<details open=\"\">").count(), 1, "the first level is open");
+    let many: Vec<u32> = (0..3_000).collect();
+    let many = draw_one(ended(ToolStatus::Done, json!(many), Value::Null));
+    assert!(!many.contains("class=\"json\"") && many.contains("2999"), "too many for a tree are text");
+
+    let metadata = json!({
+        "images": [{"blob": SHA, "mime": "image/png", "alt": "A \"cat\""}, {"blob": "../x", "mime": "image/png"}],
+        "files": [{"blob": SHA, "mime": "audio/wav", "bytes": 12_300}],
+        "cleaned": {"ansi": 2, "hidden": 1},
+        "cut": {"bytes": 3_250_586, "blob": SHA},
+    });
+    let html = draw_one(ended(ToolStatus::Done, json!("text"), metadata));
+    assert_eq!(html.matches("<img ").count(), 1, "a blob is named by its hash and by nothing else");
+    let image = tag(&html, "<img ");
+    assert!(image.contains(&format!("src=\"/api/blobs/{SHA}\"")) && image.contains("loading=\"lazy\""), "{image}");
+    assert!(image.contains("alt=\"A &quot;cat&quot;\""), "{image}");
+    assert!(tag(&html, "download=\"\"").contains(SHA));
+    assert_says(&html, "Download audio/wav, 13 KB");
+    assert_says(&html, "Cut at 64 KB of 3.1 MB. Open in full");
+    assert!(html.matches(&format!("href=\"/api/blobs/{SHA}\"")).count() >= 3);
+    assert_says(&html, "2 terminal codes removed · 1 hidden character");
+}
+
+#[test]
+fn sources_are_listed_and_marked_in_the_text() {
+    let sources = json!({
+        "type": "x:sources",
+        "sources": [
+            {"url": "https://example.org/a", "title": "<b>A</b>", "quote": "a quote", "start": 0, "end": 5},
+            {"url": "https://example.org\\@evil.test/", "title": "bad", "end": 99},
+            {"url": "javascript:alert(1)", "title": "worse", "end": 3},
+        ],
+    });
+    let contents = [Content::text("Hello world."), serde_json::from_value(sources).unwrap()];
+    let html = draw_one(reply(2, contents.clone()));
+    let id = turn_id(2);
+    assert!(
+        html.contains(&format!("<p dir=\"auto\">Hello<sup class=\"md-cite\"><a href=\"#source-{id}-1\"")),
+        "{html}"
+    );
+    assert!(html.contains(&format!("<li id=\"source-{id}-1\"")) && html.contains(&format!("<li id=\"source-{id}-2\"")));
+    assert_says(&html, "Hello [1] world. [2]");
+    assert_says(&html, "Sources (2) &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
+    assert!(!html.contains("javascript:") && !html.contains("evil.test"), "what is no address on the web leads nowhere");
+    let plain = draw_one(reply(2, [Content::text("Hello [1]")]));
+    assert!(!plain.contains("md-cite") && !plain.contains("class=\"sources\""));
+    let mut streaming = growing(contents.into());
+    streaming.blocks[0].state = BlockState::Open;
+    assert!(!draw_one(streaming).contains("md-cite"), "text that grows is not moved by marks");
+}
+
+#[test]
+fn what_strangers_wrote_stays_text_in_every_part() {
+    let hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'`\u{0}\u{1b}[31m\u{202e}";
+    let mut asking = asking(json!({hostile: hostile}));
+    asking.blocks[0].block_metadata = json!({
+        "approval": Ask { title: hostile.into(), server: hostile.into(), tool: hostile.into(), hash: hostile.into(),
+            note: Some(hostile.into()), ..ask("") },
+        "tool": {"title": hostile, "server": hostile},
+    });
+    let metadata = json!({
+        "images": [{"blob": SHA, "alt": hostile, "mime": hostile}],
+        "files": [{"blob": SHA, "mime": hostile}],
+        "cut": {"blob": hostile},
+    });
+    let mut running = with_metadata(waiting(vec![call(ToolStatus::Running)]), json!({"progress": hostile}));
+    running.id = turn_id(4);
+    let mut done = ended(ToolStatus::Done, json!({hostile: [hostile, {hostile: hostile}]}), metadata);
+    done.id = turn_id(6);
+    let html = draw(vec![view(asking), view(running), view(done)]);
+    for raw in ["<script", "<img src=x", "onerror=alert(1)>\"'"] {
+        assert!(!html.contains(raw), "{raw} in {html}");
+    }
+    assert!(html.contains("U+001B") && html.contains("U+202E"), "what is not seen is named");
+}
+
+#[test]
+fn a_restart_is_told_of_calls_that_ran_and_not_of_those_that_ended() {
+    let calls = |status| failed(FailureKind::ServerRestarted, vec![call(status)]);
+    assert_says(&draw_one(calls(ToolStatus::Interrupted)), "server restarted; may or may not have run");
+    assert_silent(&draw_one(calls(ToolStatus::Failed)), "may or may not have run");
+    assert_silent(&draw_one(calls(ToolStatus::Denied)), "may or may not have run");
+}
+
+#[test]
+fn a_block_that_is_no_call_waits_for_nobody() {
+    let odd: Block = {
+        let mut turn = waiting(vec![serde_json::from_value(json!({"type": "x:pause"})).unwrap()]);
+        turn.blocks[0].state = BlockState::Open;
+        turn.blocks.remove(0)
+    };
+    let mut turn = waiting(vec![Content::text("Hi")]);
+    turn.blocks.push(odd);
+    assert_silent(&draw_one(turn), "Continue (25 more)");
+}
