@@ -15,7 +15,6 @@ pub mod migrate;
 mod rows;
 
 pub mod blobs;
-pub mod block_blobs;
 pub mod branches;
 pub mod chat_tools;
 pub mod chats;
@@ -46,7 +45,6 @@ pub use error::StoreError;
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
-        ("block_blobs", block_blobs::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),

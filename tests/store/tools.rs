@@ -9,7 +9,7 @@ use turnleaf::server::store::tool_listings::ListedTool;
 use turnleaf::server::store::tool_servers::{StoredToolServer, ToolServerSettings};
 use turnleaf::server::store::turns::find::in_chats;
 use turnleaf::server::store::{
-    Db, StoreError, block_blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
+    Db, StoreError, blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
     turn_blocks, turns, users,
 };
 use uuid::Uuid;
@@ -257,10 +257,10 @@ async fn bytes_are_read_by_who_may_read_the_block_that_names_them() {
         let hash = "a".repeat(64);
         let block = message.blocks[0].id.uuid();
         put_blob(db, block, &hash).await;
-        let blob = block_blobs::find(db, owner, &hash).await.unwrap().unwrap();
+        let blob = blobs::find(db, owner, &hash).await.unwrap().unwrap();
         assert_eq!((blob.mime.as_str(), &blob.bytes[..]), ("image/png", &b"bytes"[..]));
-        assert_eq!(block_blobs::find(db, other, &hash).await.unwrap(), None);
-        assert_eq!(block_blobs::find(db, owner, &"b".repeat(64)).await.unwrap(), None);
+        assert_eq!(blobs::find(db, other, &hash).await.unwrap(), None);
+        assert_eq!(blobs::find(db, owner, &"b".repeat(64)).await.unwrap(), None);
 
         let mut tx = db.begin().await.unwrap();
         assert_eq!(turn_blocks::results_of(&mut tx, message.blocks[0].id).await.unwrap(), 0);

@@ -2,9 +2,9 @@
 
 use super::{Service, ServiceError};
 use crate::domain::UserId;
-use crate::server::store::block_blobs;
+use crate::server::store::blobs;
 
-pub use crate::server::store::block_blobs::StoredBlob;
+pub use crate::server::store::blobs::StoredBlob;
 
 impl Service {
     /// The bytes of this hash (64 hex digits in lower case), as long as a turn of the owner's that is not deleted names
@@ -14,6 +14,6 @@ impl Service {
         if !is_hash {
             return Err(ServiceError::NotFound);
         }
-        block_blobs::find(self.db(), owner, sha256).await?.ok_or(ServiceError::NotFound)
+        blobs::find(self.db(), owner, sha256).await?.ok_or(ServiceError::NotFound)
     }
 }

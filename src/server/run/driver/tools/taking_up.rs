@@ -59,6 +59,8 @@ impl Run<'_> {
         match &tool.origin {
             None => Look::May(Target::Provider),
             Some(ToolOrigin::Client) => Look::HandedOver,
+            // Its provider runs it within its replies; here is nobody who could.
+            Some(ToolOrigin::Provider { .. }) => Look::Refused(words::not_available(&call.name)),
             Some(origin) => Look::May(Target::Toolbox(ToolCall {
                 caller: Caller {
                     owner: self.job.owner,
@@ -161,8 +163,12 @@ impl super::call::Call {
         let Target::Toolbox(call) = &self.target else { return Map::new() };
         let tool = match &call.origin {
             ToolOrigin::BuiltIn { tool } | ToolOrigin::Server { tool, .. } => tool.as_str(),
-            ToolOrigin::Client => return Map::new(),
+            ToolOrigin::Client | ToolOrigin::Provider { .. } => return Map::new(),
         };
+        // What it was asked about, it is called still.
+        if ask.is_none() && self.granted.is_some() {
+            return Map::new();
+        }
         let title = ask.map_or(tool, |ask| ask.title.as_str());
         Map::from_iter([("tool".to_owned(), json!({ "title": title, "server": call.origin.server() }))])
     }
