@@ -288,7 +288,10 @@ fn sources_are_listed_and_marked_in_the_text() {
     assert!(html.contains(&format!("<li id=\"source-{id}-1\"")) && html.contains(&format!("<li id=\"source-{id}-2\"")));
     assert_says(&html, "Hello [1] world. [2]");
     assert_says(&html, "Sources (2) &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
-    assert!(!html.contains("javascript:") && !html.contains("evil.test"), "what is no address on the web leads nowhere");
+    assert!(
+        !html.contains("javascript:") && !html.contains("evil.test"),
+        "what is no address on the web leads nowhere"
+    );
     let plain = draw_one(reply(2, [Content::text("Hello [1]")]));
     assert!(!plain.contains("md-cite") && !plain.contains("class=\"sources\""));
     let mut streaming = growing(contents.into());
