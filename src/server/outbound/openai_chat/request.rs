@@ -10,7 +10,7 @@ use crate::server::outbound::openai_chat::dialect::Dialect;
 use crate::server::outbound::openai_chat::message::{Reasoning, Said};
 use crate::server::outbound::openai_chat::models;
 use crate::server::outbound::openai_chat::stream::ChatDecoder;
-use crate::server::outbound::openai_chat::{models, thinking};
+use crate::server::outbound::openai_chat::thinking;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
 /// What stands for the end of a reply that has none, where something must.
