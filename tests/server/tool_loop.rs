@@ -85,16 +85,10 @@ async fn calls_side_by_side_end_each_on_its_own_and_are_told_in_their_order() {
 
 #[tokio::test]
 async fn what_cannot_run_is_told_to_the_model_and_touches_no_tool() {
-    let lab = Lab::default().with("look", Does::Echo);
+    let lab = Lab::default().with("look", Does::Echo).with("gone", Does::Gone);
     let bad = [("lab__look", r#"{"a":"#), ("lab__gone", "{}"), ("nowhere", "{}"), ("client_tool", "no")];
     let (house, log) = house([calls([], &bad), answer([text("Sorry.")])], &lab).await;
-    let mut offered = lab.offer();
-    let gone = turnleaf::domain::tool::ToolOrigin::Server { server: "lab".into(), tool: "gone".into() };
-    offered.push(turnleaf::domain::tool::OfferedTool {
-        spec: turnleaf::domain::tool::ToolSpec { name: "lab__gone".into(), ..offered[0].spec.clone() },
-        origin: Some(gone),
-    });
-    let chat = house.chat_with(&offered).await;
+    let chat = house.chat_with(&lab.offer()).await;
     let turn = house.complete(house.send_to(chat, "go").await.assistant_turn.id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed; 4]);
     let told = told(&log, 1);

@@ -185,9 +185,10 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             id,
             &json!({ "content": [{ "type": "text", "text": "a pixel" }, { "type": "image", "data": PIXEL, "mimeType": "image/png" }] }),
         ),
-        "structured" => {
-            answer(id, &json!({ "content": [{ "type": "text", "text": "3" }], "structuredContent": { "sum": 3 } }))
-        }
+        "structured" => answer(
+            id,
+            &json!({ "content": [{ "type": "text", "text": "{\"sum\":3}" }], "structuredContent": { "sum": 3 } }),
+        ),
         "refuse" => answer(id, &json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
         "rpc_error" => send(
             &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "bad \u{1b}[1marguments" } }),

@@ -30,6 +30,8 @@ pub enum Does {
     Hangs,
     /// Says how far it is, then waits for the test.
     Progress(&'static str, Arc<Notify>),
+    /// Was offered, and is not there any more.
+    Gone,
     /// Gives bytes that stand in no row.
     Blob(&'static [u8]),
 }
@@ -183,9 +185,12 @@ impl Toolbox for Lab {
     fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, Gate> {
         async move {
             let ToolOrigin::Server { tool, .. } = &call.origin else { return Gate::Refuse("not of this lab".into()) };
-            let asked = lock(&self.0.tools).iter().find(|(name, _)| name == tool).map(|(name, known)| {
+            let asked = lock(&self.0.tools).iter().find(|(name, _)| name == tool).and_then(|(name, known)| {
                 let described = described(name, known);
-                (known.asks, described.ask(SERVER, &call.arguments))
+                if matches!(known.does, Does::Gone) {
+                    return None;
+                }
+                Some((known.asks, described.ask(SERVER, &call.arguments)))
             });
             let Some((asks, mut ask)) = asked else { return Gate::Refuse("it is not in the lab any more".into()) };
             if !asks || granted == Some(ask.hash.as_str()) {
@@ -230,6 +235,7 @@ impl Toolbox for Lab {
                     gate.notified().await;
                     gives(json!("far enough"))
                 }
+                Does::Gone => panic!("it is not there"),
                 Does::Blob(bytes) => {
                     use sha2::{Digest, Sha256};
                     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -89,9 +89,19 @@ async fn answer(
         None => None,
     };
     let takes_none = branch.as_ref().is_some_and(|(branch, _)| service.model(&branch.lock).1.tools == Some(false));
+    let tools = service.chat_tools(viewer, id).await?;
+    let (offered_now, of_provider) = match &branch {
+        Some((branch, _)) => {
+            let now = service.offered_to(viewer, &branch.lock, &tools.choice).await;
+            (now, service.tools_of_provider(&branch.lock))
+        }
+        None => Default::default(),
+    };
     let page = ChatToolsPage {
         chat: id,
-        tools: service.chat_tools(viewer, id).await?,
+        tools,
+        offered_now,
+        of_provider,
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
         branch: branch.map(|(branch, frozen)| (branch, frozen.tools.unwrap_or_default())),

@@ -13,7 +13,7 @@ use leptos::prelude::*;
 
 use super::words::tools as words;
 use super::{Page, Said, Section};
-use crate::domain::tool::ToolChoice;
+use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use crate::server::service::tool_servers::{ToolServerView, ToolView};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -76,7 +76,7 @@ impl ToolsPage {
     }
 
     fn defaults(&self) -> AnyView {
-        let ticks = choice(&self.built_in, &self.servers, &self.default, "default");
+        let ticks = choice(&self.built_in, &self.servers, &[], &self.default, "default");
         view! {
             <section id="new-chats" class="panel" aria-labelledby="new-title">
                 <h2 id="new-title">{words::NEW_CHATS}</h2>
@@ -94,10 +94,20 @@ impl ToolsPage {
 pub(super) fn choice(
     built_in: &[ToolView],
     servers: &[ToolServerView],
+    of_provider: &[OfferedTool],
     chosen: &ToolChoice,
     form: &'static str,
 ) -> AnyView {
     let is_on = |name: &str| chosen.on.iter().any(|on| on == name);
+    let named = |tool: &OfferedTool| tool.origin.as_ref().and_then(ToolOrigin::full_name);
+    let provided = (!of_provider.is_empty()).then(|| {
+        let tick = |tool: &OfferedTool| {
+            let name = named(tool)?;
+            Some(rows::tick_own(form, &name, tool.own_tool().map(words::own_tool).unwrap_or_default(), is_on(&name)))
+        };
+        let ticks = of_provider.iter().filter_map(tick).collect_view();
+        view! { <fieldset><legend>{words::OF_PROVIDER}</legend><p class="hint">{words::OF_PROVIDER_HINT}</p>{ticks}</fieldset> }
+    });
     let own = (!built_in.is_empty()).then(|| {
         let ticks =
             built_in.iter().enumerate().map(|(at, tool)| rows::tick(form, at, tool, is_on(&tool.name))).collect_view();
@@ -124,6 +134,7 @@ pub(super) fn choice(
     let shown: HashSet<String> = built_in
         .iter()
         .map(|tool| tool.name.clone())
+        .chain(of_provider.iter().filter_map(named))
         .chain(servers.iter().filter(|server| server.is_enabled).flat_map(|server| {
             let tools = server.tools.iter().map(|tool| tool.name.clone());
             tools.chain([format!("{}/*", server.id)]).collect::<Vec<_>>()
@@ -131,5 +142,5 @@ pub(super) fn choice(
         .collect();
     let kept = chosen.on.iter().filter(|name| !shown.contains(*name));
     let kept = kept.map(|name| view! { <input type="hidden" name="on" value=name.clone()/> }).collect_view();
-    view! { {own}{of_servers}{kept} }
+    view! { {own}{provided}{of_servers}{kept} }
 }

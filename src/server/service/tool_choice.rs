@@ -6,7 +6,7 @@ use serde_json::json;
 use super::toolbox::Selection;
 use super::{Service, ServiceError};
 use crate::domain::branch::Lock;
-use crate::domain::tool::{OfferedTool, ToolChoice};
+use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use crate::domain::{Branch, BranchId, Chat, ChatId, Invalid, UserId, limits};
 use crate::server::store::{branches, chat_tools, chats, settings, turns};
 use crate::server::tools::built_in;
@@ -99,18 +99,29 @@ impl Service {
 
     /// What a branch with this lock is given of a choice: nothing where its model takes no tools, and what the provider
     /// itself brings behind the rest.
-    pub(super) async fn offered_to(&self, owner: UserId, lock: &Lock, choice: &ToolChoice) -> Vec<OfferedTool> {
+    pub async fn offered_to(&self, owner: UserId, lock: &Lock, choice: &ToolChoice) -> Vec<OfferedTool> {
         let registry = self.supervisor().registry();
         let takes_none = registry.capabilities(lock).tools == Some(false);
         let mut offered =
             if takes_none { Vec::new() } else { self.supervisor().toolbox().offered(owner, choice).await };
-        let of_provider = registry.find(&lock.provider).map(|provider| provider.tools()).unwrap_or_default();
-        for spec in of_provider {
-            if !offered.iter().any(|known| known.spec.name == spec.name) {
-                offered.push(OfferedTool::of_provider(spec));
+        let Some(provider) = registry.find(&lock.provider) else { return offered };
+        let is_chosen = |tool: &OfferedTool| {
+            tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has(&name))
+        };
+        let of_provider = provider.tools().into_iter().map(OfferedTool::of_provider);
+        let own = self.tools_of_provider(lock).into_iter().filter(is_chosen);
+        for tool in of_provider.chain(own) {
+            if !offered.iter().any(|known| known.spec.name == tool.spec.name) {
+                offered.push(tool);
             }
         }
         offered
+    }
+
+    /// What the provider of this lock brings for its model and runs itself, if it is chosen.
+    pub fn tools_of_provider(&self, lock: &Lock) -> Vec<OfferedTool> {
+        let provider = self.supervisor().registry().find(&lock.provider);
+        provider.map(|provider| provider.own_tools(&lock.model)).unwrap_or_default()
     }
 
     /// Whether a choice can be made. A name of nothing is refused, unless it was chosen when there was something.

@@ -20,6 +20,10 @@ pub struct ChatToolsPage {
     pub servers: Vec<ToolServerView>,
     /// The branch that the chat shows, with what it offers.
     pub branch: Option<(Branch, Vec<OfferedTool>)>,
+    /// What a branch with the same model would be given now.
+    pub offered_now: Vec<OfferedTool>,
+    /// What that model's provider brings.
+    pub of_provider: Vec<OfferedTool>,
     /// The branch's model takes no tools.
     pub takes_none: bool,
     pub said: Option<Said>,
@@ -31,7 +35,7 @@ impl ChatToolsPage {
         let is_bare = self.built_in.is_empty() && self.servers.is_empty();
         let bare = is_bare.then(|| view! { <p class="hint">{words::NONE_AT_ALL}</p> });
         let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::TAKES_NONE}</span></p> });
-        let ticks = choice(&self.built_in, &self.servers, &self.tools.choice, "chat");
+        let ticks = choice(&self.built_in, &self.servers, &self.of_provider, &self.tools.choice, "chat");
         let body = view! {
             <p><a href=format!("/c/{}", self.chat)>{all_words::BACK_TO_CHAT}</a></p>
             <p class="lead">{words::OF_CHAT_LEAD}</p>
@@ -53,8 +57,7 @@ impl ChatToolsPage {
     /// The button for a branch that offers something else.
     fn now(&self) -> Option<AnyView> {
         let (branch, offers) = self.branch.as_ref().filter(|(branch, _)| branch.head_turn_id.is_some())?;
-        let own = offers.iter().filter(|tool| tool.origin.is_some());
-        if self.takes_none || own.eq(&self.tools.selection.offered) {
+        if self.takes_none || *offers == self.offered_now {
             return None;
         }
         Some(view! {

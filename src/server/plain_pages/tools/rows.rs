@@ -94,11 +94,16 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
 
 /// A box for all tools of a server.
 pub fn tick_whole(form: &str, name: &str, is_on: bool) -> AnyView {
+    tick_own(form, name, words::WHOLE_SERVER.to_owned(), is_on)
+}
+
+/// A box for what is known by its name alone.
+pub fn tick_own(form: &str, name: &str, title: String, is_on: bool) -> AnyView {
     let id = format!("{form}-{name}");
     view! {
         <label class="tick">
             <input type="checkbox" name="on" id=id value=name.to_owned() checked=is_on/>
-            <span>{words::WHOLE_SERVER}</span>
+            <span>{title}</span>
         </label>
     }
 }

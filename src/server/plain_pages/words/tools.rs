@@ -7,6 +7,9 @@ use crate::domain::approval::Policy;
 
 pub const TOOLS: &str = "Tools";
 pub const LEAD: &str = "What models may call. A tool that can do something asks you first, unless you say otherwise here. Servers describe their tools themselves: what they say may be wrong, or meant to mislead.";
+pub const OF_PROVIDER: &str = "Tools of the model's provider";
+pub const OF_PROVIDER_HINT: &str =
+    "The provider runs them itself, within its reply, and may charge for them. It does not ask you.";
 pub const BUILT_IN: &str = "Turnleaf's own tools";
 pub const SERVERS: &str = "Servers";
 pub const NO_SERVERS: &str = "No server of tools is connected yet.";
@@ -115,4 +118,13 @@ pub fn now_hint(branch: &str) -> String {
 
 pub fn done(name: &str, sentence: &str) -> String {
     format!("{name}: {sentence}")
+}
+
+/// What a tool is called that a provider brings.
+pub fn own_tool(tool: &str) -> String {
+    match tool {
+        "web_search" => "Web search".to_owned(),
+        "code_execution" => "Running code".to_owned(),
+        other => other.to_owned(),
+    }
 }
