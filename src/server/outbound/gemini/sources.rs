@@ -56,8 +56,7 @@ impl Sources {
             let name = id.clone();
             out.push(Item::OwnCall { id: id.clone(), name: name.clone(), server: None });
             out.push(Item::OwnArguments { id: id.clone(), text: json!({"queries": queries}).to_string() });
-            let found =
-                pages_of(&grounding).filter_map(|page| page).map(|(url, title)| json!({"title": title, "url": url}));
+            let found = pages_of(&grounding).flatten().map(|(url, title)| json!({"title": title, "url": url}));
             out.push(Item::OwnResult { id, name, result: found.collect(), is_error: false });
         }
         out.extend(others.into_iter().map(|citation| Item::Opaque(opaque("citation", citation))));

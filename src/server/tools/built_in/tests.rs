@@ -1,3 +1,5 @@
+//! Built-in tools: what each gives, and that each ends.
+
 use std::sync::Mutex;
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Results: cleaned, bounded, with their bytes apart.
+
 use super::*;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n rest";

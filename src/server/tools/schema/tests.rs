@@ -1,3 +1,5 @@
+//! Schemas and arguments, those among them that mean no good (badinputs.md S-TL-03).
+
 use serde_json::json;
 
 use super::*;
