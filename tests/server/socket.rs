@@ -493,7 +493,8 @@ async fn a_client_that_reads_slowly_is_not_left() {
     // All of the reply waits for this client.
     served.connect(&format!("/api/chats/{chat}/ws?after=0")).await.until("end").await;
     let MaybeTlsStream::Plain(wire) = slow.get_mut() else { panic!("plain") };
-    let mut bytes = vec![0; 128 << 10];
+    // More than all buffers between hold: nobody gets so much unless the server writes meanwhile.
+    let mut bytes = vec![0; 640 << 10];
     tokio::time::pause();
     let (free, held) = std::sync::mpsc::channel::<()>();
     let holding = tokio::task::spawn_blocking(move || held.recv());
