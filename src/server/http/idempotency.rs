@@ -22,7 +22,9 @@ pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result
     };
     match (in_body, in_header) {
         (Some(a), Some(b)) if a != b => {
-            Err(Invalid::new("client_request_id", "differs from the Idempotency-Key header").into())
+            // Each of them could be a name: what is wrong is that they are two.
+            let invalid = Invalid::new("client_request_id", "differs from the Idempotency-Key header");
+            Err(Problem::unprocessable("invalid", invalid))
         }
         (a, b) => Ok(a.or(b)),
     }

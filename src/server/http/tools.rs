@@ -14,7 +14,7 @@ use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
 use crate::domain::approval::Policy;
-use crate::domain::tool::{OfferedTool, ToolChoice};
+use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use crate::domain::{BranchId, ChatId, Invalid};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -123,15 +123,18 @@ pub struct SetPolicyBody {
 /// Which tools a chat offers, and what a new branch of it would be given now.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ChatToolsBody {
-    #[serde(flatten)]
-    choice: ToolChoice,
+    /// As in the choice, and always there.
+    on: Vec<String>,
+    /// The tools that the client runs.
+    client: Vec<ToolSpec>,
     offered: Vec<OfferedTool>,
     left_out: Vec<LeftOut>,
 }
 
 impl From<ChatTools> for ChatToolsBody {
     fn from(tools: ChatTools) -> Self {
-        Self { choice: tools.choice, offered: tools.selection.offered, left_out: tools.selection.left_out }
+        let ToolChoice { on, client } = tools.choice;
+        Self { on, client, offered: tools.selection.offered, left_out: tools.selection.left_out }
     }
 }
 

@@ -139,6 +139,7 @@ impl Operation {
             .gives::<T>(201, about)
             .gives::<T>(200, "The same request was made before: what it made.")
             .refuses(409, "`idempotency_mismatch`: the name was used for another request.")
+            .refuses(422, "`invalid`: the request has two names.")
             .may(400)
     }
 
