@@ -14,6 +14,7 @@ pub mod find;
 pub mod generations;
 pub mod grafts;
 pub mod growth;
+pub mod headers;
 pub mod messages;
 pub mod once;
 pub mod outline;

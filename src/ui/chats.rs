@@ -50,18 +50,22 @@ pub fn provide_chats() -> Chats {
     chats
 }
 
-/// Looks which chats are being answered and which wait for somebody, and brings the list up to date when that changed:
-/// what is asked in another chat must not stay unseen.
+/// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
+/// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on.
 fn look_at_running(chats: Chats) {
-    let known = StoredValue::new(None);
+    // What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
+    let in_vain = StoredValue::new(None);
     let look = move || {
         if document::is_hidden() || !network::is_online() {
             return;
         }
         spawn_local(async move {
             let Ok(now) = running_chats().await else { return };
-            let before = known.try_update_value(|known| known.replace(now.clone())).flatten();
-            if before.is_some_and(|before| before != now) {
+            let Ok(listed) = chats.resource.await else { return };
+            if agree(&listed, &now) {
+                in_vain.set_value(None);
+            } else if in_vain.with_value(|before| before.as_ref() != Some(&now)) {
+                in_vain.set_value(Some(now));
                 chats.refresh();
             }
         });
@@ -71,6 +75,13 @@ fn look_at_running(chats: Chats) {
             on_cleanup(move || ticking.clear());
         }
     });
+}
+
+/// Whether a list says of its chats what is so now: which are being answered, and which of these wait for somebody.
+fn agree(listed: &[ChatItem], now: &[(ChatId, bool)]) -> bool {
+    let state = |id: ChatId| now.iter().find(|(chat, _)| *chat == id).map(|(_, waits)| *waits);
+    listed.iter().all(|item| state(item.id) == item.running.then_some(item.needs_you))
+        && now.iter().all(|(chat, _)| listed.iter().any(|item| item.id == *chat))
 }
 
 impl Chats {
@@ -154,4 +165,32 @@ pub fn leave_deleted() -> impl Fn(ChatId) + Clone {
 /// The address of a chat's page.
 pub fn chat_path(id: ChatId) -> String {
     format!("/c/{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(id: u128, running: bool, needs_you: bool) -> ChatItem {
+        let id = ChatId::from(uuid::Uuid::from_u128(id));
+        ChatItem { id, title: String::new(), updated_at: Default::default(), running, needs_you, has_draft: false }
+    }
+
+    #[test]
+    fn a_list_is_read_again_when_it_says_something_else_than_what_is_so() {
+        let id = |id: u128| ChatId::from(uuid::Uuid::from_u128(id));
+        let listed = [item(1, false, false), item(2, true, false), item(3, true, true)];
+        for (now, is_right) in [
+            (vec![(id(2), false), (id(3), true)], true),
+            // The first look finds that a reply is over, or that one has begun to wait, which the list missed.
+            (vec![(id(3), true)], false),
+            (vec![(id(2), true), (id(3), true)], false),
+            (vec![(id(2), false), (id(3), false)], false),
+            (vec![(id(1), false), (id(2), false), (id(3), true)], false),
+            // A chat that was begun elsewhere.
+            (vec![(id(2), false), (id(3), true), (id(4), false)], false),
+        ] {
+            assert_eq!(agree(&listed, &now), is_right, "{now:?}");
+        }
+    }
 }

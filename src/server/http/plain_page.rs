@@ -87,6 +87,20 @@ impl Fields {
         self.text(name).is_some()
     }
 
+    /// The headers in a field that has one a line, such as `Name: value`.
+    ///
+    /// # Errors
+    /// A line without a colon.
+    pub fn headers(&self) -> Result<Vec<(String, String)>, Invalid> {
+        let lines = self.text("headers").unwrap_or_default();
+        let split = |line: &str| {
+            let (name, value) =
+                line.split_once(':').ok_or_else(|| Invalid::new("headers", "each line must be like Name: value"))?;
+            Ok((name.to_owned(), value.to_owned()))
+        };
+        lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()
+    }
+
     /// Every value of a field that may come more than once.
     pub fn all(&self, name: &str) -> Vec<String> {
         self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()

@@ -221,13 +221,7 @@ fn said(done: &str, provider: Option<&ProviderView>) -> Option<Said> {
 /// The change that a whole form asks for. An empty key or no lines of headers keep what is there.
 fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Invalid> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
-    let lines = fields.text("headers").unwrap_or_default();
-    let mut headers = Vec::new();
-    for line in lines.lines().filter(|line| !line.trim().is_empty()) {
-        let (name, value) =
-            line.split_once(':').ok_or_else(|| Invalid::new("headers", "each line must be like Name: value"))?;
-        headers.push((name.to_owned(), value.to_owned().into()));
-    }
+    let headers: Vec<_> = fields.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
     let gives_headers = !headers.is_empty() || fields.is_ticked("no_headers");
     let models = fields.text("models").unwrap_or_default();
     Ok(ProviderChange {

@@ -2,6 +2,8 @@
 
 use url::{Host, Url};
 
+use crate::domain::limits;
+
 /// Checks an address and gives it without its final slash. Addresses that carry a name and password are refused: they
 /// would be shown and logged. The error continues a sentence that begins with the address's name ("is not a URL").
 pub fn check(text: &str) -> Result<String, &'static str> {
@@ -71,12 +73,14 @@ pub fn is_header_name(name: &str) -> bool {
         "transfer-encoding",
         "upgrade",
     ];
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let low = name.to_ascii_lowercase();
-    (1..=100).contains(&name.len())
-        && name.bytes().all(is_token)
-        && !OWN.contains(&low.as_str())
-        && !low.starts_with("proxy-")
+    is_header_token(name) && !OWN.contains(&low.as_str()) && !low.starts_with("proxy-")
+}
+
+/// Whether this can be a header's name at all.
+pub fn is_header_token(name: &str) -> bool {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=limits::TITLE_CHARS).contains(&name.len()) && name.bytes().all(is_token)
 }
 
 /// The host as an address, when it is written as one in any of its spellings, or when its name can only mean this

@@ -9,31 +9,11 @@ use crate::server::outbound::address::is_public;
 use crate::server::outbound::openai_chat::Dialect;
 use crate::server::platform::base_url;
 use crate::server::platform::endpoint::{Api, is_id};
+use crate::server::service::headers;
 use crate::server::store::providers::StoredProvider;
 
-/// Headers that the client sets itself, or that would change how the request is read.
-const OWN_HEADERS: [&str; 20] = [
-    "accept",
-    "accept-encoding",
-    "authorization",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "cookie",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-api-key",
-    "x-goog-api-key",
-    "user-agent",
-];
+/// Headers that the client sets itself for a provider, beside those that nobody sets: its key has a field of its own.
+const OWN_HEADERS: [&str; 4] = ["authorization", "user-agent", "x-api-key", "x-goog-api-key"];
 
 /// A connection to make.
 #[derive(Debug, Clone, Default)]
@@ -177,7 +157,7 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         reseal = true;
     }
     if let Some(headers) = change.headers {
-        secrets.headers = check_headers(headers)?;
+        secrets.headers = headers::check(headers, &OWN_HEADERS)?;
         reseal = true;
     }
     if let Some(models) = change.models {
@@ -221,35 +201,6 @@ fn check_key(key: SecretString) -> Result<SecretString, Invalid> {
         return Err(Invalid::new("key", "must be letters, digits and signs of ASCII, without spaces"));
     }
     Ok(SecretString::from(text))
-}
-
-fn check_headers(headers: Vec<(String, SecretString)>) -> Result<Vec<(String, SecretString)>, Invalid> {
-    if headers.len() > limits::PROVIDER_HEADERS {
-        return Err(Invalid::new("headers", format!("at most {}", limits::PROVIDER_HEADERS)));
-    }
-    let mut checked: Vec<(String, SecretString)> = Vec::new();
-    for (name, value) in headers {
-        let name = name.trim().to_ascii_lowercase();
-        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if name.is_empty() || name.len() > limits::TITLE_CHARS || !name.bytes().all(is_token) {
-            return Err(Invalid::new("headers", "a header's name is letters, digits and hyphens"));
-        }
-        if OWN_HEADERS.contains(&name.as_str()) || name.starts_with("proxy-") {
-            return Err(Invalid::new("headers", format!("`{name}` cannot be set here")));
-        }
-        let text = value.expose_secret().trim();
-        if text.is_empty()
-            || text.len() > limits::PROVIDER_KEY_BYTES
-            || !text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        {
-            return Err(Invalid::new("headers", format!("the value of `{name}` must be one line of ASCII characters")));
-        }
-        if checked.iter().any(|(known, _)| *known == name) {
-            return Err(Invalid::new("headers", format!("`{name}` is there twice")));
-        }
-        checked.push((name, SecretString::from(text)));
-    }
-    Ok(checked)
 }
 
 /// A model's name.

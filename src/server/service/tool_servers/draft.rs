@@ -1,13 +1,12 @@
 //! What a person says about a server of tools, checked: every refusal names the field.
 
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::headers::Headers;
 use crate::domain::{Invalid, limits};
 use crate::server::outbound::address::is_public;
 use crate::server::platform::base_url;
 use crate::server::platform::endpoint::is_tool_server_id;
+use crate::server::service::headers::{self, Headers};
 use crate::server::service::providers::Sealer;
 use crate::server::store::tool_servers::StoredToolServer;
 
@@ -117,7 +116,7 @@ pub fn apply(row: &mut StoredToolServer, change: ToolServerChange, sealer: &Seal
         return Err(Invalid::new("local_network", what));
     }
     if let Some(given) = change.headers {
-        headers = Some(check_headers(given)?);
+        headers = Some(headers::check(given, &[])?);
     }
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
     if let Some(headers) = headers {
@@ -132,27 +131,4 @@ fn check_name(name: &str) -> Result<String, Invalid> {
         return Err(Invalid::new("name", format!("must be 1 to {} characters on one line", limits::TITLE_CHARS)));
     }
     Ok(name.to_owned())
-}
-
-fn check_headers(headers: Headers) -> Result<Headers, Invalid> {
-    if headers.len() > limits::PROVIDER_HEADERS {
-        return Err(Invalid::new("headers", format!("at most {}", limits::PROVIDER_HEADERS)));
-    }
-    let mut checked = Headers::new();
-    for (name, value) in headers {
-        let name = name.trim().to_ascii_lowercase();
-        if !base_url::is_header_name(&name) {
-            return Err(Invalid::new("headers", "one of the names is none, or cannot be set here"));
-        }
-        let text = value.expose_secret().trim();
-        let is_sendable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
-            return Err(Invalid::new("headers", format!("the value of `{name}` must be one line of ASCII characters")));
-        }
-        if checked.iter().any(|(known, _)| *known == name) {
-            return Err(Invalid::new("headers", format!("`{name}` is there twice")));
-        }
-        checked.push((name, SecretString::from(text)));
-    }
-    Ok(checked)
 }

@@ -5,11 +5,9 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::server::platform::base_url;
 use crate::server::platform::sealing::{Place, Unopened};
+use crate::server::service::headers::Headers;
 use crate::server::service::providers::Sealer;
 use crate::server::store::tool_servers::StoredToolServer;
-
-/// Names and values.
-pub type Headers = Vec<(String, SecretString)>;
 
 impl Sealer {
     /// The headers of a server.
