@@ -3,6 +3,7 @@
 pub mod access;
 pub mod app;
 pub mod cli;
+pub mod convert;
 pub mod http;
 pub mod markup;
 pub mod outbound;

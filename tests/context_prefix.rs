@@ -83,6 +83,7 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
         blocks: turn.blocks,
         raw: vec![Bytes::copy_from_slice(raw)],
         leaves_out_reasoning: false,
+        attached: Default::default(),
     }
 }
 
@@ -94,6 +95,7 @@ fn question(number: usize) -> HistoryTurn {
         blocks: turn.blocks,
         raw: Vec::new(),
         leaves_out_reasoning: false,
+        attached: Default::default(),
     }
 }
 

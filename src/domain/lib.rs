@@ -4,6 +4,7 @@
 //! the same reasoning blocks. It knows no clock, no randomness, no disk and no network; callers bring ids and times.
 
 pub mod approval;
+pub mod attachment;
 pub mod block;
 pub mod branch;
 pub mod capabilities;

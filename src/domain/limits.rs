@@ -212,3 +212,37 @@ pub const PROVIDER_MODELS: usize = 1_000;
 pub const MODEL_LIST: Duration = Duration::from_secs(5);
 /// Looking whether a local server listens.
 pub const LOCAL_CONNECT: Duration = Duration::from_millis(300);
+
+/// One file that is uploaded, all of one message, all of one person; how many are taken in at once, and how long one may
+/// take to arrive.
+pub const UPLOAD_BYTES: usize = 32 << 20;
+pub const TURN_UPLOAD_BYTES: usize = 64 << 20;
+pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;
+pub const UPLOADS_AT_ONCE: usize = 4;
+pub const UPLOAD_TIME: Duration = Duration::from_secs(600);
+/// The text of a document; what all references of one message may come to; references and images of one message.
+pub const DOCUMENT_BYTES: usize = 8 << 20;
+pub const TURN_REFERENCE_BYTES: usize = 32 << 20;
+pub const REFERENCES_PER_TURN: usize = 32;
+pub const IMAGES_PER_TURN: usize = 20;
+/// Versions of one document, documents on one page of their list.
+pub const DOCUMENT_VERSIONS: i64 = 1_000;
+pub const DOCUMENTS_PAGE: u32 = 50;
+/// The process that reads a file: memory, time on the processor, time in all; what a packed file may unpack to.
+pub const CONVERT_MEMORY: u64 = 512 << 20;
+pub const CONVERT_CPU: Duration = Duration::from_secs(20);
+pub const CONVERT_TIME: Duration = Duration::from_secs(30);
+pub const UNPACKED_BYTES: u64 = 256 << 20;
+/// A picture: pixels in all, its longer side; the longer sides of what pages list and of what models are sent, and the
+/// bytes of the latter.
+pub const IMAGE_PIXELS: u64 = 50_000_000;
+pub const IMAGE_SIDE: u32 = 16_384;
+pub const THUMBNAIL_PIXELS: u32 = 512;
+pub const MODEL_IMAGE_PIXELS: u32 = 2_048;
+pub const MODEL_IMAGE_BYTES: usize = 4 << 20;
+/// Searching everything: words of a query, hits of a page, candidates that are looked at, turns of one step of indexing.
+pub const SEARCH_CHARS: usize = 256;
+pub const SEARCH_TERMS: usize = 16;
+pub const SEARCH_PAGE: u32 = 20;
+pub const SEARCH_CANDIDATES: u32 = 400;
+pub const SEARCH_STEP: u32 = 200;

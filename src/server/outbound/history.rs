@@ -3,13 +3,20 @@
 
 use serde_json::Value;
 
-use super::provider::HistoryTurn;
+use super::provider::{HistoryTurn, Shown, ShownImage};
 use crate::domain::turn::content_text;
 use crate::domain::{Block, Content, told};
 
 /// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
 /// providers.md 6.6).
 pub const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
+/// A piece of what a person said.
+#[derive(Debug, Clone)]
+pub enum UserPart<'a> {
+    Text(String),
+    Image(&'a ShownImage),
+}
 
 impl HistoryTurn {
     /// Its text without errors, reasoning and calls.
@@ -26,6 +33,29 @@ impl HistoryTurn {
             }
         }
         text
+    }
+
+    /// What a person said and showed, in its order: texts that follow each other are one. What is not among the
+    /// attachments is told by its words.
+    pub fn user_parts(&self) -> Vec<UserPart<'_>> {
+        let mut parts: Vec<UserPart<'_>> = Vec::new();
+        for block in &self.blocks {
+            let text = match (self.attached.get(&block.id), &block.content) {
+                (Some(Shown::Image(image)), _) => {
+                    parts.push(UserPart::Image(image));
+                    continue;
+                }
+                (Some(Shown::Text(text)), _) => text.clone(),
+                (None, Content::Text { text, is_error: false }) => text.clone(),
+                (None, Content::Image { alt, .. }) => format!("[image: {alt}]"),
+                _ => continue,
+            };
+            match parts.last_mut() {
+                Some(UserPart::Text(said)) => *said = format!("{said}\n\n{text}"),
+                _ => parts.push(UserPart::Text(text)),
+            }
+        }
+        parts
     }
 
     /// What the model is told of the call at this place, from 0, and whether it is an error. The n-th call of the

@@ -60,6 +60,7 @@ mod tests {
             blocks: if role == Role::User { said.blocks } else { Vec::new() },
             raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
+            attached: Default::default(),
         }
     }
 

@@ -18,6 +18,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
         blocks,
         raw,
         leaves_out_reasoning: false,
+        attached: Default::default(),
     };
     let mut ids = 0;
     let mut id = move || {

@@ -38,6 +38,7 @@ mod tests {
             blocks: Vec::new(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
+            attached: Default::default(),
         };
         let first = vec![turn(Role::User, &[])];
         let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];

@@ -49,6 +49,7 @@ mod tests {
             blocks: Vec::new(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
+            attached: Default::default(),
         };
         let mut asked =
             request("gpt-5", vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])]);

@@ -194,6 +194,7 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
         blocks: vec![block],
         raw: Vec::new(),
         leaves_out_reasoning: false,
+        attached: Default::default(),
     };
     ChatRequest {
         model: model.to_owned(),

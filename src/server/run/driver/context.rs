@@ -15,7 +15,7 @@ use crate::domain::context::{
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::tool::OfferedTool;
 use crate::domain::{Author, Block, Content, Failure, FailureKind, Role, Turn, TurnId, limits};
-use crate::server::outbound::provider::{ChatRequest, HistoryTurn};
+use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::{StoreError, branches, turns};
 
@@ -143,7 +143,14 @@ impl Run<'_> {
             let words = Content::text(steps_told(&blocks[..of_steps]));
             let said = blocks.first().map(|block| Block { content: words, ..block.clone() });
             let blocks = said.into_iter().collect();
-            turns.push(HistoryTurn { turn_id, role: Role::User, blocks, raw: Vec::new(), leaves_out_reasoning: false });
+            turns.push(HistoryTurn {
+                turn_id,
+                role: Role::User,
+                blocks,
+                raw: Vec::new(),
+                leaves_out_reasoning: false,
+                attached: Attached::default(),
+            });
         }
         if self.steps_raw.len() > steps {
             turns.push(HistoryTurn {
@@ -155,6 +162,7 @@ impl Run<'_> {
                     .repair
                     .as_ref()
                     .is_some_and(|repaired| repaired.repair == Repair::ReasoningLeftOut),
+                attached: Attached::default(),
             });
         }
         turns
@@ -222,6 +230,7 @@ impl Run<'_> {
                     blocks: turn.blocks,
                     raw: raw.map(|(_, steps)| steps).unwrap_or_default(),
                     leaves_out_reasoning: is_refused(at),
+                    attached: Attached::default(),
                 }
             })
             .collect();

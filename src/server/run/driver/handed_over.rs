@@ -63,6 +63,7 @@ mod tests {
             blocks: turn.blocks.clone(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
+            attached: Default::default(),
         }
     }
 

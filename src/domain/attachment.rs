@@ -1,0 +1,84 @@
+//! What a message has beside its text: images, documents and selections of them. Here is what a block says of itself so
+//! that it can be shown without looking anything up; what a model is shown of it is `outbound::history`'s.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::block::{Block, Content};
+use crate::id::BlockId;
+
+/// The key of a [`Card`] in `block_metadata`.
+pub const CARD: &str = "card";
+/// The only `ref_type` there is so far.
+pub const DOCUMENT: &str = "document";
+
+/// What a chip or a picture says, as it was when the message was written. Kept with the block: the same live, after a
+/// reload, without script and in exports.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Card {
+    /// The document's title, the image's name.
+    pub title: String,
+    /// Of a selection: its first and last line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u64, u64)>,
+    /// Of a selection: its beginning, at most [`QUOTE_CHARS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+    /// Roughly, of what is shown to a model ([`crate::context::approx_tokens`]).
+    #[serde(default)]
+    pub tokens: u64,
+    /// Of an image, in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<(u32, u32)>,
+}
+
+/// How much of a selection its card has.
+pub const QUOTE_CHARS: usize = 600;
+
+impl Card {
+    /// The card of a block, where it has one.
+    pub fn of(block: &Block) -> Option<Self> {
+        serde_json::from_value(block.block_metadata.get(CARD)?.clone()).ok()
+    }
+}
+
+/// One attachment of a draft: the block that it will be, and its card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attachment {
+    #[serde(flatten)]
+    pub content: Content,
+    pub card: Card,
+}
+
+/// How one attachment went into a request: a line of the generation's manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct ShownAttachment {
+    pub block_id: BlockId,
+    /// The document, or the image's sha256.
+    pub ref_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_timestamp: Option<DateTime<Utc>>,
+    /// Unicode scalar values, half open; all of the version where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<(u64, u64)>,
+    pub shown_as: ShownAs,
+    /// Of the text or the image that was shown, hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    pub approx_tokens: u64,
+}
+
+/// What became of an attachment on its way to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShownAs {
+    /// The text of the version or of the selection.
+    Text,
+    Image,
+    /// Its alternative text, because the model does not see.
+    AltText,
+    /// Nothing but a line that it is not there any more.
+    Deleted,
+}
