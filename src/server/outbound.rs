@@ -10,6 +10,7 @@
 pub mod absent;
 pub mod address;
 pub mod anthropic;
+mod attached;
 pub mod body;
 pub mod builder;
 pub mod classify;

@@ -1,8 +1,6 @@
 //! The vocabulary between Turnleaf and every provider: what is asked ([`ChatRequest`]), what comes back ([`Item`]) and
 //! the one trait that a provider is. Small on purpose: whatever one provider alone has stays in its own folder.
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -12,7 +10,9 @@ use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
 use crate::domain::tool::{OfferedTool, ToolSpec};
-use crate::domain::{Block, BlockId, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
+use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
+
+pub use super::attached::{Attached, Shown, ShownImage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {
@@ -144,29 +144,6 @@ pub struct HistoryTurn {
     pub leaves_out_reasoning: bool,
     /// What a person attached, as the model is shown it; an image that the model cannot see is not among it.
     pub attached: Attached,
-}
-
-/// By the block that names it.
-pub type Attached = HashMap<BlockId, Shown>;
-
-/// An attachment on its way to a model.
-#[derive(Debug, Clone)]
-pub enum Shown {
-    /// A document or a selection, wrapped with its title and id: the same bytes every time.
-    Text(String),
-    Image(ShownImage),
-}
-
-/// An image for a model that sees.
-#[derive(Debug, Clone)]
-pub struct ShownImage {
-    /// Of `bytes`, hex.
-    pub sha256: String,
-    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
-    pub mime: String,
-    pub bytes: Bytes,
-    /// What it says where it cannot be seen.
-    pub alt: String,
 }
 
 /// A response that began with success.

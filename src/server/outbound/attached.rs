@@ -1,0 +1,30 @@
+//! What people attach to their messages, on its way to a model.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use crate::domain::BlockId;
+
+/// By the block that names it.
+pub type Attached = HashMap<BlockId, Shown>;
+
+/// An attachment on its way to a model.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// A document or a selection, wrapped with its title and id: the same bytes every time.
+    Text(String),
+    Image(ShownImage),
+}
+
+/// An image for a model that sees.
+#[derive(Debug, Clone)]
+pub struct ShownImage {
+    /// Of `bytes`, hex.
+    pub sha256: String,
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub mime: String,
+    pub bytes: Bytes,
+    /// What it says where it cannot be seen.
+    pub alt: String,
+}
