@@ -74,6 +74,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("clap", &["root"]),
     ("console_error_panic_hook", &["root"]),
     ("dom_smoothie", &["tools"]),
+    ("encoding_rs", &["tools"]),
     ("etcetera", &["platform"]),
     ("fend_core", &["tools"]),
     ("futures", SERVER),
