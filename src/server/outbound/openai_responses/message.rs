@@ -59,9 +59,9 @@ impl Said {
     /// itself, which has to have one.
     pub fn items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
         let answered = |number: usize| self.is_complete && answered(number);
-        let mut walk = self.walk(with_reasoning, with_reasoning, &answered);
+        let mut walk = self.walk(with_reasoning, with_reasoning, answered);
         if with_reasoning && walk.lost_reasoning {
-            walk = self.walk(true, false, &answered);
+            walk = self.walk(true, false, answered);
         }
         let Walk { mut items, mut calls, lost_reasoning } = walk;
         items.reverse();

@@ -84,7 +84,10 @@ fn attributes_behind_name(rest: &[u8]) -> &[u8] {
     attributes(&rest[end..]).1
 }
 
-fn label_of(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<Vec<u8>> {
+/// A name, and what it is set to.
+type Attribute = (Vec<u8>, Vec<u8>);
+
+fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
     let value = |name: &[u8]| attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice());
     if let Some(label) = value(b"charset") {
         return Some(label.to_vec());
@@ -99,7 +102,7 @@ fn label_of(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<Vec<u8>> {
 }
 
 /// The attributes of an element up to its end, names in small letters, and what comes behind it.
-fn attributes(mut rest: &[u8]) -> (Vec<(Vec<u8>, Vec<u8>)>, &[u8]) {
+fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
     let mut all = Vec::new();
     loop {
         rest = past(rest, |byte| byte.is_ascii_whitespace() || byte == b'/');
