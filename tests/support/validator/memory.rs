@@ -70,7 +70,7 @@ impl Memory {
     pub fn keep(&mut self, protocol: &dyn Protocol, asked: &Asked, model: &str, say: &Say, speech: Speech) {
         let mut before = protocol.messages(asked).to_vec();
         // What goes on from a pause is one with what was said before it.
-        let mut said = protocol.goes_on(asked, self).then(|| protocol.content(before.pop())).unwrap_or_default();
+        let mut said = if protocol.goes_on(asked, self) { protocol.content(before.pop()) } else { Vec::new() };
         said.extend(speech.said);
         if say.is_cut() {
             // The steps before it, back to the person's message.
