@@ -23,6 +23,8 @@ mod interruptions;
 mod kept;
 #[path = "accepted/own_tools.rs"]
 mod own_tools;
+#[path = "accepted/provider_tools.rs"]
+mod provider_tools;
 #[path = "accepted/recorded.rs"]
 mod recorded;
 #[path = "accepted/rules.rs"]

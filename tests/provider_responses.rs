@@ -12,6 +12,9 @@ use turnleaf::server::outbound::replay::{Replay, replay};
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
+#[path = "support/citations.rs"]
+mod citations;
+
 #[path = "support/decoding.rs"]
 mod decoding;
 

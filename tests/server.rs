@@ -50,6 +50,8 @@ mod reading;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/sidebar.rs"]
+mod sidebar;
 #[path = "server/socket.rs"]
 mod socket;
 #[path = "server/tool_approval.rs"]
@@ -60,6 +62,8 @@ mod tool_calls;
 mod tool_loop;
 #[path = "server/tool_restart.rs"]
 mod tool_restart;
+#[path = "server/tool_resume.rs"]
+mod tool_resume;
 #[path = "support/toolbox.rs"]
 mod toolbox;
 #[path = "server/tools_api.rs"]

@@ -5,6 +5,8 @@
 
 #[path = "tools/calls.rs"]
 mod calls;
+#[path = "tools/kills.rs"]
+mod kills;
 #[path = "tools/lives.rs"]
 mod lives;
 #[path = "tools/orphans.rs"]

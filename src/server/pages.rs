@@ -41,7 +41,7 @@ impl Pages {
 
     pub async fn chats(&self, viewer: UserId) -> Result<Vec<ChatItem>, ApiError> {
         let chats = self.0.list_chats(viewer, LISTED_CHATS).await.map_err(api_error)?;
-        let running = self.running();
+        let running = self.0.supervisor().running_chats(viewer);
         Ok(chats
             .into_iter()
             .map(|chat| ChatItem {

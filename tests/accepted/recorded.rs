@@ -91,6 +91,7 @@ fn recorded_requests_are_judged_as_they_were() {
                 is_cut: false,
                 is_unfinished: false,
                 is_unanswered: false,
+                is_paused: false,
             }],
         };
         let judged = rules.judge(&second, &memory);

@@ -9,6 +9,7 @@ use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::provider::Provider;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::platform::endpoint::Api;
+use turnleaf::server::platform::price::Price;
 use turnleaf::server::run::{Cursor, Followed};
 use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::placement::Wanted;
@@ -42,6 +43,11 @@ pub struct Talk {
 impl Talk {
     /// A server with these accounts; the first one answers.
     pub async fn new(seed: u64, accounts: &[At]) -> Self {
+        Self::of(seed, accounts, |provider| Arc::new(WithTools(provider))).await
+    }
+
+    /// The same with each account's provider as this makes it.
+    pub async fn of(seed: u64, accounts: &[At], made: impl Fn(Arc<dyn Provider>) -> Arc<dyn Provider>) -> Self {
         let validator = Validator::start(seed).await;
         let mut providers: Vec<(Arc<dyn Provider>, Vec<String>)> = Vec::new();
         for at in accounts {
@@ -49,11 +55,19 @@ impl Talk {
                 Some((_, models)) => models.push(at.model.to_owned()),
                 None => {
                     let provider = connect(&validator.endpoint(at.provider, at.api), HttpClient::default());
-                    providers.push((Arc::new(WithTools(provider)), vec![at.model.to_owned()]));
+                    providers.push((made(provider), vec![at.model.to_owned()]));
                 }
             }
         }
-        let registry = Registry::of_providers(providers);
+        let price = |at: &At| Price {
+            provider: at.provider.to_owned(),
+            model: at.model.to_owned(),
+            input: 3.0,
+            output: 15.0,
+            cache_read: None,
+            cache_write: None,
+        };
+        let registry = Registry::of_providers(providers).with_prices(accounts.iter().map(price).collect());
         let house = House::over(tempfile::tempdir().unwrap(), registry).await;
         Self {
             house,

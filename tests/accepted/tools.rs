@@ -1,5 +1,5 @@
 //! A real provider with tools: everything is the adapter's, but a weather and a time can be asked for, and a
-//! future, which never comes.
+//! future, which never comes. And one whose endpoint has what OpenAI runs itself.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use turnleaf::domain::capabilities::Capabilities;
-use turnleaf::domain::tool::ToolSpec;
+use turnleaf::domain::repair::Repair;
+use turnleaf::domain::tool::{OfferedTool, ToolSpec};
 use turnleaf::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 
 pub struct WithTools(pub Arc<dyn Provider>);
@@ -65,5 +66,50 @@ impl Provider for WithTools {
             _ => return None,
         };
         Some(std::future::ready(outcome).boxed())
+    }
+}
+
+/// Searches and runs code for every model, as OpenAI does at its own address.
+pub struct WithOwnTools(pub Arc<dyn Provider>);
+
+impl Provider for WithOwnTools {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn api(&self) -> &'static str {
+        self.0.api()
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.0.capabilities(model)
+    }
+
+    fn own_tools(&self, _model: &str) -> Vec<OfferedTool> {
+        ["web_search", "code_execution"].map(OfferedTool::run_by_provider).to_vec()
+    }
+
+    fn keeps_responses(&self) -> bool {
+        self.0.keeps_responses()
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        self.0.build(request)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        self.0.repair(refused, request)
+    }
+
+    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        self.0.send(model, body)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        self.0.decoder()
     }
 }

@@ -19,7 +19,7 @@ use turnleaf::server::store::generations::{self, GenerationStatus};
 use crate::house::{House, answer, delta, finish, message, text, thinking};
 use futures::StreamExt;
 
-const SIGNATURE: &str = "messages.1.content.0: Invalid `signature` in `thinking` block";
+pub const SIGNATURE: &str = "messages.1.content.0: Invalid `signature` in `thinking` block";
 
 pub fn endpoint(api: Api) -> Endpoint {
     Endpoint {
@@ -37,7 +37,7 @@ pub fn endpoint(api: Api) -> Endpoint {
 }
 
 /// A provider that speaks Messages and says these things.
-fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
+pub fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
     Scripted::new("scripted", answers).like(MessagesEndpoint::new(&endpoint(Api::Anthropic), HttpClient::default()))
 }
 
@@ -65,7 +65,7 @@ fn blocks(blocks: &[Value]) -> Vec<Step> {
     steps
 }
 
-fn whole(content: &[Value], reason: &str) -> Answer {
+pub fn whole(content: &[Value], reason: &str) -> Answer {
     let end = [
         event(json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}})),
         event(json!({"type": "message_stop"})),
@@ -73,11 +73,11 @@ fn whole(content: &[Value], reason: &str) -> Answer {
     Answer::Stream([vec![begin()], blocks(content), end.into()].concat())
 }
 
-fn thought(signature: &str) -> Value {
+pub fn thought(signature: &str) -> Value {
     json!({"type": "thinking", "thinking": "why", "signature": signature})
 }
 
-fn said(text: &str) -> Value {
+pub fn said(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
@@ -86,7 +86,7 @@ fn call(id: &str) -> Value {
 }
 
 /// The messages of the `at`th request.
-fn messages(log: &Log, at: usize) -> Vec<Value> {
+pub fn messages(log: &Log, at: usize) -> Vec<Value> {
     listed(log, at, "messages")
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use turnleaf::domain::approval::Decision;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::waiting::{WaitsFor, waits_for};
-use turnleaf::domain::{FailureKind, TurnStatus};
+use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::run::{Cursor, Followed};
@@ -20,6 +20,20 @@ use crate::toolbox::{Does, Lab};
 
 fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
     Scripted::new("scripted", answers)
+}
+
+/// A server whose only reply waits to be allowed to write.
+async fn asking() -> (Lab, House, TurnId) {
+    let lab = Lab::default().asking("write", Does::Echo);
+    let house = House::equipped(one(provider([calls([], &[("lab__write", "{}")])])), Arc::new(lab.clone())).await;
+    let chat = house.chat_with(&lab.offer()).await;
+    let id = house.send_to(chat, "go").await.assistant_turn.id;
+    house.until(id, asks).await;
+    (lab, house, id)
+}
+
+fn one(provider: Scripted) -> Registry {
+    Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into()])])
 }
 
 /// Nobody is served: a turn that is not over has to wait for somebody.
@@ -193,15 +207,7 @@ async fn a_shutdown_leaves_what_waits_at_once_and_as_it_is() {
 
 #[tokio::test]
 async fn a_reply_whose_provider_is_gone_waits_and_says_so_when_it_must_go_on() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let registry = Registry::of_providers(vec![(
-        Arc::new(provider([calls([], &[("lab__write", "{}")])])),
-        vec!["model-a".into()],
-    )]);
-    let house = House::equipped(registry, Arc::new(lab.clone())).await;
-    let chat = house.chat_with(&lab.offer()).await;
-    let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.until(id, asks).await;
+    let (lab, house, id) = asking().await;
     let house = house.killed(Scripted::new("another", []), Arc::new(lab.clone())).await;
     assert_eq!(statuses(&house.until(id, asks).await), [ToolStatus::AwaitingApproval]);
     house.decide(id, Decision::Allow, None).await.unwrap();
@@ -214,19 +220,11 @@ async fn a_reply_whose_provider_is_gone_waits_and_says_so_when_it_must_go_on() {
 
 #[tokio::test]
 async fn a_decision_right_after_the_start_needs_nobody_to_have_taken_the_reply_up() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let registry = Registry::of_providers(vec![(
-        Arc::new(provider([calls([], &[("lab__write", "{}")])])),
-        vec!["model-a".into()],
-    )]);
-    let house = House::equipped(registry, Arc::new(lab.clone())).await;
-    let chat = house.chat_with(&lab.offer()).await;
-    let id = house.send_to(chat, "go").await.assistant_turn.id;
+    let (lab, house, id) = asking().await;
     let (call, ask) = asked(&house.until(id, asks).await).remove(0);
     let House { dir, .. } = house;
     let ending = Answer::Stream([vec![text("Done.")], finish("stop")].concat());
-    let registry = Registry::of_providers(vec![(Arc::new(provider([ending])), vec!["model-a".into()])]);
-    let house = House::restarted(dir, registry, Arc::new(lab.clone())).await;
+    let house = House::restarted(dir, one(provider([ending])), Arc::new(lab.clone())).await;
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
     house.service.decide(house.owner, id, call.id, &ask.hash, Decision::Allow, None).await.unwrap();
     let turn = house.complete(id).await;

@@ -16,8 +16,8 @@ type Columns = BTreeSet<(String, String, bool)>;
 async fn columns(db: &Db) -> Columns {
     let rows: Vec<(String, String, bool)> = match db {
         Db::Sqlite { writer, .. } => sqlx::query_as(
-            "SELECT s.name, c.name, c.\"notnull\" = 0 FROM sqlite_schema s, pragma_table_info(s.name) c \
-             WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND s.name <> '_sqlx_migrations'",
+            "SELECT s.name, c.name, c.\"notnull\" = 0 FROM sqlite_schema s, pragma_table_xinfo(s.name) c \
+             WHERE c.hidden <> 1 AND s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND s.name <> '_sqlx_migrations'",
         )
         .fetch_all(writer)
         .await

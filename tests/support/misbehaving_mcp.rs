@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// The smallest picture there is.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 32] = [
     "echo",
     "image",
     "structured",
@@ -46,6 +46,8 @@ const NAMES: [&str; 30] = [
     "flood",
     "pid",
     "cancelled",
+    "append",
+    "append_too",
 ];
 
 static OUT: Mutex<()> = Mutex::new(());
@@ -200,6 +202,7 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             hang();
         }
         "ignore_cancel" => {}
+        "append" | "append_too" => drop(thread::spawn(move || append(&id_of, &arguments))),
         "heed_cancel" => drop(thread::spawn(move || heed(&id_of))),
         "cancelled" => {
             let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -295,6 +298,17 @@ fn slow(id: &Value, token: &Value, arguments: &Value) {
         progress(token, step, number("steps"), "working");
     }
     say(id, "done");
+}
+
+/// Leaves a line in the file that the second argument of the program names: what it did outlives it.
+fn append(id: &Value, arguments: &Value) {
+    let path = std::env::args().nth(2).unwrap_or_default();
+    let line = format!("{}\n", arguments["word"].as_str().unwrap_or_default());
+    thread::sleep(Duration::from_millis(10));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    thread::sleep(Duration::from_millis(10));
+    say(id, if written.is_ok() { "written" } else { "not written" });
 }
 
 /// Runs until there is a file of this name, and says how many ran at once at most.

@@ -50,6 +50,8 @@ struct Inner {
     let_go: Mutex<usize>,
     changed: Notify,
     db: Mutex<Option<Db>>,
+    /// Nothing that a person allowed gets any further.
+    holds: Mutex<bool>,
 }
 
 /// The tools.
@@ -75,6 +77,11 @@ impl Lab {
     /// Lasting answers are read from here.
     pub fn reads(&self, db: &Db) {
         *lock(&self.0.db) = Some(db.clone());
+    }
+
+    /// Whether the gate never comes back to what a person allowed.
+    pub fn hold_what_is_allowed(&self, holds: bool) {
+        *lock(&self.0.holds) = holds;
     }
 
     /// The tool is another one from now on.
@@ -185,6 +192,10 @@ impl Toolbox for Lab {
     fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, Gate> {
         async move {
             let ToolOrigin::Server { tool, .. } = &call.origin else { return Gate::Refuse("not of this lab".into()) };
+            let holds = granted.is_some() && *lock(&self.0.holds);
+            if holds {
+                return std::future::pending().await;
+            }
             let asked = lock(&self.0.tools).iter().find(|(name, _)| name == tool).and_then(|(name, known)| {
                 let described = described(name, known);
                 if matches!(known.does, Does::Gone) {

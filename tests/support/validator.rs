@@ -20,6 +20,8 @@ use turnleaf::server::platform::endpoint::{Api, Endpoint};
 pub mod anthropic;
 #[path = "validator/anthropic_models.rs"]
 pub mod anthropic_models;
+#[path = "validator/anthropic_own.rs"]
+pub mod anthropic_own;
 #[path = "validator/anthropic_speech.rs"]
 pub mod anthropic_speech;
 #[path = "validator/chat.rs"]
@@ -127,6 +129,14 @@ pub trait Protocol: Send + Sync {
     fn is_answer(&self, message: &Value) -> bool;
     /// The plain text of a message of the model.
     fn plain(&self, message: &Value) -> String;
+    /// Whether the request sends back a reply that was paused, and asks for the rest of it.
+    fn goes_on(&self, _asked: &Asked, _memory: &Memory) -> bool {
+        false
+    }
+    /// What a message of the model says, piece by piece.
+    fn content(&self, message: Option<Value>) -> Vec<Value> {
+        message.into_iter().collect()
+    }
     /// Whether what came back is what was said, apart from what the provider lets a client leave out.
     fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
         said == back

@@ -30,9 +30,18 @@ pub struct Page {
     pub url: String,
     /// Without parameters, in small letters (`text/html`).
     pub content_type: String,
+    /// In which letters it is written, as its server says, if it does.
+    pub charset: Option<String>,
     pub body: Bytes,
     /// It is longer than what is read of a page.
     pub is_cut: bool,
+}
+
+impl Page {
+    /// Whether it is to be read as a browser reads it.
+    pub fn is_markup(&self) -> bool {
+        matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
+    }
 }
 
 /// Why nothing came: words for a model.
@@ -176,8 +185,9 @@ async fn read(url: Url, response: Response) -> Result<Page, Refusal> {
     if let Some(packed) = header(CONTENT_ENCODING).filter(|packed| !packed.eq_ignore_ascii_case("identity")) {
         return Err(Refusal::Failed(format!("it came packed as {:.40}, which was not asked for", packed)));
     }
-    let kind = header(CONTENT_TYPE).unwrap_or("text/plain").split(';').next().unwrap_or_default();
-    let content_type = kind.trim().to_ascii_lowercase();
+    let mut kind = header(CONTENT_TYPE).unwrap_or("text/plain").split(';');
+    let content_type = kind.next().unwrap_or_default().trim().to_ascii_lowercase();
+    let charset = kind.find_map(charset);
     if !is_text(&content_type) {
         return Err(Refusal::Failed(format!("it is {content_type:.100}, which is no text")));
     }
@@ -193,7 +203,14 @@ async fn read(url: Url, response: Response) -> Result<Page, Refusal> {
             break;
         }
     }
-    Ok(Page { url: url.into(), content_type, body: body.into(), is_cut })
+    Ok(Page { url: url.into(), content_type, charset, body: body.into(), is_cut })
+}
+
+/// The value of a parameter of a content type, if it is this one.
+fn charset(parameter: &str) -> Option<String> {
+    let (name, value) = parameter.split_once('=')?;
+    let value = value.trim().trim_matches(['"', '\'']).trim();
+    (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
 }
 
 fn is_text(content_type: &str) -> bool {

@@ -9,7 +9,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::fold::{self, Applied};
-use crate::domain::{Event, Failure, Turn, TurnId, limits};
+use crate::domain::{Event, Failure, Turn, TurnId, UserId, limits};
 use crate::server::run::hearing::Ear;
 use crate::server::run::journal::Batch;
 
@@ -61,6 +61,7 @@ struct State {
 
 /// One running turn.
 pub struct Live {
+    owner: UserId,
     state: Mutex<State>,
     lines: broadcast::Sender<Line>,
     cancel: CancellationToken,
@@ -76,8 +77,9 @@ pub struct Live {
 
 impl Live {
     /// A turn that is driven from now on, with everything that happened in its journal.
-    pub fn new(turn: Turn) -> Self {
+    pub fn new(owner: UserId, turn: Turn) -> Self {
         Self {
+            owner,
             state: Mutex::new(State { committed: turn.last_event_seq, turn, tail: VecDeque::new() }),
             lines: broadcast::Sender::new(limits::FOLLOWER_FRAMES),
             cancel: CancellationToken::new(),
@@ -87,6 +89,11 @@ impl Live {
             is_waiting: AtomicBool::new(false),
             ear: Ear::default(),
         }
+    }
+
+    /// Whose chat it is in.
+    pub fn owner(&self) -> UserId {
+        self.owner
     }
 
     /// Where a person is heard.

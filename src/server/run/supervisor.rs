@@ -138,10 +138,10 @@ impl Supervisor {
         self.0.live.all().into_iter().filter_map(of_chat).collect()
     }
 
-    /// The chats in which replies run, each with whether one of them waits for a person.
-    pub fn running_chats(&self) -> BTreeMap<ChatId, bool> {
+    /// The owner's chats in which replies run, each with whether one of them waits for a person.
+    pub fn running_chats(&self, owner: UserId) -> BTreeMap<ChatId, bool> {
         let mut chats = BTreeMap::new();
-        for live in self.0.live.all() {
+        for live in self.0.live.all().into_iter().filter(|live| live.owner() == owner) {
             let (chat, waits) = live.with_turn(|turn| (turn.chat_id, waits_for(turn).is_some()));
             *chats.entry(chat).or_default() |= waits;
         }
@@ -171,7 +171,7 @@ impl Supervisor {
     /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
     /// at once finds it.
     pub fn start(&self, job: Job) {
-        let live = Arc::new(Live::new(job.turn.clone()));
+        let live = Arc::new(Live::new(job.owner, job.turn.clone()));
         let id = job.turn.id;
         let room = self.0.live.insert(id, live.clone());
         // An error only says that nobody listens.
@@ -190,7 +190,7 @@ impl Supervisor {
 
     /// Drives a turn that waits for a person, as an earlier process left it. Does nothing where it is driven already.
     pub(super) fn go_on(&self, job: Job) {
-        let live = Arc::new(Live::new(job.turn.clone()));
+        let live = Arc::new(Live::new(job.owner, job.turn.clone()));
         if !self.0.live.insert_waiting(job.turn.id, live.clone()) {
             return;
         }

@@ -50,6 +50,11 @@ impl Service {
         Ok((branch, frozen))
     }
 
+    /// How many tools a branch offers to its model; nothing where that is up to its provider.
+    pub async fn tools_on(&self, owner: UserId, id: BranchId) -> Result<Option<usize>, ServiceError> {
+        Ok(branches::tool_count(self.db(), owner, id).await?)
+    }
+
     /// The name of the branch that this one left, where it is still there.
     pub async fn parent_name(&self, owner: UserId, branch: &Branch) -> Result<Option<String>, ServiceError> {
         let Some(parent) = branch.parent_branch_id else { return Ok(None) };

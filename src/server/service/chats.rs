@@ -1,5 +1,7 @@
 //! Chats as a whole: list, make, rename. Deleting is in [`super::trash`].
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::once::Made;
@@ -104,6 +106,15 @@ impl Service {
 
     pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Those of these chats that are the owner's and not deleted, in one question.
+    pub async fn chats_there(
+        &self,
+        owner: UserId,
+        chats: impl IntoIterator<Item = ChatId>,
+    ) -> Result<HashSet<ChatId>, ServiceError> {
+        Ok(chats::there(self.db(), owner, chats).await?)
     }
 
     /// A chat without turns, with its first branch.

@@ -42,6 +42,8 @@ sql! {
             UNION SELECT f.branch_id FROM up JOIN branches b ON b.id = up.id JOIN turns f ON f.id = b.fork_turn_id) \
         SELECT b.id, b.provider, b.model, b.policy FROM up JOIN branches b ON b.id = up.id";
     OF_RUN = "SELECT system_prompt, tools, provider_state FROM branches WHERE id = $1";
+    TOOL_COUNT = "SELECT b.tool_count FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND b.id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL";
     SET_PROVIDER_STATE = "UPDATE branches SET provider_state = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_PROMPT_OF_EMPTY = "UPDATE branches SET system_prompt = $2 \
         WHERE chat_id = $1 AND head_turn_id IS NULL AND deleted_at IS NULL";
@@ -194,6 +196,16 @@ pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, Provide
 /// What the branch says in every request. The caller has found the branch by its owner.
 pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreError> {
     Ok(of_run(db, branch).await?.map(|(frozen, _)| frozen))
+}
+
+/// How many tools a branch of this owner offers; nothing where it does not say which.
+pub async fn tool_count(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<usize>, StoreError> {
+    let count: Option<Option<i64>> = on!(db, |pool| sqlx::query_scalar(TOOL_COUNT)
+        .bind(owner.uuid())
+        .bind(branch.uuid())
+        .fetch_optional(pool)
+        .await?);
+    Ok(count.flatten().and_then(|count| usize::try_from(count).ok()))
 }
 
 /// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`of_run`].

@@ -1,11 +1,14 @@
 //! Chats: the rows of whole trees, not their turns.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::domain::chat::ChatSettings;
-use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId};
+use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::plain;
@@ -29,8 +32,10 @@ sql! {
             AS has_draft \
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
-    /// Changes nothing, but holds the row until the transaction ends.
     OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
+    /// Followed by the owner and a list of chats.
+    THERE = "SELECT c.id FROM chats c ";
+    /// Changes nothing, but holds the row until the transaction ends.
     HOLD = "UPDATE chats SET rev = rev WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING settings";
     SET_TITLE = "UPDATE chats SET title = $2, settings = $3 WHERE id = $1";
     SET_SETTINGS = "UPDATE chats SET settings = $2 WHERE id = $1";
@@ -132,6 +137,30 @@ pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, 
     let row: Option<ChatRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(row.map(Chat::from))
+}
+
+/// Those of these chats that are the owner's and not deleted.
+pub async fn there(
+    db: &Db,
+    owner: UserId,
+    chats: impl IntoIterator<Item = ChatId>,
+) -> Result<HashSet<ChatId>, StoreError> {
+    let chats: Vec<Uuid> = chats.into_iter().map(ChatId::uuid).collect();
+    let mut there = HashSet::new();
+    for some in chats.chunks(limits::PAGE_MAX as usize) {
+        let found: Vec<Uuid> = on!(db, |pool| {
+            let mut query = QueryBuilder::new(THERE);
+            query.push("WHERE c.deleted_at IS NULL AND c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id IN (");
+            let mut list = query.separated(", ");
+            for chat in some {
+                list.push_bind(*chat);
+            }
+            query.push(")");
+            query.build_query_scalar().persistent(false).fetch_all(pool).await?
+        });
+        there.extend(found.into_iter().map(ChatId::from));
+    }
+    Ok(there)
 }
 
 /// The newest chats, by their last change.

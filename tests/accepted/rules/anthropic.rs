@@ -178,3 +178,68 @@ fn anthropic_refuses_what_breaks_its_rules() {
         })],
     );
 }
+
+/// What the API runs itself, in requests that go on from a chat with it.
+#[test]
+fn anthropic_refuses_what_breaks_the_rules_of_its_own_tools() {
+    use super::{Good, Memory, Say};
+    use crate::validator::KEY;
+    use crate::validator::script::{End, Own, Part, text};
+
+    let mut client = anthropic("claude-sonnet-4-6", json!({}));
+    client.body["tools"] = json!([{"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
+        {"type": "code_execution_20260120", "name": "code_execution"}]);
+    client.body["messages"] = json!([(client.user)("Hi")]);
+    let headers =
+        [("x-api-key", KEY), ("anthropic-version", "2023-06-01")].map(|(name, value)| (name.into(), value.into()));
+    let (provider, path) = (client.provider.to_owned(), format!("/{}/{}", client.provider, client.path));
+    let asked = Asked { provider, path, headers: headers.to_vec(), body: client.body.clone() };
+    let mut later = Good { asked, memory: Memory::default() };
+    client.hears(&mut later, &Say::new([Part::Own(Own::Search), text("Found."), Part::Own(Own::Code)]));
+    client.says(&mut later, [(client.user)("More")]);
+    let mut paused = later.clone();
+    client.hears(&mut paused, &Say::new([text("Wait."), Part::Begun(Own::Search)]).ending(End::Pause));
+    assert_eq!(paused.refused(|_| {}), "(accepted)");
+    let whole = "was found without a corresponding `web_search_tool_result` block";
+    all_are_refused(
+        &later,
+        vec![
+            rule(whole, |body| drop(list(&mut body["messages"][1]["content"]).remove(1))),
+            rule("unexpected `tool_use_id` found in `web_search_tool_result` blocks", |body| {
+                drop(list(&mut body["messages"][1]["content"]).remove(0))
+            }),
+            rule("Each `bash_code_execution_tool_result` block must have a corresponding `server_tool_use`", |body| {
+                list(&mut body["messages"][1]["content"]).swap(3, 4)
+            }),
+            rule("Invalid `encrypted_content`", |body| {
+                body["messages"][1]["content"][1]["content"][0]["encrypted_content"] = json!("other")
+            }),
+            rule("Invalid `encrypted_index`", |body| {
+                body["messages"][1]["content"][2]["citations"][0]["encrypted_index"] = json!("other")
+            }),
+            rule("server_tool_use.id: String should match pattern", |body| {
+                body["messages"][1]["content"][0]["id"] = json!("toolu_1")
+            }),
+            rule("server_tool_use.name: Input should be", |body| {
+                body["messages"][1]["content"][0]["name"] = json!("lab__look")
+            }),
+            rule("server_tool_use.input: Input should be a valid dictionary", |body| {
+                body["messages"][1]["content"][0]["input"] = json!("{}")
+            }),
+            rule("does not match any of the expected tags", |body| {
+                body["tools"][0]["type"] = json!("web_search_of_tomorrow")
+            }),
+            rule("name: Input should be 'web_search'", |body| body["tools"][0]["name"] = json!("search")),
+            rule("Extra inputs are not permitted", |body| body["tools"][1]["max_uses"] = json!(1)),
+        ],
+    );
+    all_are_refused(
+        &paused,
+        vec![
+            rule(whole, |body| list(&mut body["messages"]).push(json!({"role": "user", "content": "And?"}))),
+            rule("does not support assistant message prefill", |body| {
+                body["messages"][3]["content"][0]["text"] = json!("Wait, please.")
+            }),
+        ],
+    );
+}

@@ -135,3 +135,32 @@ fn gemini_refuses_what_breaks_its_rules() {
         })],
     );
 }
+
+#[test]
+fn gemini_refuses_what_breaks_the_rules_of_its_own_tools() {
+    let (_, later) = gemini("gemini-2.5-flash", json!({})).converses();
+    let ran = |parts: Value| {
+        move |body: &mut Value| {
+            let at = list(&mut body["contents"]).len() - 1;
+            list(&mut body["contents"]).insert(at, json!({"role": "model", "parts": parts.clone()}));
+            list(&mut body["contents"]).insert(at, json!({"role": "user", "parts": [{"text": "Hm"}]}));
+            body.as_object_mut().unwrap().remove("tools");
+        }
+    };
+    let code = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
+    let result = json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}});
+    assert_eq!(later.refused(|asked| ran(json!([code, result]))(&mut asked.body)), "(accepted)");
+    all_are_refused(
+        &later,
+        vec![
+            rule("cannot be combined in the same request", |body| {
+                list(&mut body["tools"]).push(json!({"googleSearch": {}}))
+            }),
+            rule("Unknown name \"webSearch\"", |body| body["tools"] = json!([{"webSearch": {}}])),
+            rule("equal to the number of executable codes", ran(json!([code]))),
+            rule("comes after the executable code", ran(json!([result, code]))),
+            rule("executable_code", ran(json!([{"executableCode": {"code": "1"}}, result]))),
+            rule("outcome", ran(json!([code, {"codeExecutionResult": {"output": "1"}}]))),
+        ],
+    );
+}

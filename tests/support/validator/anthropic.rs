@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::anthropic_models::{Model, Thinks, find};
 use super::memory::Memory;
 use super::script::{Say, Speech};
-use super::{Asked, KEY, Protocol, Refusal, anthropic_speech, refuse};
+use super::{Asked, KEY, Protocol, Refusal, anthropic_own, anthropic_speech, refuse};
 
 pub struct Messages;
 
@@ -65,6 +65,8 @@ impl Protocol for Messages {
         for (at, message) in asked.list("messages").iter().enumerate() {
             blocks(at, message)?;
             calls(at, asked.list("messages"))?;
+            let is_paused = at + 1 == asked.list("messages").len() && self.goes_on(asked, memory);
+            anthropic_own::calls(at, content(message), is_paused, asked, memory)?;
             thoughts(at, asked, model, memory)?;
         }
         tool_loop(asked, model, memory)
@@ -92,6 +94,19 @@ impl Protocol for Messages {
             return text.to_owned();
         }
         content(message).iter().filter_map(|block| block["text"].as_str()).collect()
+    }
+
+    fn goes_on(&self, asked: &Asked, memory: &Memory) -> bool {
+        let messages = asked.list("messages");
+        messages.split_last().is_some_and(|(last, before)| {
+            memory
+                .of(&asked.provider, asked.text("model"))
+                .any(|sent| sent.is_paused && sent.said == content(last) && sent.before == before)
+        })
+    }
+
+    fn content(&self, message: Option<Value>) -> Vec<Value> {
+        message.as_ref().map(content).unwrap_or_default().to_vec()
     }
 
     fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
@@ -212,8 +227,12 @@ fn tools(asked: &Asked, thinks: bool) -> Result<(), Refusal> {
         if names.contains(&name) {
             refuse!("tools: Tool names must be unique.");
         }
-        if tool.get("type").is_none() && tool["input_schema"]["type"] != "object" {
-            refuse!("tools.{at}.custom.input_schema.type: Field required");
+        match tool["type"].as_str() {
+            None if tool["input_schema"]["type"] != "object" => {
+                refuse!("tools.{at}.custom.input_schema.type: Field required");
+            }
+            None | Some("custom") => {}
+            Some(kind) => anthropic_own::tool(at, kind, tool)?,
         }
         names.push(name);
     }
@@ -224,7 +243,7 @@ fn tools(asked: &Asked, thinks: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn content(message: &Value) -> &[Value] {
+pub fn content(message: &Value) -> &[Value] {
     message["content"].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -253,12 +272,7 @@ fn roles(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
             );
         }
     }
-    let is_paused = || {
-        memory.of(&asked.provider, asked.text("model")).any(|sent| {
-            sent.said.last().is_some_and(|block| is_kind(block, "server_tool_use")) && sent.said == content(last)
-        })
-    };
-    if last["role"] == "assistant" && !is_paused() {
+    if last["role"] == "assistant" && !Messages.goes_on(asked, memory) {
         if !model.takes_prefill {
             refuse!(
                 "This model does not support assistant message prefill. The conversation must end with a user message."

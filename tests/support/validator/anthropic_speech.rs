@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::Asked;
+use super::anthropic::content;
 use super::anthropic_models::{Thinks, find};
-use super::script::{End, Part, Say, Speech, pieces};
+use super::script::{End, Own, Part, Say, Speech, pieces};
 
 pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
     let model = find(asked.text("model"));
@@ -20,6 +21,11 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
     event(&mut speech, &start);
     event(&mut speech, &json!({"type": "ping"}));
     let mut index = 0;
+    let is_offered = |own: Own| {
+        let begin = if own == Own::Search { "web_search_" } else { "code_execution_" };
+        asked.list("tools").iter().any(|tool| tool["type"].as_str().is_some_and(|kind| kind.starts_with(begin)))
+    };
+    let mut container = Value::Null;
     for (at, part) in say.numbered(number).into_iter().enumerate() {
         match part {
             Part::Thinking(_) | Part::Hidden if !thinks => continue,
@@ -48,14 +54,71 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
                 speech.secrets.extend((!omits).then_some(text));
             }
             Part::Text(text) => {
-                begin(&mut speech, index, &json!({"type": "text", "text": ""}));
-                grow(
-                    &mut speech,
-                    index,
-                    pieces(&text).iter().map(|piece| json!({"type": "text_delta", "text": piece})),
-                );
+                let mut said = json!({"type": "text", "text": ""});
+                let cited =
+                    speech.said.last().and_then(|before| before["content"].get(0)).filter(|one| one["url"].is_string());
+                let cited = cited.map(|one| {
+                    json!({"type": "web_search_result_location", "url": one["url"], "title": one["title"],
+                        "cited_text": "words", "encrypted_index": format!("Eo8B{number:04}{at:02}index==")})
+                });
+                if cited.is_some() {
+                    said["citations"] = json!([]);
+                }
+                begin(&mut speech, index, &said);
+                let deltas = pieces(&text).into_iter().map(|piece| json!({"type": "text_delta", "text": piece}));
+                let deltas = cited.iter().map(|one| json!({"type": "citations_delta", "citation": one})).chain(deltas);
+                grow(&mut speech, index, deltas);
+                speech
+                    .secrets
+                    .extend(cited.iter().filter_map(|one| one["encrypted_index"].as_str().map(str::to_owned)));
+                said["citations"].as_array_mut().into_iter().for_each(|list| list.extend(cited.clone()));
+                said["text"] = json!(text);
+                if said["citations"].is_null() {
+                    said.as_object_mut().into_iter().for_each(|said| drop(said.remove("citations")));
+                }
                 speech.text.push_str(&text);
-                speech.said.push(json!({"type": "text", "text": text}));
+                speech.said.push(said);
+            }
+            Part::Own(_) => {}
+            Part::Begun(own) if !is_offered(own) => continue,
+            Part::Begun(own) => {
+                let (name, input) = match own {
+                    Own::Search => ("web_search", json!({"query": "leaves"})),
+                    Own::Code => ("bash_code_execution", json!({"command": "echo 4"})),
+                };
+                let id = format!("srvtoolu_{number:04}{at:02}");
+                let block = |input: &Value| json!({"type": "server_tool_use", "id": id, "name": name, "input": input});
+                begin(&mut speech, index, &block(&json!({})));
+                let raw = input.to_string();
+                let deltas =
+                    pieces(&raw).into_iter().map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
+                grow(&mut speech, index, deltas);
+                speech.said.push(block(&input));
+                if own == Own::Code {
+                    container =
+                        json!({"id": format!("container_{number:04}"), "expires_at": "2026-11-22T11:13:36.730129Z"});
+                }
+            }
+            Part::Found => {
+                let before = asked.list("messages").last().map(content).unwrap_or_default();
+                let called = |block: &&Value| block["type"] == "server_tool_use";
+                let Some(call) = speech.said.iter().rev().find(called).or_else(|| before.iter().rev().find(called))
+                else {
+                    continue;
+                };
+                let sealed = format!("EvIE{number:04}{at:02}found==");
+                let (id, name) = (&call["id"], call["name"].as_str().unwrap_or_default());
+                let found = match name {
+                    "web_search" => json!([{"type": "web_search_result", "title": "Leaves", "page_age": null,
+                        "url": format!("https://leaves.example/{number}"), "encrypted_content": sealed}]),
+                    _ => {
+                        json!({"type": "bash_code_execution_result", "stdout": "4\n", "stderr": "", "return_code": 0, "content": []})
+                    }
+                };
+                speech.secrets.extend((name == "web_search").then_some(sealed));
+                let block = json!({"type": format!("{name}_tool_result"), "tool_use_id": id, "content": found});
+                begin(&mut speech, index, &block);
+                speech.said.push(block);
             }
             Part::Call(name, arguments) => {
                 let id = format!("toolu_{number:04}{at:02}");
@@ -77,13 +140,15 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
     let calls = speech.said.iter().any(|block| block["type"] == "tool_use");
     let reason = match say.end {
         End::Limit => "max_tokens",
+        End::Pause => "pause_turn",
         _ if calls => "tool_use",
         _ => "end_turn",
     };
-    event(
-        &mut speech,
-        &json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}, "usage": {"output_tokens": 30}}),
-    );
+    let mut delta = json!({"stop_reason": reason, "stop_sequence": null});
+    if !container.is_null() {
+        delta["container"] = container;
+    }
+    event(&mut speech, &json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 30}}));
     event(&mut speech, &json!({"type": "message_stop"}));
     speech.end(say.end)
 }

@@ -62,7 +62,7 @@ pub fn speak(who: Chat, asked: &Asked, say: &Say, number: usize) -> Speech {
     for (at, part) in say.numbered(number).into_iter().enumerate() {
         match part {
             // OpenAI keeps its reasoning to itself.
-            Part::Hidden => {}
+            Part::Hidden | Part::Own(_) | Part::Begun(_) | Part::Found => {}
             Part::Thinking(_) if !thinks || who == Chat::OpenAi => {}
             Part::Thinking(thought) => {
                 let shown = pieces(&thought);

@@ -93,7 +93,9 @@ impl Protocol for Gemini {
             ));
         };
         config(asked, model, thinks)?;
+        tools(asked, model)?;
         contents(asked)?;
+        code(asked.list("contents"))?;
         calls(asked.list("contents"))?;
         signatures(asked, model, memory)
     }
@@ -235,6 +237,58 @@ fn config(asked: &Asked, model: &str, thinks: Thinks) -> Result<(), Refusal> {
                     level.to_uppercase()
                 );
             }
+        }
+    }
+    Ok(())
+}
+
+/// Functions, and what Google runs itself, never both in one request.
+fn tools(asked: &Asked, model: &str) -> Result<(), Refusal> {
+    const OWN: [&str; 4] = ["googleSearch", "codeExecution", "urlContext", "fileSearch"];
+    let keys = || asked.list("tools").iter().filter_map(Value::as_object).flat_map(Map::keys);
+    if let Some(key) = keys().find(|key| *key != "functionDeclarations" && !OWN.contains(&key.as_str())) {
+        refuse!("Invalid JSON payload received. Unknown name \"{key}\" at 'tools[0]': Cannot find field.");
+    }
+    let has_own = keys().any(|key| key != "functionDeclarations");
+    if has_own && keys().any(|key| key == "functionDeclarations") {
+        refuse!("Built-in tools ({{google_search}}) and Function Calling cannot be combined in the same request.");
+    }
+    if has_own && (model.starts_with("gemma") || model.contains("2.0-flash-lite")) {
+        refuse!("Search Grounding is not supported.");
+    }
+    Ok(())
+}
+
+/// Code that was run stands before what it gave, in one content of the model.
+fn code(contents: &[Value]) -> Result<(), Refusal> {
+    for (at, content) in contents.iter().enumerate() {
+        let mut open: Vec<&Value> = Vec::new();
+        for (place, part) in parts(content).iter().enumerate() {
+            if let Some(code) = part.get("executableCode") {
+                if !code["code"].is_string() || !code["language"].is_string() {
+                    refuse!("Invalid value at 'contents[{at}].parts[{place}].executable_code'");
+                }
+                open.push(&code["id"]);
+            }
+            if let Some(result) = part.get("codeExecutionResult") {
+                if !result["outcome"].is_string() {
+                    refuse!("Invalid value at 'contents[{at}].parts[{place}].code_execution_result.outcome'");
+                }
+                let Some(call) = open.iter().position(|id| **id == result["id"]) else {
+                    refuse!("Please ensure that code execution result comes after the executable code it belongs to.");
+                };
+                open.remove(call);
+            }
+            if content["role"] == "user"
+                && (part.get("executableCode").is_some() || part.get("codeExecutionResult").is_some())
+            {
+                refuse!("Executable code and its result may only be in contents with the role model.");
+            }
+        }
+        if !open.is_empty() {
+            refuse!(
+                "Please ensure that the number of code execution results is equal to the number of executable codes."
+            );
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Asked;
 use super::gemini::{Thinks, demands_signatures, thinks};
-use super::script::{End, Part, Say, Speech, pieces};
+use super::script::{End, Own, Part, Say, Speech, pieces};
 
 pub fn speak(asked: &Asked, model: &str, say: &Say, number: usize) -> Speech {
     let config = &asked.body["generationConfig"]["thinkingConfig"];
@@ -28,10 +28,35 @@ pub fn speak(asked: &Asked, model: &str, say: &Say, number: usize) -> Speech {
     let parts = say.numbered(number);
     let last = parts.len().saturating_sub(1);
     let mut has_call = false;
+    let offers = |tool: &str| asked.list("tools").iter().any(|known| known.get(tool).is_some());
+    let mut is_grounded = false;
     for (at, part) in parts.into_iter().enumerate() {
         let signature = format!("CpQB{number:04}{at:02}gem/sig+==");
         match part {
-            Part::Hidden => {}
+            Part::Hidden | Part::Own(_) => {}
+            Part::Begun(Own::Search) => is_grounded |= offers("googleSearch"),
+            Part::Begun(Own::Code) if !offers("codeExecution") => {}
+            Part::Begun(Own::Code) => {
+                let mut part = json!({"executableCode": {"language": "PYTHON", "code": "print(2 + 2)"}});
+                if demands_signatures(model) {
+                    part["executableCode"]["id"] = json!(format!("code{number:04}{at:02}"));
+                }
+                if signs {
+                    part["thoughtSignature"] = json!(signature);
+                    speech.secrets.push(signature);
+                }
+                speech.event(chunk(Some(part.clone()), None));
+                kept.push(part);
+            }
+            Part::Found => {
+                let Some(code) = kept.last().and_then(|part| part.get("executableCode")) else { continue };
+                let mut part = json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "4\n"}});
+                if let Some(id) = code.get("id") {
+                    part["codeExecutionResult"]["id"] = id.clone();
+                }
+                speech.event(chunk(Some(part.clone()), None));
+                kept.push(part);
+            }
             Part::Thinking(_) if !shows => {}
             Part::Thinking(thought) => {
                 for piece in pieces(&thought) {
@@ -77,6 +102,14 @@ pub fn speak(asked: &Asked, model: &str, say: &Say, number: usize) -> Speech {
                 kept.push(part);
             }
         }
+    }
+    if is_grounded {
+        let end = speech.text.len();
+        let grounding = json!({"webSearchQueries": ["leaves"],
+            "groundingChunks": [{"web": {"uri": "https://leaves.example/", "title": "leaves.example"}}],
+            "groundingSupports": [{"segment": {"endIndex": end, "text": speech.text}, "groundingChunkIndices": [0]}]});
+        let candidate = json!({"content": {"role": "model"}, "index": 0, "groundingMetadata": grounding});
+        speech.event(format!("data: {}\r\n\r\n", json!({"candidates": [candidate], "modelVersion": model})));
     }
     speech.event(chunk(None, Some(if say.end == End::Limit { "MAX_TOKENS" } else { "STOP" })));
     speech.said = vec![json!({"role": "model", "parts": kept})];

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::script::{Part, Say, Speech};
+use super::script::{End, Part, Say, Speech};
 use super::{Asked, Protocol};
 
 /// One reply that was sent, with the request that it answered.
@@ -29,6 +29,8 @@ pub struct Sent {
     pub is_unfinished: bool,
     /// It called tools, and nobody ever came back with their results.
     pub is_unanswered: bool,
+    /// It stopped in the middle, to go on when it is sent back.
+    pub is_paused: bool,
 }
 
 impl Sent {
@@ -66,7 +68,10 @@ impl Memory {
     }
 
     pub fn keep(&mut self, protocol: &dyn Protocol, asked: &Asked, model: &str, say: &Say, speech: Speech) {
-        let before = protocol.messages(asked).to_vec();
+        let mut before = protocol.messages(asked).to_vec();
+        // What goes on from a pause is one with what was said before it.
+        let mut said = if protocol.goes_on(asked, self) { protocol.content(before.pop()) } else { Vec::new() };
+        said.extend(speech.said);
         if say.is_cut() {
             // The steps before it, back to the person's message.
             let mut at = before.len();
@@ -98,12 +103,13 @@ impl Memory {
             behind: String::new(),
             is_stored: asked.body["store"] == true && !say.is_cut(),
             frozen: protocol.frozen(asked),
-            said: speech.said,
+            said,
             text: speech.text,
             secrets: speech.secrets,
             is_cut: say.is_cut(),
             is_unfinished: false,
             is_unanswered: say.parts.iter().any(|part| matches!(part, Part::Call(..))),
+            is_paused: say.end == End::Pause,
         });
     }
 
@@ -166,7 +172,7 @@ impl Memory {
                 continue;
             }
             match of_model().find(is_of) {
-                Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered => {
+                Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered && !sent.is_paused => {
                     return Err(format!(
                         "message {begin} is not what was said: {told} instead of {}",
                         Value::from(sent.said.clone())

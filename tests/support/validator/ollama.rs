@@ -106,7 +106,7 @@ impl Protocol for Ollama {
         let (mut text, mut thought, mut calls) = (String::new(), String::new(), Vec::new());
         for (at, part) in say.numbered(number).into_iter().enumerate() {
             match part {
-                Part::Hidden => {}
+                Part::Hidden | Part::Own(_) | Part::Begun(_) | Part::Found => {}
                 Part::Thinking(_) if !thinks => {}
                 Part::Thinking(said) => {
                     for piece in pieces(&said) {

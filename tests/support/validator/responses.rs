@@ -101,7 +101,11 @@ impl Protocol for Responses {
     }
 
     fn is_models(&self, item: &Value) -> bool {
-        item["role"] == "assistant" || matches!(kind(item), "reasoning" | "function_call" | "custom_tool_call")
+        item["role"] == "assistant"
+            || matches!(
+                kind(item),
+                "reasoning" | "function_call" | "custom_tool_call" | "web_search_call" | "code_interpreter_call"
+            )
     }
 
     fn is_answer(&self, item: &Value) -> bool {
@@ -181,12 +185,44 @@ fn parameters(asked: &Asked) -> Result<(), Refusal> {
             "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {tokens} instead."
         );
     }
+    const INCLUDES: [&str; 4] = [
+        "reasoning.encrypted_content",
+        "web_search_call.action.sources",
+        "code_interpreter_call.outputs",
+        "file_search_call.results",
+    ];
+    if let Some(other) = asked.list("include").iter().find(|what| !INCLUDES.iter().any(|known| what == known)) {
+        refuse!("Invalid value: {other}. Supported values are: '{}'.", INCLUDES.join("', '"));
+    }
     for (at, tool) in asked.list("tools").iter().enumerate() {
+        let keys: &[&str] = match tool["type"].as_str().unwrap_or_default() {
+            "function" => &["type", "name", "description", "parameters", "strict"],
+            "web_search" => &["type", "filters", "user_location", "search_context_size"],
+            "code_interpreter" => &["type", "container"],
+            "" => refuse!("Missing required parameter: 'tools[{at}].type'."),
+            other => refuse!(
+                "Invalid value: '{other}'. Supported values are: 'function', 'web_search', 'code_interpreter', and so on."
+            ),
+        };
+        if let Some(key) = unknown_key(tool, keys) {
+            refuse!("Unknown parameter: 'tools[{at}].{key}'.");
+        }
         if tool["type"] == "function" && !tool["name"].is_string() {
             refuse!("Missing required parameter: 'tools[{at}].name'.");
         }
+        if tool["type"] == "code_interpreter" && tool["container"].is_null() {
+            refuse!("Missing required parameter: 'tools[{at}].container'.");
+        }
+        if tool["type"] != "function" && !searches(name) {
+            refuse!("Hosted tool '{}' is not supported with {name}.", tool["type"].as_str().unwrap_or_default());
+        }
     }
     Ok(())
+}
+
+/// Whether OpenAI runs tools of its own for a model.
+fn searches(model: &str) -> bool {
+    ["gpt-5", "gpt-4o", "gpt-4.1", "o3", "o4"].iter().any(|family| model.starts_with(family))
 }
 
 fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
@@ -195,6 +231,8 @@ fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
         "reasoning" => &["id", "type", "summary", "content", "encrypted_content", "status"],
         "function_call" => &["id", "type", "call_id", "name", "arguments", "status"],
         "function_call_output" => &["id", "type", "call_id", "output", "status"],
+        "web_search_call" => &["id", "type", "status", "action"],
+        "code_interpreter_call" => &["id", "type", "status", "code", "container_id", "outputs"],
         "custom_tool_call" | "custom_tool_call_output" => return Ok(()),
         other => refuse!(
             "Invalid value: '{other}'. Supported values are: 'function_call', 'message', 'reasoning', and so on."
@@ -208,9 +246,20 @@ fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
             "Invalid 'input[{at}].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters."
         );
     }
-    for key in ["summary", "call_id", "name", "arguments", "output"] {
+    for key in ["summary", "call_id", "name", "arguments", "output", "action", "container_id"] {
         if item.get(key).is_none_or(Value::is_null) && known.contains(&key) {
             refuse!("Missing required parameter: 'input[{at}].{key}'.");
+        }
+    }
+    if matches!(kind(item), "web_search_call" | "code_interpreter_call") {
+        if !item["id"].is_string() {
+            refuse!("Missing required parameter: 'input[{at}].id'.");
+        }
+        if !matches!(
+            item["status"].as_str(),
+            Some("in_progress" | "searching" | "interpreting" | "completed" | "failed" | "incomplete")
+        ) {
+            refuse!("Missing required parameter: 'input[{at}].status'.");
         }
     }
     if kind(item) != "message" {
@@ -334,6 +383,10 @@ fn follows(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
             format!("Item with id '{id}' not found. Items are not persisted when `store` is set to false."),
         ));
     };
+    let is_own = matches!(kind(item), "web_search_call" | "code_interpreter_call");
+    if is_own && (item["action"] != sent.said[was]["action"] || item["code"] != sent.said[was]["code"]) {
+        refuse!("the test expects a call of the provider's own as it came: '{id}'");
+    }
     if let Some(before) =
         was.checked_sub(1).map(|before| &sent.said[before]).filter(|before| kind(before) == "reasoning")
     {

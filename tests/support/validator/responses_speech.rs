@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Asked;
 use super::chat_models::find;
-use super::script::{End, Part, Say, Speech, pieces};
+use super::script::{End, Own, Part, Say, Speech, pieces};
 
 struct Stream {
     number: u64,
@@ -57,7 +57,47 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
         let is_limited = say.end == End::Limit && at == last;
         let status = if is_limited { "incomplete" } else { "completed" };
         let item = match part {
-            Part::Hidden => continue,
+            Part::Hidden | Part::Own(_) | Part::Found => continue,
+            Part::Begun(own) => {
+                let (tool, what) = match own {
+                    Own::Search => ("web_search", "web_search_call.action.sources"),
+                    Own::Code => ("code_interpreter", "code_interpreter_call.outputs"),
+                };
+                if !asked.list("tools").iter().any(|known| known["type"] == tool) {
+                    continue;
+                }
+                let is_told = asked.list("include").iter().any(|known| known == what);
+                let id = format!("{}_{number:04}{at:02}", if own == Own::Search { "ws" } else { "ci" });
+                let mut item = json!({"id": id, "type": format!("{tool}_call"), "status": "in_progress"});
+                let place = json!({"item_id": id, "output_index": index});
+                if own == Own::Code {
+                    item["container_id"] = json!(format!("cntr_{number:04}"));
+                    item["code"] = json!("");
+                    item["outputs"] = Value::Null;
+                }
+                stream.event("response.output_item.added", json!({"output_index": index, "item": item}));
+                stream.event(&format!("response.{tool}_call.in_progress"), place.clone());
+                item["status"] = json!("completed");
+                match own {
+                    Own::Search => {
+                        item["action"] = json!({"type": "search", "query": "leaves"});
+                        if is_told {
+                            item["action"]["sources"] = json!([{"type": "url", "url": "https://leaves.example/"}]);
+                        }
+                    }
+                    Own::Code => {
+                        const CODE: &str = "print(2 + 2)";
+                        stream.grow("response.code_interpreter_call_code.delta", &place, CODE);
+                        item["code"] = json!(CODE);
+                        if is_told {
+                            item["outputs"] = json!([{"type": "logs", "logs": "4\n"}]);
+                        }
+                    }
+                }
+                stream.event(&format!("response.{tool}_call.completed"), place);
+                stream.speech.secrets.push(id);
+                item
+            }
             Part::Thinking(_) if !thinks => continue,
             Part::Thinking(thought) => {
                 let id = format!("rs_{number:04}{at:02}");
@@ -102,7 +142,13 @@ pub fn speak(asked: &Asked, say: &Say, number: usize) -> Speech {
                     item
                 };
                 let place = json!({"item_id": id, "output_index": index, "content_index": 0});
-                let part = |text: &str| json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text});
+                let is_cited = stream.speech.said.iter().any(|item| item["type"] == "web_search_call");
+                let citations = |text: &str| match is_cited && !text.is_empty() {
+                    true => json!([{"type": "url_citation", "start_index": 0, "end_index": text.chars().count(),
+                        "url": "https://leaves.example/", "title": "Leaves"}]),
+                    false => json!([]),
+                };
+                let part = |text: &str| json!({"type": "output_text", "annotations": citations(text), "logprobs": [], "text": text});
                 let with = |key: &str, value: Value| {
                     let mut fields = place.clone();
                     fields[key] = value;

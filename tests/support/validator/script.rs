@@ -13,6 +13,19 @@ pub enum Part {
     Text(String),
     /// A call of one of the tools that the request declared.
     Call(&'static str, Value),
+    /// A call that the provider runs itself, with what it gave; only where the request lets it.
+    Own(Own),
+    /// The same without what it gave.
+    Begun(Own),
+    /// What the last such call gave.
+    Found,
+}
+
+/// What a provider runs itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    Search,
+    Code,
 }
 
 pub fn thinking(text: &str) -> Part {
@@ -33,6 +46,8 @@ pub enum End {
     Whole,
     /// The token limit was reached.
     Limit,
+    /// The provider wants to be asked again with what it said.
+    Pause,
     /// The connection ends in the middle of the last part.
     Cut,
     /// The connection ends when this many thousandths of the bytes were sent.
@@ -64,9 +79,13 @@ impl Say {
         let part = |(at, part): (usize, &Part)| match part {
             Part::Thinking(text) => Part::Thinking(format!("Thought {number}.{at}: {text}")),
             Part::Text(text) => Part::Text(format!("Reply {number}.{at}: {text}")),
-            Part::Hidden | Part::Call(..) => part.clone(),
+            other => other.clone(),
         };
-        self.parts.iter().enumerate().map(part).collect()
+        let halves = self.parts.iter().flat_map(|part| match part {
+            Part::Own(own) => vec![Part::Begun(*own), Part::Found],
+            other => vec![other.clone()],
+        });
+        halves.collect::<Vec<_>>().iter().enumerate().map(part).collect()
     }
 
     pub fn ending(self, end: End) -> Self {
@@ -75,7 +94,7 @@ impl Say {
 
     /// Whether the connection ends before the reply does.
     pub fn is_cut(&self) -> bool {
-        !matches!(self.end, End::Whole | End::Limit)
+        !matches!(self.end, End::Whole | End::Limit | End::Pause)
     }
 }
 

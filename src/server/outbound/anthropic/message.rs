@@ -38,6 +38,8 @@ impl SaidBlock {
 pub struct Said {
     pub blocks: Vec<SaidBlock>,
     pub is_paused: bool,
+    /// Where its code ran, if any did.
+    pub container: Option<String>,
     /// The response came to its own end.
     pub is_complete: bool,
 }
@@ -127,7 +129,7 @@ mod tests {
             is_whole: value.get("input").is_none_or(Value::is_object),
             is_done: true,
         };
-        Said { blocks: blocks.as_array().unwrap().iter().map(block).collect(), is_paused: false, is_complete: true }
+        Said { blocks: blocks.as_array().unwrap().iter().map(block).collect(), is_complete: true, ..Said::default() }
     }
 
     #[test]
@@ -208,7 +210,7 @@ mod tests {
                 is_whole: value.get("input").is_none_or(Value::is_object),
                 is_done: *is_done,
             };
-            let said = Said { blocks: blocks.iter().map(block).collect(), is_paused: false, is_complete: false };
+            let said = Said { blocks: blocks.iter().map(block).collect(), ..Said::default() };
             // The end of a turn answers every call, cut ones too.
             let sent = said.sent(true, |_| true);
             assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{what}");

@@ -25,7 +25,11 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if let Some(system) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
         set("system", json!(system));
     }
-    set("messages", Value::Array(messages(request, &request.history)));
+    let (messages, container) = messages(request, &request.history);
+    set("messages", Value::Array(messages));
+    if let Some(container) = container {
+        set("container", json!(container));
+    }
     set("stream", json!(true));
     let (thinking, effort) = models::ask(&request.model, &request.capabilities, request.thinking, max_tokens);
     if let Some(mut thinking) = thinking {
@@ -87,12 +91,14 @@ impl Messages {
 
 /// How many messages there are before this reply's own steps.
 pub fn messages_before_steps(request: &ChatRequest) -> usize {
-    messages(request, request.before_steps().0).len()
+    messages(request, request.before_steps().0).0.len()
 }
 
-fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
+/// The messages, and the container in which the code of a paused reply ran: what comes next finds its files there. Without
+/// a pause none is named, because a container is gone some minutes after it was used.
+fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Option<String>) {
     let mut messages = Messages::default();
-    let mut is_paused = false;
+    let mut paused: Option<Option<String>> = None;
     for (at, turn) in history.iter().enumerate() {
         match turn.role {
             Role::User => messages.push(Role::User, message::plain(&turn.user_text())),
@@ -104,19 +110,19 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> Vec<Value> {
             }
             Role::Assistant => {
                 let is_last = at + 1 == history.len();
-                is_paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn), is_last);
+                paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn), is_last);
             }
         }
     }
     // Models since 4.6 refuse to continue a message of their own, except one that they paused (providers.md 2.6).
-    if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && !is_paused {
+    if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && paused.is_none() {
         messages.push(Role::User, message::plain(GO_ON));
     }
     let written = |(role, content): (Role, Vec<Value>)| match role {
         Role::Assistant => message::assistant(content.into()),
         _ => json!({"role": "user", "content": content}),
     };
-    messages.all.into_iter().map(written).collect()
+    (messages.all.into_iter().map(written).collect(), paused.flatten())
 }
 
 /// Whether a turn goes back without its thinking: the provider refused it, or the branch says so of all turns but the
@@ -128,12 +134,17 @@ fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
     turn.leaves_out_reasoning || is_by_policy
 }
 
-/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Gives
-/// whether it ends with a reply that the model paused.
-fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bool, is_last: bool) -> bool {
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Where it
+/// ends with a reply that the model paused, gives the container of it, if there is one.
+fn push_assistant(
+    messages: &mut Messages,
+    turn: &HistoryTurn,
+    with_thinking: bool,
+    is_last: bool,
+) -> Option<Option<String>> {
     if turn.raw.is_empty() {
         messages.push(Role::Assistant, message::plain(&turn.plain_text()));
-        return false;
+        return None;
     }
     let mut steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(raw)).collect();
     // A pause that nothing came after was a cut: somebody stopped the reply before it went on.
@@ -149,7 +160,8 @@ fn push_assistant(messages: &mut Messages, turn: &HistoryTurn, with_thinking: bo
         messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at))));
         first_call += said.calls();
     }
-    steps.last().is_some_and(|said| said.is_paused)
+    steps.last().filter(|said| said.is_paused)?;
+    Some(steps.into_iter().rev().find_map(|said| said.container))
 }
 
 /// What a stored response said, whole or not.

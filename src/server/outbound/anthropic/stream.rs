@@ -31,6 +31,8 @@ pub struct MessagesReader {
     transformations: Vec<Value>,
     /// That it did was told.
     is_noticed: bool,
+    /// Where its code ran.
+    container: Option<String>,
 }
 
 impl MessagesDecoder {
@@ -51,7 +53,7 @@ impl MessagesReader {
     /// What has to go back, if it was kept.
     pub fn into_said(self) -> Said {
         let is_paused = self.stop_reason.as_deref() == Some("pause_turn");
-        Said { is_complete: self.is_complete(), is_paused, blocks: self.blocks.into_said() }
+        Said { is_complete: self.is_complete(), is_paused, container: self.container, blocks: self.blocks.into_said() }
     }
 
     /// Takes what `message_start` says, or a whole reply, which has its content and its end in it.
@@ -88,7 +90,11 @@ impl MessagesReader {
         }
     }
 
+    /// Takes how the message stands: why it stops, and in which container its code ran.
     fn stop_because(&mut self, place: &Value, out: &mut Vec<Item>) {
+        if let Some(container) = place.get("container").and_then(|container| text_of(container, "id")) {
+            self.container = Some(container.to_owned());
+        }
         if let Some(reason) = text_of(place, "stop_reason")
             && self.stop_reason.as_deref() != Some(reason)
         {

@@ -64,8 +64,20 @@ impl Said {
         self.parts.retain(|part| !is_call(part));
     }
 
+    /// Takes code out of which nothing is known to have come: the response broke off while it ran.
+    fn cut_code_without_result(&mut self) {
+        let has = |part: &Value, key: &str| part.get(key).is_some();
+        let last_result = self.parts.iter().rposition(|part| has(part, "codeExecutionResult"));
+        let mut at = 0;
+        self.parts.retain(|part| {
+            at += 1;
+            !has(part, "executableCode") || last_result.is_some_and(|last| at <= last)
+        });
+    }
+
     /// The parts to send; none when nothing of the response may be sent, or it says nothing.
-    pub fn into_parts(self, with_signatures: bool) -> Vec<Value> {
+    pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
+        self.cut_code_without_result();
         let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
         if !self.parts.iter().any(says) {
             return Vec::new();
@@ -159,6 +171,16 @@ mod tests {
             ("an empty signature", json!([{"text": "why", "thought": true, "thoughtSignature": ""}]), json!([])),
             ("nothing but thoughts and empty text", json!([{"text": "why", "thought": true}, {"text": ""}]), json!([])),
             ("nothing", json!([]), json!([])),
+            (
+                "code with its result, and code that broke off",
+                json!([{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, {"text": "so"}, {"executableCode": {"code": "2"}}]),
+                json!([{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, {"text": "so"}]),
+            ),
+            (
+                "nothing but code that broke off",
+                json!([{"executableCode": {"code": "2"}, "thoughtSignature": "s"}]),
+                json!([]),
+            ),
         ] {
             assert_eq!(sent_back(parts.as_array().unwrap()), expected, "{what}");
         }

@@ -55,33 +55,15 @@ impl Said {
     /// not JSON goes back only if it has, and then with `{}`, because servers parse what they get. Of a response that was
     /// cut off only whole calls go back.
     ///
-    /// Without reasoning also nothing goes back that the server would look up with it: ids, and what it ran itself.
+    /// Where reasoning is missing also nothing goes back that the server would look up with it: ids, and what it ran
+    /// itself, which has to have one.
     pub fn items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
         let answered = |number: usize| self.is_complete && answered(number);
-        let mut calls = Vec::new();
-        let mut lost_reasoning = !with_reasoning;
-        // Reasoning must be followed by what it led to, unchanged, so the walk begins at the end.
-        let mut has_follower = false;
-        let mut items: Vec<Value> = Vec::new();
-        for said in self.items.iter().rev() {
-            let sent = match said.kind {
-                Kind::Reasoning => {
-                    match reasoning(said).filter(|_| has_follower && with_reasoning) {
-                        Some(item) => items.push(item),
-                        None => lost_reasoning = true,
-                    }
-                    continue;
-                }
-                Kind::Call => call(said, answered, &mut calls),
-                Kind::Message => message(said),
-                Kind::Own | Kind::Other if said.is_done && with_reasoning => Sent::AsItCame(said.item.clone()),
-                Kind::Own | Kind::Other => Sent::Dropped,
-            };
-            has_follower = matches!(sent, Sent::AsItCame(_));
-            if let Sent::AsItCame(item) | Sent::Otherwise(item) = sent {
-                items.push(item);
-            }
+        let mut walk = self.walk(with_reasoning, with_reasoning, answered);
+        if with_reasoning && walk.lost_reasoning {
+            walk = self.walk(true, false, answered);
         }
+        let Walk { mut items, mut calls, lost_reasoning } = walk;
         items.reverse();
         calls.reverse();
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
@@ -92,6 +74,39 @@ impl Said {
         }
         (items, calls)
     }
+
+    /// Reasoning must be followed by what it led to, unchanged, so the walk begins at the end.
+    fn walk(&self, with_reasoning: bool, with_own: bool, answered: impl Fn(usize) -> bool) -> Walk {
+        let mut walk = Walk { items: Vec::new(), calls: Vec::new(), lost_reasoning: !with_reasoning };
+        let mut has_follower = false;
+        for said in self.items.iter().rev() {
+            let sent = match said.kind {
+                Kind::Reasoning => {
+                    match reasoning(said).filter(|_| has_follower && with_reasoning) {
+                        Some(item) => walk.items.push(item),
+                        None => walk.lost_reasoning = true,
+                    }
+                    continue;
+                }
+                Kind::Call => call(said, &answered, &mut walk.calls),
+                Kind::Message => message(said),
+                Kind::Own | Kind::Other if said.is_done && with_own => Sent::AsItCame(said.item.clone()),
+                Kind::Own | Kind::Other => Sent::Dropped,
+            };
+            has_follower = matches!(sent, Sent::AsItCame(_));
+            if let Sent::AsItCame(item) | Sent::Otherwise(item) = sent {
+                walk.items.push(item);
+            }
+        }
+        walk
+    }
+}
+
+/// What a response sends back, last first.
+struct Walk {
+    items: Vec<Value>,
+    calls: Vec<SentCall>,
+    lost_reasoning: bool,
 }
 
 /// Reasoning goes back only if the server can read it: sealed, or (open weights) in plain words. By its id alone it is

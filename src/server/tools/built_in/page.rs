@@ -4,10 +4,12 @@ use dom_smoothie::{Config, Readability, TextMode};
 
 use crate::domain::limits;
 use crate::server::outbound::fetch::{Fetcher, Page};
-use crate::server::tools::result::{Part, decoded, outcome, said, with_invalid};
+use crate::server::tools::result::{Part, outcome, said, with_invalid};
 use crate::server::tools::toolbox::{Fate, Outcome};
+use charset::text_of;
 use plain::{nests_deeper_than, plain_text};
 
+mod charset;
 mod plain;
 
 /// Elements in elements: the reader of pages follows each.
@@ -19,19 +21,20 @@ pub async fn fetch(fetcher: &Fetcher, url: &str) -> Outcome {
         Ok(page) => page,
         Err(refusal) => return said(Fate::Failed, &refusal.to_string()),
     };
-    let (text, invalid) = decoded(&page.body);
     // Reading it takes a moment and never waits.
-    let read = tokio::task::spawn_blocking(move || told(&page, &text)).await;
-    match read {
-        Ok(text) => with_invalid(outcome(Fate::Done, vec![Part::Text(text)], None), invalid),
+    let read = tokio::task::spawn_blocking(move || {
+        let (text, invalid) = text_of(&page);
+        (told(&page, &text), invalid)
+    });
+    match read.await {
+        Ok((text, invalid)) => with_invalid(outcome(Fate::Done, vec![Part::Text(text)], None), invalid),
         Err(_) => said(Fate::Failed, "The page came, but it could not be read."),
     }
 }
 
 /// What of a page is told: its address, its title, its text.
 fn told(page: &Page, text: &str) -> String {
-    let is_markup = matches!(page.content_type.as_str(), "text/html" | "application/xhtml+xml");
-    let (title, body) = if is_markup { read(text, &page.url) } else { (String::new(), text.to_owned()) };
+    let (title, body) = if page.is_markup() { read(text, &page.url) } else { (String::new(), text.to_owned()) };
     let mut told = format!("{}\n", page.url);
     if !title.is_empty() {
         told = format!("# {title}\n{told}");
@@ -81,6 +84,7 @@ mod tests {
         let page = Page {
             url: "https://example.com/a".into(),
             content_type: content_type.into(),
+            charset: None,
             body: body.to_owned().into(),
             is_cut: false,
         };

@@ -1,0 +1,118 @@
+//! Pages in many letters, and pages that lie about theirs.
+
+use encoding_rs::{BIG5, EUC_KR, GBK, KOI8_R, SHIFT_JIS};
+
+use super::*;
+
+fn page(content_type: &str, charset: Option<&str>, body: impl Into<Vec<u8>>) -> Page {
+    Page {
+        url: "https://example.com/".into(),
+        content_type: content_type.into(),
+        charset: charset.map(str::to_owned),
+        body: body.into().into(),
+        is_cut: false,
+    }
+}
+
+fn written(encoding: &'static Encoding, text: &str) -> Vec<u8> {
+    let (bytes, _, has_errors) = encoding.encode(text);
+    assert!(!has_errors, "{text}");
+    bytes.into_owned()
+}
+
+fn behind(head: &str, bytes: Vec<u8>) -> Vec<u8> {
+    [head.as_bytes().to_vec(), bytes].concat()
+}
+
+#[test]
+fn the_mark_stands_over_the_server_and_the_server_over_the_page() {
+    const HTML: &str = "text/html";
+    let gbk = || written(GBK, "你好，世界");
+    let japanese = || written(SHIFT_JIS, "こんにちは");
+    let wide = |mark: [u8; 2], order: fn(u16) -> [u8; 2]| {
+        [mark.to_vec(), "Grüße 😀".encode_utf16().flat_map(order).collect()].concat()
+    };
+    let marked = [b"\xef\xbb\xbf".as_slice(), "Grüße".as_bytes()].concat();
+    let meta = |label: &str| format!("<html><head><meta charset=\"{label}\"></head>");
+    let long = format!("<!--{}-->", "x".repeat(PRESCAN));
+    for (what, page, expected) in [
+        ("said by the server", page(HTML, Some("gbk"), gbk()), "你好，世界"),
+        ("in capitals, by an old name", page(HTML, Some("GB2312"), gbk()), "你好，世界"),
+        ("a text", page("text/plain", Some("Shift_JIS"), japanese()), "こんにちは"),
+        ("another name", page("text/plain", Some("windows-31j"), japanese()), "こんにちは"),
+        ("Korean", page(HTML, Some("ks_c_5601-1987"), written(EUC_KR, "안녕하세요")), "안녕하세요"),
+        ("Russian", page(HTML, Some("koi8-r"), written(KOI8_R, "Привет")), "Привет"),
+        ("Chinese elsewhere", page(HTML, Some("big5"), written(BIG5, "你好")), "你好"),
+        ("Latin 1 is windows-1252", page(HTML, Some("iso-8859-1"), b"\x93Gr\xfc\xdfe\x94 \x80".to_vec()), "“Grüße” €"),
+        ("blanks around it", page(HTML, Some(" windows-1252 "), b"caf\xe9".to_vec()), "café"),
+        ("UTF-16, little", page(HTML, None, wide([0xff, 0xfe], u16::to_le_bytes)), "Grüße 😀"),
+        ("UTF-16, big", page("text/plain", None, wide([0xfe, 0xff], u16::to_be_bytes)), "Grüße 😀"),
+        ("the mark against the server", page(HTML, Some("gbk"), marked.clone()), "Grüße"),
+        ("the mark against nobody", page("application/json", None, marked), "Grüße"),
+        ("nothing said", page(HTML, None, "Grüße"), "Grüße"),
+        ("a label that nobody knows", page(HTML, Some("of-tomorrow"), "Grüße"), "Grüße"),
+        ("a label that is refused", page(HTML, Some("iso-2022-kr"), "Grüße"), "Grüße"),
+        ("an empty label", page(HTML, Some(""), "Grüße"), "Grüße"),
+    ] {
+        assert_eq!(text_of(&page), (expected.to_owned(), 0), "{what}");
+    }
+    for (what, head, encoding, text) in [
+        ("a short meta", meta("gbk"), GBK, "你好"),
+        (
+            "a meta of old",
+            "<META http-equiv='Content-Type' content='text/html; charset=shift_jis'>".into(),
+            SHIFT_JIS,
+            "今日",
+        ),
+        ("no quotes", "<meta http-equiv=content-type content=text/html;charset=gbk>".into(), GBK, "你好"),
+        ("behind a comment", "<!-- <meta charset=big5> --><meta/charset=gbk />".into(), GBK, "你好"),
+        ("behind an empty comment", "<!--><meta charset=gbk>".into(), GBK, "你好"),
+        (
+            "behind others",
+            "<meta name=a content=charset=big5><link title='<meta charset=big5>'><meta charset=gbk>".into(),
+            GBK,
+            "你好",
+        ),
+        ("a server that says nonsense", meta("gbk"), GBK, "你好"),
+    ] {
+        let label = (what == "a server that says nonsense").then_some("nonsense");
+        let told = text_of(&page(HTML, label, behind(&head, written(encoding, text))));
+        assert_eq!(told, (format!("{head}{text}"), 0), "{what}");
+    }
+    // UTF-16 cannot be what it is, and what stands too far back is not looked for.
+    assert_eq!(text_of(&page(HTML, None, behind(&meta("utf-16le"), "ü".into()))).0, format!("{}ü", meta("utf-16le")));
+    assert_eq!(text_of(&page(HTML, None, format!("{long}{}ü", meta("gbk")))).0, format!("{long}{}ü", meta("gbk")));
+    // A text says nothing of itself.
+    assert_eq!(text_of(&page("text/plain", None, format!("{}ü", meta("gbk")))).0, format!("{}ü", meta("gbk")));
+    let declared = "<?xml version='1.0' encoding='windows-1252'?><a>";
+    assert_eq!(text_of(&page("application/rss+xml", None, behind(declared, vec![0xfc]))).0, format!("{declared}ü"));
+}
+
+#[test]
+fn what_is_no_text_is_counted_and_nothing_is_refused() {
+    assert_eq!(text_of(&page("text/html", None, b"a\xffb".to_vec())), ("a\u{fffd}b".into(), 1));
+    assert_eq!(text_of(&page("text/html", Some("gbk"), b"a\xffb".to_vec())).1, 1);
+    assert_eq!(text_of(&page("text/html", None, b"\xff\xfe\x00".to_vec())).1, 1);
+    let odd: [&[u8]; 14] = [
+        b"",
+        b"<",
+        b"<meta",
+        b"<meta ",
+        b"<meta charset",
+        b"<meta charset=",
+        b"<meta charset='",
+        b"<meta =",
+        b"<!--",
+        b"<?xml",
+        b"<?xml encoding=>",
+        b"</",
+        b"<a x='",
+        b"<meta http-equiv=content-type content=charset>",
+    ];
+    for body in odd {
+        for kind in ["text/html", "application/xhtml+xml", "text/plain"] {
+            let (text, invalid) = text_of(&page(kind, None, body.to_vec()));
+            assert_eq!((text.as_bytes(), invalid), (body, 0));
+        }
+    }
+}

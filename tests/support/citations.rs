@@ -1,0 +1,163 @@
+//! Citations that point anywhere, through each API that has offsets: characters in OpenAI's words, bytes in Google's. The
+//! text stays what it was, every mark stands between two of its characters, and the page shows all of it.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use turnleaf::domain::sources::{Sources, TYPE, of_blocks};
+use turnleaf::domain::{Block, Content, TurnId};
+use turnleaf::server::outbound::provider::Item;
+use turnleaf::server::outbound::replay;
+use turnleaf::server::platform::endpoint::Api;
+use turnleaf::server::platform::ids;
+use turnleaf::ui::markdown::{Cite, Plain, render, render_with};
+
+use crate::decoding::decode;
+
+const PAGE: &str = "https://leaves.example/a";
+const APIS: [Api; 3] = [Api::OpenaiResponses, Api::OpenaiChat, Api::Gemini];
+
+/// A whole reply that says this and cites a page from here to there.
+fn body(api: Api, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
+    let all = |one: &dyn Fn(&Value, &Value) -> Value| -> Vec<Value> {
+        places.iter().map(|(start, end)| one(start, end)).collect()
+    };
+    let document = match api {
+        Api::OpenaiResponses => {
+            let annotations = all(
+                &|start, end| json!({"type": "url_citation", "url": PAGE, "title": "A", "start_index": start, "end_index": end}),
+            );
+            let content = json!([{"type": "output_text", "text": text, "annotations": annotations}]);
+            let output =
+                json!([{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": content}]);
+            return json!({"object": "response", "status": "completed", "output": output}).to_string().into_bytes();
+        }
+        Api::OpenaiChat => {
+            let annotations = all(
+                &|start, end| json!({"type": "url_citation", "url_citation": {"url": PAGE, "title": "A", "start_index": start, "end_index": end}}),
+            );
+            json!({"choices": [{"index": 0, "delta": {"content": text, "annotations": annotations}, "finish_reason": "stop"}]})
+        }
+        _ => {
+            let supports = all(
+                &|start, end| json!({"segment": {"startIndex": start, "endIndex": end}, "groundingChunkIndices": [0]}),
+            );
+            let grounding =
+                json!({"groundingChunks": [{"web": {"uri": PAGE, "title": "A"}}], "groundingSupports": supports});
+            json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP",
+                "groundingMetadata": grounding}]})
+        }
+    };
+    let end = if api == Api::OpenaiChat { "data: [DONE]\n\n" } else { "" };
+    format!("data: {document}\n\n{end}").into_bytes()
+}
+
+/// The blocks that a body becomes, as far as they are text and sources.
+fn blocks(api: Api, body: &[u8]) -> Vec<Block> {
+    let dialect = turnleaf::server::outbound::openai_chat::dialect::Dialect::named("openai").unwrap();
+    let (items, outcome) = decode(replay::decoder(api, dialect), [body]);
+    assert!(outcome.complete, "{api:?} {outcome:?}");
+    let mut contents: Vec<Content> = Vec::new();
+    for item in items {
+        match item {
+            Item::Text(more) => match contents.last_mut() {
+                Some(Content::Text { text, .. }) => text.push_str(&more),
+                _ => contents.push(Content::text(&more)),
+            },
+            Item::Opaque(fields) if fields["type"] == TYPE => contents.push(Content::Other(fields)),
+            _ => {}
+        }
+    }
+    (0..).zip(contents).map(|(seq, content)| block(seq, content)).collect()
+}
+
+fn block(seq: u32, content: Content) -> Block {
+    Block {
+        id: ids::mint(),
+        seq,
+        chat_seq: i64::from(seq),
+        author: turnleaf::domain::Author::Assistant,
+        state: turnleaf::domain::BlockState::Done,
+        content,
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: Default::default(),
+    }
+}
+
+/// The only text, with the marks that stand in it.
+fn marked(blocks: &[Block]) -> (String, Sources, Vec<Cite>) {
+    let texts: Vec<(&Block, &str)> = blocks
+        .iter()
+        .filter_map(|block| match &block.content {
+            Content::Text { text, .. } => Some((block, text.as_str())),
+            _ => None,
+        })
+        .collect();
+    let sources = of_blocks(blocks);
+    let [(block, text)] = texts[..] else { panic!("{blocks:?}") };
+    let cites = Cite::of(&sources, ids::mint::<TurnId>(), block.id, text);
+    (text.to_owned(), sources, cites)
+}
+
+/// What is drawn, without the marks.
+fn without_marks(html: &str) -> String {
+    let mut rest = html;
+    let mut all = String::new();
+    while let Some((before, mark)) = rest.split_once("<sup class=\"md-cite\">") {
+        all.push_str(before);
+        rest = mark.split_once("</sup>").unwrap().1;
+    }
+    all + rest
+}
+
+fn drawn(parts: &[turnleaf::ui::markdown::Part]) -> String {
+    parts.iter().map(|part| part.markup().as_str()).collect()
+}
+
+fn offset() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        6 => (0_u64..90).prop_map(Value::from),
+        1 => any::<u64>().prop_map(Value::from),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => Just(json!(1.5)),
+        1 => Just(Value::Null),
+        1 => Just(json!("7")),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn wherever_a_citation_points_the_text_stays_whole(
+        text in "[a-c äß你😀🇩🇪\u{301}\u{200d}`*_|#$<&\\[\\]()\n]{0,50}x",
+        places in prop::collection::vec((offset(), offset()), 1..4),
+    ) {
+        for api in APIS {
+            let blocks = blocks(api, &body(api, &text, &places));
+            let (said, sources, cites) = marked(&blocks);
+            prop_assert_eq!(&said, &text, "{:?}", api);
+            prop_assert!(sources.list.len() <= 1);
+            for cite in &cites {
+                prop_assert!(said.is_char_boundary(cite.at), "{:?}", cite);
+            }
+            let with = drawn(&render_with(&said, &cites, &Plain));
+            prop_assert_eq!(without_marks(&with), drawn(&render(&said)), "{:?}", api);
+        }
+    }
+}
+
+/// Where a citation ends that covers the first words, with letters of one to four bytes before its end.
+#[test]
+fn offsets_count_in_each_providers_own_unit() {
+    const WORDS: &str = "Grüße 😀 你好";
+    let text = format!("{WORDS} and more");
+    let (characters, bytes) = (WORDS.chars().count(), WORDS.len());
+    for (api, end) in [(Api::OpenaiResponses, characters), (Api::OpenaiChat, characters), (Api::Gemini, bytes)] {
+        let (_, sources, cites) = marked(&blocks(api, &body(api, &text, &[(json!(0), json!(end))])));
+        let ends: Vec<&str> = cites.iter().map(|cite| &text[..cite.at]).collect();
+        assert_eq!((ends, sources.list.len()), (vec![WORDS], 1), "{api:?}");
+    }
+    // In the middle of a letter it ends before that letter.
+    let (_, _, cites) = marked(&blocks(Api::Gemini, &body(Api::Gemini, "a😀b", &[(json!(0), json!(3))])));
+    assert_eq!(cites.iter().map(|cite| cite.at).collect::<Vec<_>>(), [1]);
+}
