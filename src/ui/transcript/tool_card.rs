@@ -97,7 +97,7 @@ pub fn ToolCard(
                 {live(review)}
             </header>
             {live(declined)}
-            <ToolProgress call turn=turn_id block/>
+            <WhileItRuns call turn=turn_id block/>
             <details class="tool-details">
                 <summary role="button" on:click=move |_| scroll::hold(&held)>
                     <span class="quiet">{words::ARGUMENTS_AND_RESULT}</span>
@@ -114,12 +114,15 @@ pub fn ToolCard(
 
 /// While it runs: how far it is, and the way to stop it alone.
 #[component]
-fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
+fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
     let progress = Memo::new(move |_| {
         call.with(|call| {
             call.as_ref().filter(|call| call.is_running()).map(|call| (call.progress(), call.is_by_provider()))
         })
     });
+    let line = move || progress.get().and_then(|(progress, _)| Some(progress?.0));
+    let percent = Memo::new(move |_| progress.get().and_then(|(progress, _)| progress?.1));
+    let has_percent = Memo::new(move |_| percent.get().is_some());
     let is_running = Memo::new(move |_| progress.with(Option::is_some));
     let can_stop = Memo::new(move |_| progress.with(|running| matches!(running, Some((_, false)))));
     let posting = Posting::new();
@@ -144,9 +147,14 @@ fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Bl
                     }
                 })
             };
+            let bar = move || {
+                let bar = || view! { <progress class="tool-bar" max="100" value=move || percent.get().map(|n| n.to_string()) aria-label=words::PROGRESS></progress> };
+                has_percent.get().then(bar)
+            };
             view! {
                 <div class="tool-live">
-                    <span class="tool-progress" dir="auto">{move || progress.get().and_then(|(progress, _)| progress)}</span>
+                    {live(bar)}
+                    <span class="tool-progress" dir="auto">{move || line()}</span>
                     {live(stop)}
                     {posting.problem()}
                 </div>

@@ -14,6 +14,7 @@ pub const ARGUMENTS_AND_RESULT: &str = "Arguments and result";
 pub const NO_RESULT: &str = "There is no result.";
 pub const OPEN_FULL: &str = "Open in full";
 pub const BY_PROVIDER: &str = "by the provider";
+pub const PROGRESS: &str = "Progress";
 pub const STOP_TOOL: &str = "Stop this tool";
 pub const REASON_GIVEN: &str = "Your reason";
 
