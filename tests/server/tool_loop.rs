@@ -49,7 +49,7 @@ async fn thoughts_and_tools_alternate_until_the_text() {
         let step = ["thinking", "tool_use", "tool_result"];
         assert_eq!(kinds, [step.as_slice(), &step, &["thinking", "text"]].concat());
         assert_eq!(results(&turn), [json!({"n": 1}), json!({"n": 2})]);
-        assert_eq!(called(&turn)[0].block_metadata["tool"], json!({ "title": "look", "server": "The lab" }));
+        assert_eq!(called(&turn)[0].block_metadata["tool"], json!({ "title": "The look", "server": "The lab" }));
         house.check().await;
         house.close().await;
     }

@@ -229,7 +229,7 @@ fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
         (&[Done; 6], "6 tools, all done", false),
         (&[Done, Done, Done, Done, Done, Failed], "6 tools · 1 failed", false),
         (&[Done, Done, Done, Done, Done, Running], "6 tools · 1 running", true),
-        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 2 not finished", true),
+        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 1 declined · 1 not finished", true),
     ] {
         let html = draw_one(row(statuses));
         assert_says(&html, words);

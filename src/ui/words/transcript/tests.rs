@@ -1,6 +1,9 @@
 //! The transcript's words by number and state.
 
+use serde_json::json;
+
 use super::*;
+use crate::domain::block::ToolStatus;
 use crate::domain::segment::{Item, segments};
 use crate::domain::{Content, sample};
 
@@ -27,9 +30,15 @@ fn times_are_said_the_way_people_say_them() {
     {
         assert_eq!(seconds(s), words);
     }
-    for (ms, words) in
-        [(0, "0.0 s"), (849, "0.8 s"), (850, "0.9 s"), (9_949, "9.9 s"), (9_950, "10 s"), (60_000, "1 min")]
-    {
+    for (ms, words) in [
+        (0, "<0.1 s"),
+        (50, "0.1 s"),
+        (849, "0.8 s"),
+        (850, "0.9 s"),
+        (9_949, "9.9 s"),
+        (9_950, "10 s"),
+        (60_000, "1 min"),
+    ] {
         assert_eq!(took(ms), words, "{ms}");
     }
 }
@@ -93,4 +102,16 @@ fn sizes_are_said_in_the_nearest_unit() {
     }
     assert_eq!(cleaned([0, 0, 0, 0]), "");
     assert_eq!(cleaned([1, 0, 0, 2]), "1 terminal code removed · 2 hidden characters");
+}
+
+#[test]
+fn a_call_is_about_its_first_text_or_a_number_with_its_name() {
+    let about = |arguments: serde_json::Value| {
+        let call = sample::tool_use("c", "t", arguments, ToolStatus::Done);
+        tool_gist(&sample::block(2, 0, call), None, false)
+    };
+    assert_eq!(about(json!({"n": 3, "query": "rust"})).as_deref(), Some("“rust”"));
+    assert_eq!(about(json!({"query": "", "n": 3})).as_deref(), Some("n: 3"));
+    assert_eq!(about(json!({"query": " "})), None);
+    assert_eq!(about(json!({"deep": {"path": "/a"}, "flag": true})).as_deref(), Some("“/a”"));
 }

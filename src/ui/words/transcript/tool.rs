@@ -117,18 +117,22 @@ pub struct Calls {
     pub running: usize,
     pub waiting: usize,
     pub failed: usize,
-    /// Stopped, declined, or in other hands.
+    pub declined: usize,
+    pub stopped: usize,
+    /// Interrupted, or in other hands.
     pub unfinished: usize,
 }
 
 /// "3 tools · 1 running", "6 tools, all done".
 pub fn tool_group(calls: Calls) -> String {
-    let Calls { all, asking, running, waiting, failed, unfinished } = calls;
+    let Calls { all, asking, running, waiting, failed, declined, stopped, unfinished } = calls;
     let parts = [
         (asking, "asking you"),
         (running, "running"),
         (waiting, "waiting"),
         (failed, "failed"),
+        (declined, "declined"),
+        (stopped, "stopped"),
         (unfinished, "not finished"),
     ];
     let said: Vec<String> =
@@ -176,12 +180,22 @@ fn last_line(raw: &str) -> Option<String> {
     Some(end.into_iter().collect())
 }
 
-/// The first argument that is a plain value.
+/// The first argument that is a text, else the first that is a number, which says nothing without its name.
 fn first_word(arguments: &Value) -> Option<String> {
-    match arguments {
-        Value::String(text) => Some(format!("“{text}”")),
+    first_text(arguments).or_else(|| match arguments {
         Value::Number(number) => Some(number.to_string()),
-        Value::Object(map) => map.values().find_map(first_word),
+        Value::Object(map) => map.iter().find_map(|(name, value)| match value {
+            Value::Number(number) => Some(format!("{name}: {number}")),
+            _ => None,
+        }),
+        _ => None,
+    })
+}
+
+fn first_text(arguments: &Value) -> Option<String> {
+    match arguments {
+        Value::String(text) if !text.trim().is_empty() => Some(format!("“{text}”")),
+        Value::Object(map) => map.values().find_map(first_text),
         _ => None,
     }
 }
