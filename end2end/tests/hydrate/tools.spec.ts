@@ -58,7 +58,7 @@ test("arguments grow in the card, and a tool that is safe runs by itself", async
   await card.locator("summary").first().click();
   await expect(card).toContainText("Found rust sse.");
   expect(tools.ran).toEqual(["search rust sse"]);
-  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using search."]);
+  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using Search."]);
 });
 
 test("a card shows people's words from the first moment on, whatever becomes of the call", async ({ page, model, turnleaf }) => {
@@ -238,10 +238,12 @@ test("one of several running tools is stopped alone", async ({ page, model, turn
   const bar = slow.getByRole("progressbar", { name: "Progress" });
   await expect.poll(() => bar.evaluate((bar: HTMLProgressElement) => bar.max === 100 && bar.value > 0)).toBe(true);
   await expect(page.getByText("2 tools · 1 running")).toBeVisible();
-  await slow.getByRole("button", { name: "Stop this tool" }).click();
+  await slow.getByRole("button", { name: "Stop this tool" }).press("Enter");
   const request = await answer(page, model, "One was stopped.");
   expect(toolMessages(request)).toHaveLength(2);
   await expect(slow).toHaveAttribute("data-tool-status", "cancelled");
+  // Whoever stopped it with keys stays at its card.
+  await expect(slow.locator("summary").first()).toBeFocused();
   await expect(cards(page).nth(1)).toHaveAttribute("data-tool-status", "done");
   expect(tools.ran.sort()).toEqual(["search two", "slow one"]);
 });

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::posting::Posting;
-use crate::browser::scroll;
+use crate::browser::{focus, scroll};
 use crate::domain::{BlockId, Content};
 use crate::ui::drawn;
 use crate::ui::erased::{live, view};
@@ -112,6 +112,14 @@ pub fn ToolCard(
     }
 }
 
+/// The button is gone or goes: whoever pressed it stays at the card.
+fn stopped(block: BlockId) {
+    let card = format!(".tool[data-block-id=\"{block}\"]");
+    if focus::is_free() || focus::is_within(&card) {
+        focus::quietly_on(&format!("{card} summary"));
+    }
+}
+
 /// While it runs: how far it is, and the way to stop it alone.
 #[component]
 fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
@@ -135,7 +143,7 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
                             method="post"
                             action="/forms/call-stop"
                             class="tool-stop-form no-print"
-                            on:submit=move |event| posting.send(event, || ())
+                            on:submit=move |event| posting.send(event, move || stopped(block))
                         >
                             <input type="hidden" name="turn" value=turn.to_string()/>
                             <input type="hidden" name="block" value=block.to_string()/>
