@@ -114,9 +114,8 @@ pub fn ToolCard(
 
 /// The button is gone or goes: whoever pressed it stays at the card.
 fn stopped(block: BlockId) {
-    let card = format!(".tool[data-block-id=\"{block}\"]");
-    if focus::is_free() || focus::is_within(&card) {
-        focus::quietly_on(&format!("{card} summary"));
+    if focus::is_free() || focus::is_within(".tool-live") {
+        focus::quietly_on(&format!(".tool[data-block-id=\"{block}\"] summary"));
     }
 }
 
@@ -129,8 +128,8 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
         })
     });
     let line = move || progress.get().and_then(|(progress, _)| Some(progress?.0));
-    let percent = Memo::new(move |_| progress.get().and_then(|(progress, _)| progress?.1));
-    let has_percent = Memo::new(move |_| percent.get().is_some());
+    let percent = move || progress.get().and_then(|(progress, _)| progress?.1).map(|percent| percent.to_string());
+    let has_percent = Memo::new(move |_| percent().is_some());
     let is_running = Memo::new(move |_| progress.with(Option::is_some));
     let can_stop = Memo::new(move |_| progress.with(|running| matches!(running, Some((_, false)))));
     let posting = Posting::new();
@@ -156,7 +155,7 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
                 })
             };
             let bar = move || {
-                let bar = || view! { <progress class="tool-bar" max="100" value=move || percent.get().map(|n| n.to_string()) aria-label=words::PROGRESS></progress> };
+                let bar = || view! { <progress class="tool-bar" max="100" value=percent aria-label=words::PROGRESS></progress> };
                 has_percent.get().then(bar)
             };
             view! {

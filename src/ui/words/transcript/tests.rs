@@ -105,12 +105,12 @@ fn sizes_are_said_in_the_nearest_unit() {
 }
 
 #[test]
-fn a_call_is_about_its_first_text_or_a_number_with_its_name() {
+fn a_call_is_about_its_first_argument_that_says_something() {
     let about = |arguments: serde_json::Value| {
         let call = sample::tool_use("c", "t", arguments, ToolStatus::Done);
         tool_gist(&sample::block(2, 0, call), None, false)
     };
-    assert_eq!(about(json!({"n": 3, "query": "rust"})).as_deref(), Some("“rust”"));
+    assert_eq!(about(json!({"n": 3, "query": "rust"})).as_deref(), Some("n: 3"));
     assert_eq!(about(json!({"query": "", "n": 3})).as_deref(), Some("n: 3"));
     assert_eq!(about(json!({"query": " "})), None);
     assert_eq!(about(json!({"deep": {"path": "/a"}, "flag": true})).as_deref(), Some("“/a”"));

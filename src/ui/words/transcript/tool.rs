@@ -180,22 +180,14 @@ fn last_line(raw: &str) -> Option<String> {
     Some(end.into_iter().collect())
 }
 
-/// The first argument that is a text, else the first that is a number, which says nothing without its name.
+/// The first argument that says something; a number says nothing without its name.
 fn first_word(arguments: &Value) -> Option<String> {
-    first_text(arguments).or_else(|| match arguments {
-        Value::Number(number) => Some(number.to_string()),
-        Value::Object(map) => map.iter().find_map(|(name, value)| match value {
-            Value::Number(number) => Some(format!("{name}: {number}")),
-            _ => None,
-        }),
-        _ => None,
-    })
-}
-
-fn first_text(arguments: &Value) -> Option<String> {
     match arguments {
         Value::String(text) if !text.trim().is_empty() => Some(format!("“{text}”")),
-        Value::Object(map) => map.values().find_map(first_text),
+        Value::Object(map) => map.iter().find_map(|(name, value)| match value {
+            Value::Number(number) => Some(format!("{name}: {number}")),
+            value => first_word(value),
+        }),
         _ => None,
     }
 }
