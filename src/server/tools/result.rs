@@ -80,7 +80,9 @@ fn wraps(value: &Value, text: &str) -> bool {
     let only = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
     match only {
         Some(Value::String(inner)) => inner.trim() == text.trim(),
-        Some(inner @ (Value::Number(_) | Value::Bool(_))) => serde_json::from_str(text).is_ok_and(|said: Value| said == *inner),
+        Some(inner @ (Value::Number(_) | Value::Bool(_))) => {
+            serde_json::from_str(text).is_ok_and(|said: Value| said == *inner)
+        }
         _ => false,
     }
 }

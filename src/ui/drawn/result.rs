@@ -29,7 +29,7 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> Part {
     if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
         letters::text_box(&mut html, name, !result.is_string(), shown);
     }
-    cut(&mut html, metadata, (shown.len() < whole.len()).then_some(whole.len() as u64), turn);
+    cut(&mut html, metadata, shown.len() < whole.len(), whole.len() as u64, turn);
     files(&mut html, metadata);
     cleaned(&mut html, metadata, &whole);
     html.close();
@@ -48,14 +48,13 @@ fn images(html: &mut Html, metadata: &Value) {
     }
 }
 
-/// That a result is not all there, and where it is. `of` is its length where this page cuts it.
-fn cut(html: &mut Html, metadata: &Value, of: Option<u64>, turn: TurnId) {
+/// That a result is not all there, and where it is. `length` is that of what is stored.
+fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: TurnId) {
     let stored = metadata.get("cut");
-    let is_cut_here = of.is_some();
     if !is_cut_here && stored.is_none() {
         return;
     }
-    let bytes = stored.and_then(|cut| cut.get("bytes")).and_then(Value::as_u64).or(of);
+    let bytes = stored.and_then(|cut| cut.get("bytes")).and_then(Value::as_u64).unwrap_or(length);
     let whole = stored.or_else(|| metadata.get("whole")).and_then(blob);
     html.open(Element::P, &[(Attribute::Class, "tool-part")]);
     html.text(&words::cut_at(limits::TOOL_SHOWN_BYTES, bytes));

@@ -98,7 +98,7 @@ fn sizes_are_said_in_the_nearest_unit() {
     for (bytes, words) in
         [(5, "of 5 bytes"), (99_000, "of 97 KB"), (3_250_586, "of 3.1 MB"), (33_554_432, "of 32.0 MB")]
     {
-        assert_eq!(cut_at(64 << 10, Some(bytes)), format!("Cut at 64 KB {words}."));
+        assert_eq!(cut_at(64 << 10, bytes), format!("Cut at 64 KB {words}."));
     }
     assert_eq!(cleaned([0, 0, 0, 0]), "");
     assert_eq!(cleaned([1, 0, 0, 2]), "1 terminal code removed · 2 hidden characters");

@@ -203,12 +203,9 @@ fn cut(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// "Cut at 64 KB.", and of how much where that is known.
-pub fn cut_at(bytes: usize, of: Option<u64>) -> String {
-    match of {
-        Some(of) => format!("Cut at {} KB of {}.", bytes >> 10, size(of)),
-        None => format!("Cut at {} KB.", bytes >> 10),
-    }
+/// "Cut at 64 KB of 3.1 MB."
+pub fn cut_at(bytes: usize, of: u64) -> String {
+    format!("Cut at {} KB of {}.", bytes >> 10, size(of))
 }
 
 /// "512 bytes", "12 KB", "3.1 MB".
