@@ -356,7 +356,7 @@ fn a_long_result_is_cut_and_says_so() {
         [tool_use("c1", "read", json!({}), ToolStatus::Done), tool_result("c1", "read", json!("ä".repeat(100_000)))],
     ));
     assert!(html.len() < 90_000, "{}", html.len());
-    assert_says(&html, "Cut at 64 KB. Open in full");
+    assert_says(&html, "Cut at 64 KB of 196 KB. Open in full");
 }
 
 #[test]

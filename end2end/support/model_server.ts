@@ -30,6 +30,12 @@ export class Reply {
     this.write({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] });
   }
 
+  /** Says what the text between two of its places refers to. */
+  cite(url: string, title: string, start_index: number, end_index: number): void {
+    const citation = { type: "url_citation", url_citation: { url, title, start_index, end_index } };
+    this.write({ choices: [{ index: 0, delta: { annotations: [citation] }, finish_reason: null }] });
+  }
+
   /** Begins a call of a tool; what `args` writes follows. */
   call(index: number, id: string, name: string): void {
     const call = { index, id, type: "function", function: { name, arguments: "" } };

@@ -10,6 +10,7 @@ const TOOLS = [
   { name: "delete", title: "Delete a file", description: "Deletes a file.", inputSchema: TEXT },
   { name: "tree", title: "Tree", description: "Gives structured content.", inputSchema: TEXT },
   { name: "picture", title: "Picture", description: "Gives an image.", inputSchema: TEXT },
+  { name: "long", title: "Long", description: "Gives more than a page shows.", inputSchema: TEXT },
   { name: "slow", title: "Slow", description: "Runs until it is let go or stopped.", inputSchema: TEXT },
 ];
 const PIXEL =
@@ -46,6 +47,8 @@ function call(id, params) {
     }
     case "picture":
       return say({ id, result: { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }] } });
+    case "long":
+      return say({ id, result: text(`${"A line of many.\n".repeat(8_000)}The end.`) });
     case "slow":
       return void slow(id, params);
     default:

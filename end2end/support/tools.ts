@@ -29,7 +29,7 @@ export class ToolServer {
 
   static config(dir: string): string {
     const command = [process.execPath, PROGRAM, join(dir, "ran"), join(dir, "gate")];
-    return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search"]\n`;
+    return `[[tool_servers]]\nid = "files"\nname = "Files"\ncommand = ${JSON.stringify(command)}\ntrusted_tools = ["search", "long"]\n`;
   }
 }
 

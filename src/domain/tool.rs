@@ -59,6 +59,46 @@ impl ToolOrigin {
     }
 }
 
+/// What people call a tool. It decides nothing: it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Called {
+    pub title: String,
+    /// Its server's name; nothing for what is no server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+}
+
+impl Called {
+    /// Where the metadata of a call's block keeps it.
+    pub const KEY: &str = "tool";
+}
+
+/// How far a call is that runs, as its block's metadata says it under `progress`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct ToolProgress {
+    /// One line for people ("3 of 10 · copying").
+    pub line: String,
+    /// From 0 to 100, where it is known how much there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+}
+
+impl ToolProgress {
+    /// Where the metadata of a call's block keeps it.
+    pub const KEY: &str = "progress";
+
+    /// Without a total.
+    pub fn line(line: impl Into<String>) -> Self {
+        Self { line: line.into(), percent: None }
+    }
+
+    /// Of a total that is more than nothing.
+    pub fn percent_of(done: f64, total: f64) -> Option<u8> {
+        let share = done / total;
+        (total > 0.0 && share.is_finite()).then(|| (share.clamp(0.0, 1.0) * 100.0) as u8)
+    }
+}
+
 /// A tool as a branch offers it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct OfferedTool {
@@ -67,27 +107,45 @@ pub struct OfferedTool {
     /// `None`: the provider brings it and runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<ToolOrigin>,
+    /// `None`: its name is all that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<Called>,
 }
 
 impl OfferedTool {
     /// A tool that the provider itself brings and [`run_by`](ToolOrigin) nobody else: the demo's.
     pub fn of_provider(spec: ToolSpec) -> Self {
-        Self { spec, origin: None }
+        Self { spec, origin: None, called: None }
+    }
+
+    /// Whether a model is offered the same; what people call it does not count.
+    pub fn is_as(&self, other: &Self) -> bool {
+        self.spec == other.spec && self.origin == other.origin
+    }
+
+    /// What people call it, as far as that is known.
+    pub fn name(&self) -> Option<Called> {
+        self.called.clone().or_else(|| match self.origin.as_ref()? {
+            ToolOrigin::BuiltIn { tool } => Some(Called { title: tool.clone(), server: None }),
+            ToolOrigin::Server { server, tool } => Some(Called { title: tool.clone(), server: Some(server.clone()) }),
+            ToolOrigin::Client | ToolOrigin::Provider { .. } => None,
+        })
     }
 
     /// One that the provider runs inside of its response, by Turnleaf's name for it. The provider knows its arguments.
     pub fn run_by_provider(tool: &str) -> Self {
-        let description = match tool {
-            WEB_SEARCH => "The provider searches the web while it answers.",
-            CODE_EXECUTION => "The provider runs code of the model in a sandbox of its own.",
-            _ => "The provider runs this tool itself.",
+        let (title, description) = match tool {
+            WEB_SEARCH => ("Web search", "The provider searches the web while it answers."),
+            CODE_EXECUTION => ("Code execution", "The provider runs code of the model in a sandbox of its own."),
+            _ => (tool, "The provider runs this tool itself."),
         };
         let spec = ToolSpec {
             name: tool.to_owned(),
             description: description.to_owned(),
             parameters: serde_json::json!({ "type": "object" }),
         };
-        Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }) }
+        let called = Some(Called { title: title.to_owned(), server: None });
+        Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }), called }
     }
 
     /// The name of a tool that the provider runs inside of its response.

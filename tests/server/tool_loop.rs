@@ -49,7 +49,7 @@ async fn thoughts_and_tools_alternate_until_the_text() {
         let step = ["thinking", "tool_use", "tool_result"];
         assert_eq!(kinds, [step.as_slice(), &step, &["thinking", "text"]].concat());
         assert_eq!(results(&turn), [json!({"n": 1}), json!({"n": 2})]);
-        assert_eq!(called(&turn)[0].block_metadata["tool"], json!({ "title": "look", "server": "lab" }));
+        assert_eq!(called(&turn)[0].block_metadata["tool"], json!({ "title": "The look", "server": "The lab" }));
         house.check().await;
         house.close().await;
     }
@@ -138,7 +138,9 @@ async fn progress_is_noted_while_it_runs_and_bytes_are_stored_with_their_result(
         tokio::time::pause();
         tokio::time::advance(limits::TOOL_PROGRESS_EVERY + Duration::from_millis(2)).await;
         tokio::time::resume();
-        let turn = house.until(id, |turn| called(turn)[0].block_metadata["progress"] == "3 of 10").await;
+        let turn = house
+            .until(id, |turn| called(turn)[0].block_metadata["progress"] == json!({ "line": "3 of 10", "percent": 30 }))
+            .await;
         assert!(runs(&turn));
         gate.notify_one();
         let turn = house.complete(id).await;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use turnleaf::domain::UserId;
 use turnleaf::domain::approval::Policy;
-use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolSpec};
+use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
 use turnleaf::server::store::{Db, tool_policies};
 use turnleaf::server::tools::result::said;
 use turnleaf::server::tools::toolbox::{Described, Fate, Gate, NewBlob, Outcome, Running, ToolCall, Toolbox};
@@ -129,8 +129,10 @@ impl Lab {
 
     /// What a model is told that there is: the tools as `lab__name`, and `client_tool`, which the client runs.
     pub fn offer(&self) -> Vec<OfferedTool> {
-        let of_ours =
-            lock(&self.0.tools).iter().map(|(name, known)| described(name, known).offered(Some(SERVER))).collect();
+        let of_ours = lock(&self.0.tools)
+            .iter()
+            .map(|(name, known)| described(name, known).offered(Some((SERVER, "The lab"))))
+            .collect();
         let client = OfferedTool {
             spec: ToolSpec {
                 name: "client_tool".into(),
@@ -138,6 +140,7 @@ impl Lab {
                 parameters: json!({ "type": "object" }),
             },
             origin: Some(ToolOrigin::Client),
+            called: None,
         };
         [of_ours, vec![client]].concat()
     }
@@ -242,7 +245,7 @@ impl Toolbox for Lab {
                 }
                 Does::Hangs => std::future::pending().await,
                 Does::Progress(line, gate) => {
-                    progress.send_replace(Some(line.to_owned()));
+                    progress.send_replace(Some(ToolProgress { line: line.to_owned(), percent: Some(30) }));
                     gate.notified().await;
                     gives(json!("far enough"))
                 }

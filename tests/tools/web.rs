@@ -163,7 +163,8 @@ async fn answers_come_in_one_piece_and_as_events_and_the_key_goes_with_every_req
     assert_eq!((outcome.fate, text(&outcome).as_str()), (Fate::Done, "hello"));
     let mut running = start(&servers, "streamed", json!({}));
     running.progress.wait_for(Option::is_some).await.unwrap();
-    assert_eq!(running.progress.borrow().as_deref(), Some("1 of 2 · half"));
+    let told = running.progress.borrow().clone().map(|told| (told.line, told.percent));
+    assert_eq!(told, Some(("1 of 2 · half".to_owned(), Some(50))));
     call(&servers, "echo", json!({ "text": "seen" })).await;
     assert_eq!(text(&running.outcome.await), "streamed");
     let status = servers.status(&key("bad")).unwrap();

@@ -195,8 +195,13 @@ fn a_pause_is_a_card_with_two_ways_on() {
 #[test]
 fn a_running_tool_says_how_far_it_is_and_can_be_stopped_alone() {
     let running = |metadata| draw_one(with_metadata(waiting(vec![call(ToolStatus::Running)]), metadata));
-    let html = running(json!({"progress": "3 of 10 · copying"}));
+    let html = running(json!({"progress": {"line": "3 of 10 · copying", "percent": 30}}));
     assert_says(&html, "3 of 10 · copying Stop this tool");
+    let bar = tag(&html, "<progress");
+    assert!(bar.contains("value=\"30\"") && bar.contains("aria-label=\"Progress\""), "{bar}");
+    let html_without = running(json!({"progress": {"line": "7"}}));
+    assert_says(&html_without, "7 Stop this tool");
+    assert!(!html_without.contains("<progress"));
     assert!(tag(&html, "action=\"/forms/call-stop\"").contains("method=\"post\""));
     assert!(html.contains(&format!("name=\"block\" value=\"{}\"", block_id(2 << 20))));
     // The provider's own tools are stopped with the reply.
@@ -224,7 +229,7 @@ fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
         (&[Done; 6], "6 tools, all done", false),
         (&[Done, Done, Done, Done, Done, Failed], "6 tools · 1 failed", false),
         (&[Done, Done, Done, Done, Done, Running], "6 tools · 1 running", true),
-        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 2 not finished", true),
+        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 1 declined · 1 not finished", true),
     ] {
         let html = draw_one(row(statuses));
         assert_says(&html, words);
@@ -313,7 +318,10 @@ fn what_strangers_wrote_stays_text_in_every_part() {
         "files": [{"blob": SHA, "mime": hostile}],
         "cut": {"blob": hostile},
     });
-    let mut running = with_metadata(waiting(vec![call(ToolStatus::Running)]), json!({"progress": hostile}));
+    let mut running = with_metadata(
+        waiting(vec![call(ToolStatus::Running)]),
+        json!({"progress": {"line": hostile, "percent": hostile}}),
+    );
     running.id = turn_id(4);
     let mut done = ended(ToolStatus::Done, json!({hostile: [hostile, {hostile: hostile}]}), metadata);
     done.id = turn_id(6);

@@ -58,7 +58,34 @@ test("arguments grow in the card, and a tool that is safe runs by itself", async
   await card.locator("summary").first().click();
   await expect(card).toContainText("Found rust sse.");
   expect(tools.ran).toEqual(["search rust sse"]);
-  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using search."]);
+  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using Search."]);
+});
+
+test("a card shows people's words from the first moment on, whatever becomes of the call", async ({ page, model, turnleaf }) => {
+  await openWithTools(page, turnleaf);
+  await send(page, "Go");
+  const reply = await model.next();
+  reply.call(0, "c1", wire("search"));
+  reply.args(0, '{"text": ');
+  const heading = (at: number) => cards(page).nth(at).getByRole("heading");
+  await expect(cards(page).first()).toHaveAttribute("data-tool-status", "writing");
+  await expect(heading(0)).toHaveText("Search");
+  reply.args(0, '"x"}');
+  reply.call(1, "c2", wire("delete"));
+  reply.args(1, "{not json");
+  reply.call(2, "c3", wire("delete"));
+  reply.args(2, "{}");
+  reply.end("tool_calls");
+  await answer(page, model);
+  for (const _ of ["live", "after a reload"]) {
+    for (const [at, name] of ["Search", "Delete a file", "Delete a file"].entries()) {
+      await expect(heading(at)).toHaveText(name);
+      await expect(cards(page).nth(at).locator(".tool-server")).toHaveText("Files");
+    }
+    await expect(page.getByText("3 tools · 2 failed")).toBeVisible();
+    await page.reload();
+    await hydrated(page);
+  }
 });
 
 test("a question survives a reload and another tab, and is answered once", async ({ page, context, model, turnleaf, tools }) => {
@@ -208,11 +235,15 @@ test("one of several running tools is stopped alone", async ({ page, model, turn
   const slow = cards(page).first();
   await expect(slow).toHaveAttribute("data-tool-status", "running");
   await expect(slow).toContainText("copying");
+  const bar = slow.getByRole("progressbar", { name: "Progress" });
+  await expect.poll(() => bar.evaluate((bar: HTMLProgressElement) => bar.max === 100 && bar.value > 0)).toBe(true);
   await expect(page.getByText("2 tools · 1 running")).toBeVisible();
-  await slow.getByRole("button", { name: "Stop this tool" }).click();
+  await slow.getByRole("button", { name: "Stop this tool" }).press("Enter");
   const request = await answer(page, model, "One was stopped.");
   expect(toolMessages(request)).toHaveLength(2);
   await expect(slow).toHaveAttribute("data-tool-status", "cancelled");
+  // Whoever stopped it with keys stays at its card.
+  await expect(slow.locator("summary").first()).toBeFocused();
   await expect(cards(page).nth(1)).toHaveAttribute("data-tool-status", "done");
   expect(tools.ran.sort()).toEqual(["search two", "slow one"]);
 });
@@ -289,6 +320,18 @@ test("results are a tree, an image, and what they are without script", async ({ 
   const image = picture.locator(".tool-image img");
   await image.scrollIntoViewIfNeeded();
   await expect.poll(() => image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+});
+
+test("a result that is longer than a page shows is kept whole", async ({ page, model, turnleaf }) => {
+  await openWithTools(page, turnleaf);
+  await ask(page, model, "long", "x");
+  await answer(page, model);
+  const card = cards(page).first();
+  await card.locator("summary").first().click();
+  await expect(card).toContainText("Cut at 64 KB of 126 KB.");
+  const address = await card.getByRole("link", { name: "Open in full" }).getAttribute("href");
+  const whole = await (await page.request.get(address!)).text();
+  expect(whole.endsWith("The end.") && whole.length).toBe(16 * 8_000 + 8);
 });
 
 test("a question inside closed reasoning is in view all the same", async ({ page, model, turnleaf }) => {

@@ -21,6 +21,7 @@ use crate::server::platform::base_url;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::endpoint::Endpoint;
 
+use self::guard::Meant;
 pub use self::unreached::reason;
 
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
@@ -138,26 +139,31 @@ impl HttpClient {
     }
 
     /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
-    /// the open internet unless `local_network` says so. Whoever uses it bounds what it reads.
+    /// the open internet unless `local_network` says so. Whoever uses it bounds what it reads; `meant` is what is there.
     ///
     /// # Errors
     /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
-    pub fn for_address(&self, url: &str, local_network: bool) -> Result<reqwest::Client, String> {
-        self.reaching(url, local_network)?.as_ref().cloned().map_err(String::clone)
+    pub fn for_address(&self, url: &str, local_network: bool, meant: Meant) -> Result<reqwest::Client, String> {
+        self.reaching(url, local_network, meant)?.as_ref().cloned().map_err(String::clone)
     }
 
     fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
         let failed =
             |kind: FailureKind, detail: &str| Failure::new(kind, &target.provider).with_detail(detail.to_owned());
-        let client = self.reaching(&target.base_url, target.local_network);
+        let client = self.reaching(&target.base_url, target.local_network, Meant::Provider);
         let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error))?;
         client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
     }
 
     /// The client that may reach an address, once it is built; the outer error is that none may.
-    fn reaching(&self, url: &str, local_network: bool) -> Result<&Result<reqwest::Client, String>, String> {
+    fn reaching(
+        &self,
+        url: &str,
+        local_network: bool,
+        meant: Meant,
+    ) -> Result<&Result<reqwest::Client, String>, String> {
         if !local_network {
-            guard::check_literal(url).map_err(|error| error.to_string())?;
+            guard::check_literal(url).map_err(|error| error.advice(meant))?;
             let resolver = || Arc::new(guard::PublicResolver::of_process());
             return Ok(self.0.public.get_or_init(|| build(|| builder().dns_resolver(resolver()))));
         }

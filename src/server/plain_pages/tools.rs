@@ -119,14 +119,21 @@ pub(super) fn choice(
         let of_server = format!("{form}-{}", server.id);
         let tick = |(at, tool): (usize, &ToolView)| rows::tick(&of_server, at, tool, is_on(&tool.name));
         let ticks = server.tools.iter().enumerate().map(tick).collect_view();
-        view! {
-            <fieldset>
-                <legend><bdi>{server.name.clone()}</bdi></legend>
-                {all}
+        let each = if server.tools.is_empty() {
+            view! { <p class="hint">{words::NO_TOOLS}</p> }
+        } else {
+            view! {
                 <details class="fold" open=server.tools.len() <= 8>
                     <summary>{words::tools(server.tools.len())}<Icon name="chevron-down"/></summary>
                     <div>{ticks}</div>
                 </details>
+            }
+        };
+        view! {
+            <fieldset>
+                <legend><bdi>{server.name.clone()}</bdi></legend>
+                {all}
+                {each}
             </fieldset>
         }
     });

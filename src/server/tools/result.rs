@@ -28,8 +28,8 @@ pub enum Part {
     },
 }
 
-/// A result out of the parts that a tool gave, and of its structured content where it has any. Structured content that a
-/// text only says once more is the result alone; beside a text of its own it stands behind that.
+/// A result out of the parts that a tool gave, and of its structured content where it has any. Where one of the two only
+/// says the other once more it is left out; structured content beside a text of its own stands behind that.
 pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
     let mut cleaned = Cleaned::default();
     let mut held = Held::default();
@@ -48,7 +48,11 @@ pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outco
             let value = cleaned.value(value);
             let says_the_same =
                 text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
-            if says_the_same { Said::Structured(value) } else { Said::text_and(text, value.to_string()) }
+            match says_the_same {
+                true => Said::Structured(value),
+                false if wraps(&value, &text) => Said::Text(text),
+                false => Said::text_and(text, value.to_string()),
+            }
         }
     };
     let result = held.cut(said);
@@ -71,11 +75,26 @@ pub fn with_invalid(mut outcome: Outcome, invalid: usize) -> Outcome {
     outcome
 }
 
+/// Whether structured content is this text under some name, as servers give it whose tools return one string or number.
+fn wraps(value: &Value, text: &str) -> bool {
+    let only = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
+    match only {
+        Some(Value::String(inner)) => inner.trim() == text.trim(),
+        Some(inner @ (Value::Number(_) | Value::Bool(_))) => {
+            serde_json::from_str(text).is_ok_and(|said: Value| said == *inner)
+        }
+        _ => false,
+    }
+}
+
 fn metadata(fate: Fate, held: &Held, cleaned: &Cleaned) -> Map<String, Value> {
     let mut metadata = Map::new();
     let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     if let Some(cut) = &held.cut {
         set("cut", cut.clone());
+    }
+    if let Some(whole) = &held.whole {
+        set("whole", json!({ "blob": whole }));
     }
     if !held.images.is_empty() {
         set("images", held.images.clone().into());
@@ -113,6 +132,8 @@ struct Held {
     images: Vec<Value>,
     files: Vec<Value>,
     cut: Option<Value>,
+    /// Of a result that stands in its row and is longer than what a page shows of it.
+    whole: Option<String>,
 }
 
 impl Held {
@@ -139,15 +160,17 @@ impl Held {
 
     /// What stands in the row: all of it, or its beginning, and the whole as a blob.
     fn cut(&mut self, said: Said) -> Value {
-        let (text, mime) = match said {
-            Said::Text(text) if text.len() <= limits::TOOL_RESULT_BYTES => return Value::String(text),
-            Said::Text(text) => (text, "text/plain; charset=utf-8"),
-            Said::Structured(value) => match value.to_string() {
-                text if text.len() <= limits::TOOL_RESULT_BYTES => return value,
-                text => (text, "application/json"),
-            },
+        let (text, mime, value) = match said {
+            Said::Text(text) => (text, "text/plain; charset=utf-8", None),
+            Said::Structured(value) => (value.to_string(), "application/json", Some(value)),
         };
         let total = text.len();
+        if total <= limits::TOOL_RESULT_BYTES {
+            if total > limits::TOOL_SHOWN_BYTES && self.bytes + total <= limits::TOOL_BLOB_BYTES {
+                self.whole = Some(self.keep(mime, Bytes::from(text.clone())));
+            }
+            return value.unwrap_or(Value::String(text));
+        }
         let mut cut = Map::from_iter([("bytes".to_owned(), json!(total))]);
         let begin = text[..text.floor_char_boundary(limits::TOOL_RESULT_BYTES)].to_owned();
         let room = limits::TOOL_BLOB_BYTES.saturating_sub(self.bytes);

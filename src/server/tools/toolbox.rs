@@ -11,7 +11,7 @@ use super::name::wire_name;
 use super::result::said;
 use crate::domain::approval::Ask;
 use crate::domain::plain::hidden_characters;
-use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolSpec, canonical};
+use crate::domain::tool::{Called, OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec, canonical};
 use crate::domain::{BlockId, ChatId, TurnId, UserId};
 
 /// For whom a tool runs.
@@ -78,8 +78,8 @@ pub struct NewBlob {
 /// A call that runs. Dropping it cancels it; what does not let go is ended behind the scenes.
 pub struct Running {
     pub outcome: BoxFuture<'static, Outcome>,
-    /// One line of how far it is ("3 of 10 · copying").
-    pub progress: watch::Receiver<Option<String>>,
+    /// How far it is, as far as it says so.
+    pub progress: watch::Receiver<Option<ToolProgress>>,
 }
 
 impl Running {
@@ -107,9 +107,11 @@ pub struct Described {
 }
 
 impl Described {
-    /// As a model is offered it; `server` is the id of its server, nothing for a built-in one.
-    pub fn offered(&self, server: Option<&str>) -> OfferedTool {
+    /// As a model is offered it; `server` is the id of its server and its name for people, nothing for a built-in one.
+    pub fn offered(&self, server: Option<(&str, &str)>) -> OfferedTool {
         let tool = self.tool.clone();
+        let called = Called { title: self.title.clone(), server: server.map(|(_, name)| name.to_owned()) };
+        let server = server.map(|(id, _)| id);
         let origin = match server {
             None => ToolOrigin::BuiltIn { tool },
             Some(server) => ToolOrigin::Server { server: server.to_owned(), tool },
@@ -119,7 +121,7 @@ impl Described {
             description: self.description.clone(),
             parameters: self.schema.clone(),
         };
-        OfferedTool { spec, origin: Some(origin) }
+        OfferedTool { spec, origin: Some(origin), called: Some(called) }
     }
 
     /// Of its schema and its description: what a lasting answer holds for.

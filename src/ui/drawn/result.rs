@@ -29,7 +29,7 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> Part {
     if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
         letters::text_box(&mut html, name, !result.is_string(), shown);
     }
-    cut(&mut html, metadata, shown.len() < whole.len(), turn);
+    cut(&mut html, metadata, shown.len() < whole.len(), whole.len() as u64, turn);
     files(&mut html, metadata);
     cleaned(&mut html, metadata, &whole);
     html.close();
@@ -48,14 +48,14 @@ fn images(html: &mut Html, metadata: &Value) {
     }
 }
 
-/// That a result is not all there, and where it is.
-fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, turn: TurnId) {
+/// That a result is not all there, and where it is. `length` is that of what is stored.
+fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: TurnId) {
     let stored = metadata.get("cut");
     if !is_cut_here && stored.is_none() {
         return;
     }
-    let bytes = stored.and_then(|cut| cut.get("bytes")).and_then(Value::as_u64);
-    let whole = stored.and_then(blob);
+    let bytes = stored.and_then(|cut| cut.get("bytes")).and_then(Value::as_u64).unwrap_or(length);
+    let whole = stored.or_else(|| metadata.get("whole")).and_then(blob);
     html.open(Element::P, &[(Attribute::Class, "tool-part")]);
     html.text(&words::cut_at(limits::TOOL_SHOWN_BYTES, bytes));
     // What was cut before it was stored, and not kept, is nowhere.

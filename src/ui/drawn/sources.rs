@@ -29,15 +29,19 @@ pub fn sources(sources: &Sources, turn: TurnId) -> Option<Part> {
         let id = source_id(turn, number);
         html.open(Element::Li, &[(Attribute::Id, &id), (Attribute::Dir, "auto")]);
         let target = Target::parse(&source.url).filter(Target::is_web);
-        let title = if source.title.trim().is_empty() { &source.url } else { &source.title };
+        let has_title = !source.title.trim().is_empty();
+        let title = if has_title { &source.title } else { &source.url };
         match &target {
             Some(target) => {
                 let title_of = (Attribute::Title, target.href());
                 html.open(Element::A, &[(Attribute::Href, target.href()), title_of, REL, NEW_TAB]);
                 letters::write(&mut html, title);
                 html.close();
-                html.text(" ");
-                html.leaf(Element::Span, &[(Attribute::Class, "source-host"), (Attribute::Dir, "ltr")], target.host());
+                if has_title {
+                    html.text(" ");
+                    let host = [(Attribute::Class, "source-host"), (Attribute::Dir, "ltr")];
+                    html.leaf(Element::Span, &host, target.host());
+                }
             }
             None => letters::write(&mut html, title),
         }

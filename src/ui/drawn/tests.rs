@@ -63,6 +63,8 @@ fn a_link_to_the_whole_leads_to_where_it_is() {
     let long = json!("y".repeat(70_000));
     assert!(drawn_result(long.clone()).contains(&format!("href=\"/api/turns/{}\"", turn_id(2))));
     let sha = "a".repeat(64);
+    let whole = result_with(long.clone(), json!({"whole": {"blob": sha}}));
+    assert!(whole.contains(&format!("href=\"/api/blobs/{sha}\"")) && whole.contains("64 KB of 69 KB"), "{whole}");
     let kept = result_with(json!("short"), json!({"cut": {"bytes": 99_000, "blob": sha}}));
     assert!(kept.contains(&format!("href=\"/api/blobs/{sha}\"")) && kept.contains("of 97 KB"), "{kept}");
     // What is nowhere has no link.

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::posting::Posting;
-use crate::browser::scroll;
+use crate::browser::{focus, scroll};
 use crate::domain::{BlockId, Content};
 use crate::ui::drawn;
 use crate::ui::erased::{live, view};
@@ -97,7 +97,7 @@ pub fn ToolCard(
                 {live(review)}
             </header>
             {live(declined)}
-            <ToolProgress call turn=turn_id block/>
+            <WhileItRuns call turn=turn_id block/>
             <details class="tool-details">
                 <summary role="button" on:click=move |_| scroll::hold(&held)>
                     <span class="quiet">{words::ARGUMENTS_AND_RESULT}</span>
@@ -112,14 +112,24 @@ pub fn ToolCard(
     }
 }
 
+/// The button is gone or goes: whoever pressed it stays at the card.
+fn stopped(block: BlockId) {
+    if focus::is_free() || focus::is_within(".tool-live") {
+        focus::quietly_on(&format!(".tool[data-block-id=\"{block}\"] summary"));
+    }
+}
+
 /// While it runs: how far it is, and the way to stop it alone.
 #[component]
-fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
+fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
     let progress = Memo::new(move |_| {
         call.with(|call| {
             call.as_ref().filter(|call| call.is_running()).map(|call| (call.progress(), call.is_by_provider()))
         })
     });
+    let line = move || progress.get().and_then(|(progress, _)| Some(progress?.0));
+    let percent = move || progress.get().and_then(|(progress, _)| progress?.1).map(|percent| percent.to_string());
+    let has_percent = Memo::new(move |_| percent().is_some());
     let is_running = Memo::new(move |_| progress.with(Option::is_some));
     let can_stop = Memo::new(move |_| progress.with(|running| matches!(running, Some((_, false)))));
     let posting = Posting::new();
@@ -132,7 +142,7 @@ fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Bl
                             method="post"
                             action="/forms/call-stop"
                             class="tool-stop-form no-print"
-                            on:submit=move |event| posting.send(event, || ())
+                            on:submit=move |event| posting.send(event, move || stopped(block))
                         >
                             <input type="hidden" name="turn" value=turn.to_string()/>
                             <input type="hidden" name="block" value=block.to_string()/>
@@ -144,9 +154,14 @@ fn ToolProgress(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Bl
                     }
                 })
             };
+            let bar = move || {
+                let bar = || view! { <progress class="tool-bar" max="100" value=percent aria-label=words::PROGRESS></progress> };
+                has_percent.get().then(bar)
+            };
             view! {
                 <div class="tool-live">
-                    <span class="tool-progress" dir="auto">{move || progress.get().and_then(|(progress, _)| progress)}</span>
+                    {live(bar)}
+                    <span class="tool-progress" dir="auto">{move || line()}</span>
                     {live(stop)}
                     {posting.problem()}
                 </div>

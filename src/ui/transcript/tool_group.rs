@@ -74,6 +74,8 @@ fn count(state: ChatState, turn: &TurnState, members: &[Segment]) -> Calls {
             Some(ToolStatus::Pending) if block.state != BlockState::Aborted => calls.waiting += 1,
             _ if tool_failed(block, result.as_ref()) => calls.failed += 1,
             Some(ToolStatus::Done) => {}
+            Some(ToolStatus::Denied) => calls.declined += 1,
+            Some(ToolStatus::Cancelled) => calls.stopped += 1,
             _ => calls.unfinished += 1,
         });
     }

@@ -124,6 +124,9 @@ pub fn seconds(seconds: u64) -> String {
 
 /// A measured time: tenths below ten seconds, whole seconds above.
 pub fn took(ms: u64) -> String {
+    if ms < 50 {
+        return "<0.1 s".to_owned();
+    }
     if ms < 9_950 { format!("{}.{} s", (ms + 50) / 1000, (ms + 50) % 1000 / 100) } else { seconds((ms + 500) / 1000) }
 }
 

@@ -12,10 +12,28 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use crate::server::outbound::address::is_public;
 use crate::server::platform::base_url;
 
-/// Why an address is not connected to; ends up as the detail of a failure.
+/// Why an address is not connected to. What can be done about it is said by whoever knows what is there ([`Meant`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is not on the open internet. If that is meant, switch “Local network” on for this provider.")]
+#[error("{0} is not on the open internet")]
 pub struct NotPublic(pub IpAddr);
+
+/// What is reached at an address: where its owner says that it may be in the local network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meant {
+    Provider,
+    ToolServer,
+}
+
+impl NotPublic {
+    /// The reason with what its owner can do about it, as it ends up in the detail of a failure.
+    pub fn advice(self, meant: Meant) -> String {
+        let what = match meant {
+            Meant::Provider => "provider",
+            Meant::ToolServer => "server of tools",
+        };
+        format!("{self}. If that is meant, switch “Local network” on for this {what}.")
+    }
+}
 
 /// Refuses an address whose host is written as one that is not public.
 pub fn check_literal(base_url: &str) -> Result<(), NotPublic> {
@@ -89,6 +107,16 @@ mod tests {
         }
         for url in ["https://api.example/v1", "http://8.8.8.8/v1", "http://[2606:4700:4700::1111]/"] {
             assert_eq!(check_literal(url), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_advice_names_what_is_to_be_changed() {
+        let address = NotPublic(IpAddr::from([10, 0, 0, 1]));
+        assert_eq!(address.to_string(), "10.0.0.1 is not on the open internet");
+        for (meant, what) in [(Meant::Provider, "provider"), (Meant::ToolServer, "server of tools")] {
+            let end = format!("switch “Local network” on for this {what}.");
+            assert!(address.advice(meant).ends_with(&end), "{}", address.advice(meant));
         }
     }
 

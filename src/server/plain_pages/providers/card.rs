@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::models;
+use crate::server::plain_pages::deeds::Deeds;
 use crate::server::plain_pages::field::{Kind, TextField};
 use crate::server::plain_pages::words::providers as words;
 use crate::server::service::providers::ProviderView;
@@ -130,42 +131,19 @@ fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
 }
 
 fn actions(provider: &ProviderView) -> AnyView {
-    let id = provider.id.clone();
-    let name = provider.name.clone();
-    let deed = |action: &'static str, field: &'static str, value: &'static str, word: &'static str| {
-        view! {
-            <form method="post" action=action>
-                <input type="hidden" name="id" value=id.clone()/>
-                <button type="submit" class="button" name=field value=value>{word}<span class="quiet">" "{name.clone()}</span></button>
-            </form>
-        }
+    let deeds = Deeds {
+        id: &provider.id,
+        name: &provider.name,
+        page: "/settings/providers",
+        forms: "/forms/providers",
+        card: format!("provider-{}", provider.id),
+        is_enabled: provider.is_enabled,
+        is_locked: provider.locked,
+        remove_what: words::remove_what(&provider.name),
     };
-    let test = matches!(provider.status.state, "off" | "key_unreadable")
-        .then_some(())
-        .is_none()
-        .then(|| deed("/forms/providers/test", "test", "1", words::TEST));
-    let own = (!provider.locked).then(|| {
-        let edit = format!("/settings/providers?edit={id}#provider-{id}");
-        let switch = if provider.is_enabled {
-            deed("/forms/providers/change", "switch", "off", words::SWITCH_OFF)
-        } else {
-            deed("/forms/providers/change", "switch", "on", words::SWITCH_ON)
-        };
-        view! { <a class="button" href=edit>{words::EDIT}<span class="quiet">" "{name.clone()}</span></a>{switch} }
-    });
-    let remove = (!provider.locked).then(|| {
-        view! {
-            <details class="fold">
-                <summary>{words::REMOVE}<span class="quiet">" "{name.clone()}</span><Icon name="chevron-down"/></summary>
-                <form class="form" method="post" action="/forms/providers/remove">
-                    <input type="hidden" name="id" value=id.clone()/>
-                    <p dir="auto">{words::remove_what(&name)}</p>
-                    <div class="deeds"><button type="submit" class="button danger">{words::remove_button(&name)}</button></div>
-                </form>
-            </details>
-        }
-    });
-    view! { <div class="deeds">{test}{own}</div>{remove} }
+    let can_be_tested = !matches!(provider.status.state, "off" | "key_unreadable");
+    let test = can_be_tested.then(|| deeds.button("/forms/providers/test", "test", "1", words::TEST));
+    deeds.draw(test.into_iter().collect())
 }
 
 /// A text as a value of a query.

@@ -57,7 +57,9 @@ impl ChatToolsPage {
     /// The button for a branch that offers something else.
     fn now(&self) -> Option<AnyView> {
         let (branch, offers) = self.branch.as_ref().filter(|(branch, _)| branch.head_turn_id.is_some())?;
-        if self.takes_none || *offers == self.offered_now {
+        let same = offers.len() == self.offered_now.len()
+            && offers.iter().zip(&self.offered_now).all(|(has, would_have)| has.is_as(would_have));
+        if self.takes_none || same {
             return None;
         }
         Some(view! {

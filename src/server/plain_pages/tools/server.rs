@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::rows;
+use crate::server::plain_pages::deeds::Deeds;
 use crate::server::plain_pages::words::providers::ago;
 use crate::server::plain_pages::words::tools as words;
 use crate::server::service::tool_servers::ToolServerView;
@@ -90,43 +91,17 @@ fn fact(name: &'static str, value: String) -> AnyView {
 }
 
 fn actions(server: &ToolServerView) -> AnyView {
-    let id = server.id.clone();
-    let name = server.name.clone();
-    let deed = |action: &'static str, field: &'static str, value: &'static str, word: &'static str| {
-        view! {
-            <form method="post" action=action>
-                <input type="hidden" name="id" value=id.clone()/>
-                <button type="submit" class="button" name=field value=value>{word}<span class="quiet">" "{name.clone()}</span></button>
-            </form>
-        }
+    let deeds = Deeds {
+        id: &server.id,
+        name: &server.name,
+        page: "/settings/tools",
+        forms: "/forms/tools",
+        card: format!("server-{}", server.id),
+        is_enabled: server.is_enabled,
+        is_locked: server.locked,
+        remove_what: words::remove_what(&server.name),
     };
     let is_running = !matches!(server.status.state, "off" | "headers_unreadable");
-    let test = is_running.then(|| {
-        view! {
-            {deed("/forms/tools/restart", "how", "test", words::TEST)}
-            {deed("/forms/tools/restart", "how", "restart", words::RESTART)}
-        }
-    });
-    let own = (!server.locked).then(|| {
-        let edit = format!("/settings/tools?edit={id}#server-{id}");
-        let switch = if server.is_enabled {
-            deed("/forms/tools/change", "switch", "off", words::SWITCH_OFF)
-        } else {
-            deed("/forms/tools/change", "switch", "on", words::SWITCH_ON)
-        };
-        view! { <a class="button" href=edit>{words::EDIT}<span class="quiet">" "{name.clone()}</span></a>{switch} }
-    });
-    let remove = (!server.locked).then(|| {
-        view! {
-            <details class="fold">
-                <summary>{words::REMOVE}<span class="quiet">" "{name.clone()}</span><Icon name="chevron-down"/></summary>
-                <form class="form" method="post" action="/forms/tools/remove">
-                    <input type="hidden" name="id" value=id.clone()/>
-                    <p dir="auto">{words::remove_what(&name)}</p>
-                    <div class="deeds"><button type="submit" class="button danger">{words::remove_button(&name)}</button></div>
-                </form>
-            </details>
-        }
-    });
-    view! { <div class="deeds">{test}{own}</div>{remove} }
+    let begin = |how: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", how, word);
+    deeds.draw(if is_running { vec![begin("test", words::TEST), begin("restart", words::RESTART)] } else { Vec::new() })
 }

@@ -108,10 +108,6 @@ pub fn remove_what(name: &str) -> String {
     )
 }
 
-pub fn remove_button(name: &str) -> String {
-    format!("Remove {name}")
-}
-
 pub fn now_hint(branch: &str) -> String {
     format!("For the branch “{branch}”. Its provider then reads the whole conversation anew, which may cost more once.")
 }

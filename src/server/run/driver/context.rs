@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use serde_json::json;
 
 use super::handed_over::hand_in;
 use super::{Halt, Run};
@@ -13,8 +14,8 @@ use crate::domain::context::{
     own_steps,
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
-use crate::domain::tool::OfferedTool;
-use crate::domain::{Author, Block, Content, Failure, FailureKind, Role, Turn, TurnId, limits};
+use crate::domain::tool::{Called, OfferedTool};
+use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId, limits};
 use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::{StoreError, branches, turns};
@@ -46,6 +47,19 @@ impl Run<'_> {
         self.know_context().await?;
         let frozen = self.context.as_ref().and_then(|context| context.frozen.tools.clone());
         Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::of_provider).collect()))
+    }
+
+    /// Says in a call's block what people call its tool, from its first event on.
+    pub(super) fn name_tool(&self, event: &mut Event) {
+        let Event::BlockStart { block } = event else { return };
+        let Content::ToolUse { tool_name, .. } = &block.content else { return };
+        let tools = self.context.as_ref().and_then(|context| context.frozen.tools.as_ref());
+        let tool = tools.and_then(|tools| tools.iter().find(|tool| tool.spec.name == *tool_name));
+        if let Some(called) =
+            tool.and_then(OfferedTool::name).filter(|_| block.block_metadata.get(Called::KEY).is_none())
+        {
+            block.block_metadata[Called::KEY] = json!(called);
+        }
     }
 
     async fn know_context(&mut self) -> Result<(), Halt> {

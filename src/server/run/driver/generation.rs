@@ -269,6 +269,7 @@ impl Run<'_> {
             }
             progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
         }
+        events.iter_mut().for_each(|event| self.name_tool(event));
         if progress.builder.longest_arguments() > limits::TOOL_ARGS_BYTES {
             self.recorder.extend(events);
             return Err(self.failure(FailureKind::LimitToolArgs));

@@ -49,6 +49,13 @@ pub struct ToolServerStatus {
     pub log: String,
 }
 
+/// Words about what went wrong, which also stand inside of sentences, as one of their own.
+fn as_sentence(why: &str) -> String {
+    let mut letters = why.trim().trim_end_matches('.').chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
 /// A tool with what was said about it.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ToolView {
@@ -87,7 +94,11 @@ impl From<Status> for ToolServerStatus {
         };
         Self {
             state,
-            sentence: status.problem.unwrap_or_else(|| sentence.to_owned()),
+            sentence: match status.problem {
+                None => sentence.to_owned(),
+                Some(why) if state == "given_up" => format!("{} {sentence}", as_sentence(&why)),
+                Some(why) => as_sentence(&why),
+            },
             since: Some(status.since),
             implementation: status.implementation,
             log: status.log,

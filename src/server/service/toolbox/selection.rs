@@ -52,14 +52,15 @@ impl Tools {
         }
         for offering in &offerings {
             let server = offering.server.as_str();
+            let named = Some((server, offering.name.as_str()));
             for tool in &offering.tools {
                 if choice.has(&format!("{server}/{}", tool.tool)) {
-                    picked.take(Some(server), tool, is_never(server, &tool.tool));
+                    picked.take(named, tool, is_never(server, &tool.tool));
                 }
             }
         }
         for spec in &choice.client {
-            let offered = OfferedTool { spec: spec.clone(), origin: Some(ToolOrigin::Client) };
+            let offered = OfferedTool { spec: spec.clone(), origin: Some(ToolOrigin::Client), called: None };
             picked.add(spec.name.clone(), offered);
         }
         let known: Vec<&str> = offerings.iter().map(|offering| offering.server.as_str()).collect();
@@ -77,8 +78,9 @@ struct Picked {
 }
 
 impl Picked {
-    fn take(&mut self, server: Option<&str>, tool: &Described, is_never: bool) {
-        let name = server.map_or_else(|| tool.tool.clone(), |server| format!("{server}/{}", tool.tool));
+    /// `server` is its id and its name.
+    fn take(&mut self, server: Option<(&str, &str)>, tool: &Described, is_never: bool) {
+        let name = server.map_or_else(|| tool.tool.clone(), |(server, _)| format!("{server}/{}", tool.tool));
         self.met.insert(name.clone());
         if is_never {
             return self.leave(name, "You never allow it.");
@@ -125,6 +127,8 @@ mod tests {
 
     use super::*;
 
+    const FILES: Option<(&str, &str)> = Some(("files", "Files"));
+
     fn tool(name: &str) -> Described {
         Described {
             tool: name.into(),
@@ -145,11 +149,11 @@ mod tests {
     fn a_tool_never_takes_the_name_of_another() {
         let mut picked = Picked::default();
         picked.take(None, &tool("calculator"), false);
-        picked.take(Some("files"), &tool("calculator"), false);
-        picked.take(Some("files"), &tool("calculator"), false);
-        picked.take(Some("files"), &tool("../x"), false);
-        picked.take(Some("files"), &tool("__proto__"), false);
-        picked.take(Some("files"), &tool("never"), true);
+        picked.take(FILES, &tool("calculator"), false);
+        picked.take(FILES, &tool("calculator"), false);
+        picked.take(FILES, &tool("../x"), false);
+        picked.take(FILES, &tool("__proto__"), false);
+        picked.take(FILES, &tool("never"), true);
         let (offered, left) = names(&picked);
         assert_eq!(offered[..2], ["calculator", "files__calculator"]);
         assert!(offered.iter().all(|name| crate::domain::tool::is_wire_name(name)), "{offered:?}");
@@ -160,7 +164,7 @@ mod tests {
     fn what_is_too_many_is_left_out_and_said() {
         let mut picked = Picked::default();
         for n in 0..=limits::TOOLS_OFFERED {
-            picked.take(Some("files"), &tool(&format!("t{n}")), false);
+            picked.take(FILES, &tool(&format!("t{n}")), false);
         }
         let (offered, left) = names(&picked);
         assert_eq!((offered.len(), left), (limits::TOOLS_OFFERED, vec!["files/t128"]));
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn a_choice_of_what_is_gone_is_said() {
         let mut picked = Picked::default();
-        picked.take(Some("files"), &tool("read"), false);
+        picked.take(FILES, &tool("read"), false);
         let on = ["files/read", "files/write", "files/*", "gone/*", "old_tool", "provider/web_search"];
         let choice = ToolChoice { on: on.map(str::to_owned).into(), client: Vec::new() };
         picked.missing(&choice, &["files"]);

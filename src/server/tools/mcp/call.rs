@@ -19,15 +19,16 @@ use super::listener::Progress;
 use super::server::{Command, Connection, Server};
 use super::{broken, content};
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
+use crate::domain::tool::ToolProgress;
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Fate, Outcome, Running};
 
 /// Begins a call. It ends when what is given is dropped.
 pub fn begin(server: Server, tool: String, arguments: Map<String, Value>) -> Running {
-    let (line, progress) = watch::channel(None);
+    let (told, progress) = watch::channel(None);
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
-    let call = Call { server, line, stop: stop.clone() };
+    let call = Call { server, told, stop: stop.clone() };
     tokio::spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
@@ -39,7 +40,7 @@ pub fn begin(server: Server, tool: String, arguments: Map<String, Value>) -> Run
 
 struct Call {
     server: Server,
-    line: watch::Sender<Option<String>>,
+    told: watch::Sender<Option<ToolProgress>>,
     stop: CancellationToken,
 }
 
@@ -128,7 +129,7 @@ impl Call {
                         // They are passed on side by side and may overtake each other.
                         if progress.done >= furthest {
                             furthest = progress.done;
-                            self.line.send_replace(Some(progress.line));
+                            self.told.send_replace(Some(progress.told));
                         }
                     }
                     Ok(_) => {}

@@ -14,6 +14,7 @@ use rmcp::{ClientHandler, RoleClient};
 use tokio::sync::{Notify, broadcast};
 
 use super::clean;
+use crate::domain::tool::ToolProgress;
 
 /// The longest line of progress.
 const LINE_BYTES: usize = 300;
@@ -25,8 +26,7 @@ const UNREAD: usize = 256;
 pub struct Progress {
     pub token: ProgressToken,
     pub done: f64,
-    /// "3 of 10 · copying", as far as it says so.
-    pub line: String,
+    pub told: ToolProgress,
 }
 
 impl Progress {
@@ -39,7 +39,8 @@ impl Progress {
             None => count,
         };
         let token = said.progress_token.clone();
-        Self { token, done: said.progress, line: clean::shorten(line, LINE_BYTES) }
+        let percent = said.total.and_then(|total| ToolProgress::percent_of(said.progress, total));
+        Self { token, done: said.progress, told: ToolProgress { line: clean::shorten(line, LINE_BYTES), percent } }
     }
 }
 
@@ -92,16 +93,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_one_line() {
+    fn progress_is_one_line_and_a_share_where_there_is_a_whole() {
         let said = |progress: f64, total: Option<f64>, message: Option<&str>| {
             let mut said = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
             said.total = total;
             said.message = message.map(str::to_owned);
-            Progress::new(&said).line
+            Progress::new(&said).told
         };
-        assert_eq!(said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")), "3 of 10 · copying files");
-        assert_eq!(said(0.5, Some(1.0), None), "0.5 of 1");
-        assert_eq!(said(7.0, None, Some("")), "7");
-        assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).len() <= LINE_BYTES);
+        let is = |line: &str, percent: Option<u8>| ToolProgress { line: line.to_owned(), percent };
+        assert_eq!(
+            said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
+            is("3 of 10 · copying files", Some(30))
+        );
+        assert_eq!(said(0.5, Some(1.0), None), is("0.5 of 1", Some(50)));
+        assert_eq!(said(7.0, None, Some("")), is("7", None));
+        for (done, total, percent) in [(3.0, 2.0, Some(100)), (-1.0, 2.0, Some(0)), (1.0, 0.0, None), (1.0, -2.0, None)]
+        {
+            assert_eq!(said(done, Some(total), None).percent, percent, "{done} of {total}");
+        }
+        assert_eq!(said(f64::NAN, Some(2.0), None).percent, None);
+        assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
     }
 }

@@ -78,6 +78,29 @@ fn a_long_text_is_cut_between_characters_and_kept_whole() {
 }
 
 #[test]
+fn what_a_page_does_not_show_whole_is_kept_beside_its_row() {
+    let shown = of(text(&"x".repeat(limits::TOOL_SHOWN_BYTES)), None);
+    assert!(shown.blobs.is_empty() && shown.metadata.is_empty());
+    let long = "x".repeat(limits::TOOL_SHOWN_BYTES + 1);
+    let outcome = of(text(&long), None);
+    assert_eq!((outcome.result, &outcome.blobs[0].bytes[..]), (json!(long), long.as_bytes()));
+    assert_eq!(outcome.metadata["whole"], json!({"blob": outcome.blobs[0].sha256}));
+}
+
+#[test]
+fn a_text_that_comes_again_under_a_name_is_said_once() {
+    for (said, structured, result) in [
+        ("Two\nlines\n", json!({"content": "Two\nlines"}), json!("Two\nlines\n")),
+        ("42", json!({"result": 42}), json!("42")),
+        (r#"{"result":42}"#, json!({"result": 42}), json!({"result": 42})),
+        ("Two", json!({"content": "Three"}), json!("Two\n\n{\"content\":\"Three\"}")),
+        ("a", json!({"a": "a", "b": 1}), json!("a\n\n{\"a\":\"a\",\"b\":1}")),
+    ] {
+        assert_eq!(of(text(said), Some(structured)).result, result, "{said}");
+    }
+}
+
+#[test]
 fn a_result_without_end_is_kept_up_to_its_bound() {
     let outcome = of(text(&"y".repeat(limits::TOOL_BLOB_BYTES + 5)), None);
     assert_eq!(outcome.blobs[0].bytes.len(), limits::TOOL_BLOB_BYTES);

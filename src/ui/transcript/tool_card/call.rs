@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::domain::block::ToolStatus;
 use crate::domain::segment::tool_failed;
+use crate::domain::tool::{Called, ToolProgress};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
 use crate::ui::state::TurnState;
 use crate::ui::words::transcript as words;
@@ -74,10 +75,10 @@ impl Call {
         self.call.block_metadata.get("run_by").and_then(Value::as_str) == Some("provider")
     }
 
-    /// How far it is, in its server's words.
-    pub fn progress(&self) -> Option<String> {
-        let progress = self.call.block_metadata.get("progress").filter(|_| self.is_running())?;
-        progress.as_str().map(str::to_owned)
+    /// How far it is: in its server's words, and in percent where that is known.
+    pub fn progress(&self) -> Option<(String, Option<u64>)> {
+        let progress = self.call.block_metadata.get(ToolProgress::KEY).filter(|_| self.is_running())?;
+        Some((progress.get("line")?.as_str()?.to_owned(), progress.get("percent").and_then(Value::as_u64)))
     }
 
     /// Why a person declined, in their words.
@@ -131,10 +132,10 @@ fn waits(block: &Block) -> bool {
     block.state == BlockState::Done && status(block) == Some(ToolStatus::Pending)
 }
 
-/// The name for people of the tool that a block calls, and of its server; the name on the wire until it is taken up.
+/// The name for people of the tool that a block calls, and of its server; the name on the wire where nobody knows.
 pub fn tool_name(call: &Block) -> (String, Option<String>) {
     let said = |key: &str| {
-        let said = call.block_metadata.get("tool")?.get(key)?.as_str()?;
+        let said = call.block_metadata.get(Called::KEY)?.get(key)?.as_str()?;
         (!said.trim().is_empty()).then(|| said.to_owned())
     };
     let on_wire = || match &call.content {

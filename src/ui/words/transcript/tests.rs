@@ -1,6 +1,9 @@
 //! The transcript's words by number and state.
 
+use serde_json::json;
+
 use super::*;
+use crate::domain::block::ToolStatus;
 use crate::domain::segment::{Item, segments};
 use crate::domain::{Content, sample};
 
@@ -27,9 +30,15 @@ fn times_are_said_the_way_people_say_them() {
     {
         assert_eq!(seconds(s), words);
     }
-    for (ms, words) in
-        [(0, "0.0 s"), (849, "0.8 s"), (850, "0.9 s"), (9_949, "9.9 s"), (9_950, "10 s"), (60_000, "1 min")]
-    {
+    for (ms, words) in [
+        (0, "<0.1 s"),
+        (50, "0.1 s"),
+        (849, "0.8 s"),
+        (850, "0.9 s"),
+        (9_949, "9.9 s"),
+        (9_950, "10 s"),
+        (60_000, "1 min"),
+    ] {
         assert_eq!(took(ms), words, "{ms}");
     }
 }
@@ -89,8 +98,20 @@ fn sizes_are_said_in_the_nearest_unit() {
     for (bytes, words) in
         [(5, "of 5 bytes"), (99_000, "of 97 KB"), (3_250_586, "of 3.1 MB"), (33_554_432, "of 32.0 MB")]
     {
-        assert_eq!(cut_at(64 << 10, Some(bytes)), format!("Cut at 64 KB {words}."));
+        assert_eq!(cut_at(64 << 10, bytes), format!("Cut at 64 KB {words}."));
     }
     assert_eq!(cleaned([0, 0, 0, 0]), "");
     assert_eq!(cleaned([1, 0, 0, 2]), "1 terminal code removed · 2 hidden characters");
+}
+
+#[test]
+fn a_call_is_about_its_first_argument_that_says_something() {
+    let about = |arguments: serde_json::Value| {
+        let call = sample::tool_use("c", "t", arguments, ToolStatus::Done);
+        tool_gist(&sample::block(2, 0, call), None, false)
+    };
+    assert_eq!(about(json!({"n": 3, "query": "rust"})).as_deref(), Some("n: 3"));
+    assert_eq!(about(json!({"query": "", "n": 3})).as_deref(), Some("n: 3"));
+    assert_eq!(about(json!({"query": " "})), None);
+    assert_eq!(about(json!({"deep": {"path": "/a"}, "flag": true})).as_deref(), Some("“/a”"));
 }

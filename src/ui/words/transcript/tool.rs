@@ -14,6 +14,7 @@ pub const ARGUMENTS_AND_RESULT: &str = "Arguments and result";
 pub const NO_RESULT: &str = "There is no result.";
 pub const OPEN_FULL: &str = "Open in full";
 pub const BY_PROVIDER: &str = "by the provider";
+pub const PROGRESS: &str = "Progress";
 pub const STOP_TOOL: &str = "Stop this tool";
 pub const REASON_GIVEN: &str = "Your reason";
 
@@ -116,18 +117,22 @@ pub struct Calls {
     pub running: usize,
     pub waiting: usize,
     pub failed: usize,
-    /// Stopped, declined, or in other hands.
+    pub declined: usize,
+    pub stopped: usize,
+    /// Interrupted, or in other hands.
     pub unfinished: usize,
 }
 
 /// "3 tools · 1 running", "6 tools, all done".
 pub fn tool_group(calls: Calls) -> String {
-    let Calls { all, asking, running, waiting, failed, unfinished } = calls;
+    let Calls { all, asking, running, waiting, failed, declined, stopped, unfinished } = calls;
     let parts = [
         (asking, "asking you"),
         (running, "running"),
         (waiting, "waiting"),
         (failed, "failed"),
+        (declined, "declined"),
+        (stopped, "stopped"),
         (unfinished, "not finished"),
     ];
     let said: Vec<String> =
@@ -175,12 +180,14 @@ fn last_line(raw: &str) -> Option<String> {
     Some(end.into_iter().collect())
 }
 
-/// The first argument that is a plain value.
+/// The first argument that says something; a number says nothing without its name.
 fn first_word(arguments: &Value) -> Option<String> {
     match arguments {
-        Value::String(text) => Some(format!("“{text}”")),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Object(map) => map.values().find_map(first_word),
+        Value::String(text) if !text.trim().is_empty() => Some(format!("“{text}”")),
+        Value::Object(map) => map.iter().find_map(|(name, value)| match value {
+            Value::Number(number) => Some(format!("{name}: {number}")),
+            value => first_word(value),
+        }),
         _ => None,
     }
 }
@@ -196,12 +203,9 @@ fn cut(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// "Cut at 64 KB.", and of how much where that is known.
-pub fn cut_at(bytes: usize, of: Option<u64>) -> String {
-    match of {
-        Some(of) => format!("Cut at {} KB of {}.", bytes >> 10, size(of)),
-        None => format!("Cut at {} KB.", bytes >> 10),
-    }
+/// "Cut at 64 KB of 3.1 MB."
+pub fn cut_at(bytes: usize, of: u64) -> String {
+    format!("Cut at {} KB of {}.", bytes >> 10, size(of))
 }
 
 /// "512 bytes", "12 KB", "3.1 MB".

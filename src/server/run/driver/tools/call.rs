@@ -13,6 +13,7 @@ use super::words;
 use crate::domain::BlockId;
 use crate::domain::approval::Ask;
 use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolProgress;
 use crate::server::outbound::builder::PendingCall;
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Fate, Gate, Outcome, ToolCall};
@@ -48,7 +49,7 @@ pub(super) struct Call {
     /// The hash of what a person allowed.
     pub granted: Option<String>,
     pub began: Instant,
-    pub progress: Option<watch::Receiver<Option<String>>>,
+    pub progress: Option<watch::Receiver<Option<ToolProgress>>>,
     pub has_progress: bool,
     work: Option<AbortHandle>,
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::super::{Halt, Run};
 use super::call::{Ending, Stage, Step};
 use crate::domain::block::{ToolStatus, chat_seq};
+use crate::domain::tool::ToolProgress;
 use crate::domain::{Author, Block, BlockState, Content, Event};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
@@ -24,7 +25,7 @@ impl Run<'_> {
         call.stage = Stage::Over;
         let Ending { status, outcome, took, mut metadata } = ending;
         if std::mem::take(&mut call.has_progress) {
-            metadata.insert("progress".to_owned(), Value::Null);
+            metadata.insert(ToolProgress::KEY.to_owned(), Value::Null);
         }
         self.recorder.push(Event::BlockUpdate {
             block_id: call.pending.block_id,

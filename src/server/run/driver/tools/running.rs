@@ -8,9 +8,9 @@ use tokio::time::{Instant, timeout};
 
 use super::super::{Halt, Run};
 use super::call::{Stage, Step, Target, Work};
-use super::recording::or_null;
 use super::words;
 use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolProgress;
 use crate::domain::{Event, limits, plain};
 use crate::server::outbound::provider::ToolOutcome;
 use crate::server::run::journal::Batch;
@@ -44,7 +44,7 @@ impl Run<'_> {
                 block_id: call.pending.block_id,
                 status: ToolStatus::Running,
                 duration_ms: None,
-                metadata: or_null(call.taken_up(None)),
+                metadata: Value::Null,
             });
         }
         self.recorder.flush(Batch::default()).await?;
@@ -97,13 +97,14 @@ impl Run<'_> {
             else {
                 continue;
             };
-            let line = progress.borrow_and_update().clone().map(plain::without_nul);
-            call.has_progress = line.is_some();
+            let told = progress.borrow_and_update().clone();
+            let told = told.map(|told| ToolProgress { line: plain::without_nul(told.line), ..told });
+            call.has_progress = told.is_some();
             self.recorder.push(Event::BlockUpdate {
                 block_id: call.pending.block_id,
                 status: ToolStatus::Running,
                 duration_ms: None,
-                metadata: json!({ "progress": line }),
+                metadata: json!({ ToolProgress::KEY: told }),
             });
         }
         self.recorder.flush(Batch::default()).await?;

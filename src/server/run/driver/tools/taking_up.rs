@@ -1,7 +1,7 @@
 //! What becomes of a call: it is refused, handed to the client, asked about, or may run.
 
 use futures::FutureExt;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::time::timeout;
 
 use super::super::{Halt, Run};
@@ -133,14 +133,12 @@ impl Run<'_> {
             }
             Gate::Ask(ask) if asked.as_ref() == Some(&ask) => Ok(()),
             Gate::Ask(ask) => {
-                let mut metadata = call.taken_up(Some(&ask));
-                // An answer to something else is none.
-                metadata.extend([(KEY.to_owned(), json!(ask)), ("decision".to_owned(), Value::Null)]);
                 let update = Event::BlockUpdate {
                     block_id: call.pending.block_id,
                     status: ToolStatus::AwaitingApproval,
                     duration_ms: None,
-                    metadata: Value::Object(metadata),
+                    // An answer to something else is none.
+                    metadata: json!({ KEY: ask, "decision": null }),
                 };
                 self.recorder.push(update);
                 let call = &mut step.calls[at];
@@ -148,29 +146,8 @@ impl Run<'_> {
                 self.recorder.flush(Batch::default()).await?;
                 Ok(())
             }
-            Gate::Refuse(why) => {
-                let ending =
-                    Ending { metadata: call.taken_up(None), ..Ending::without_running(ToolStatus::Failed, &why) };
-                self.end_call(step, at, ending).await
-            }
+            Gate::Refuse(why) => self.end_call(step, at, Ending::without_running(ToolStatus::Failed, &why)).await,
         }
-    }
-}
-
-impl super::call::Call {
-    /// What a card shows of the tool from now on, as a change of the block's metadata.
-    pub(super) fn taken_up(&self, ask: Option<&Ask>) -> Map<String, Value> {
-        let Target::Toolbox(call) = &self.target else { return Map::new() };
-        let tool = match &call.origin {
-            ToolOrigin::BuiltIn { tool } | ToolOrigin::Server { tool, .. } => tool.as_str(),
-            ToolOrigin::Client | ToolOrigin::Provider { .. } => return Map::new(),
-        };
-        // What it was asked about, it is called still.
-        if ask.is_none() && self.granted.is_some() {
-            return Map::new();
-        }
-        let title = ask.map_or(tool, |ask| ask.title.as_str());
-        Map::from_iter([("tool".to_owned(), json!({ "title": title, "server": call.origin.server() }))])
     }
 }
 

@@ -124,6 +124,7 @@ fn a_branch_knows_that_its_tool_is_another_one_by_now() {
             parameters: json!({ "type": "object" }),
         },
         origin: None,
+        called: None,
     };
     assert_eq!(schema_hash(&given("Deletes."), &tool("Deletes.")), tool("Deletes.").schema_hash());
     assert_ne!(schema_hash(&given("Reads."), &tool("Deletes.")), tool("Deletes.").schema_hash());

@@ -1,0 +1,23 @@
+// Sources without script: the marks are links into the list, and the list is a disclosure.
+import { latestReply, send, textOf } from "../../support/chat.ts";
+import { expect } from "../../support/fixtures.ts";
+import { chatWithTools, test } from "../../support/tools.ts";
+
+test("a mark leads into the list of sources, and opens it", async ({ page, model, turnleaf }) => {
+  await page.goto(`/c/${await chatWithTools(turnleaf)}`);
+  await send(page, "Go");
+  const reply = await model.next();
+  reply.say("Water boils at 100 °C.");
+  for (let n = 1; n <= 8; n++) reply.cite(`https://source-${n}.example/page`, `Page ${n}`, 0, 22);
+  reply.end();
+  await expect(async () => {
+    await page.reload();
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+  }).toPass();
+  await expect(textOf(latestReply(page))).toHaveText(/^Water boils at 100 °C\.\[1\]\[2\]/);
+  const third = latestReply(page).locator("details.sources li").nth(2);
+  await expect(third).toBeHidden();
+  await latestReply(page).getByRole("link", { name: "Source 3", exact: true }).click();
+  await expect(third).toBeVisible();
+  await expect(third).toHaveText("Page 3 source-3.example");
+});
