@@ -14,7 +14,7 @@ use crate::workspace;
 pub const BUDGET: u64 = 400_000;
 /// What it weighs as long as the budget is not reached; raised by a decision alone (docs/decisions.md), and falls away
 /// then.
-pub const CEILING: u64 = 511_000;
+pub const CEILING: u64 = 512_000;
 /// The sheet that only the plain pages load: no part of what the application weighs.
 pub const PLAIN_SHEET: &str = "plain.css";
 /// What compression makes smaller.
