@@ -10,7 +10,7 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Li
 
 use crate::domain::limits;
 use crate::server::convert::{Kind, Picture, Refused};
-use encode::{Style, styled};
+use encode::Style;
 
 /// # Errors
 /// [`Refused::ImageTooLarge`], before anything is decoded where its head says so; [`Refused::Damaged`].
@@ -34,12 +34,11 @@ pub fn read(kind: Kind, file: &[u8]) -> Result<Picture, Refused> {
         Some(form) => form,
         None => encode::kept(&pixels, style)?,
     };
-    let small = encode::shrunk(&pixels, limits::THUMBNAIL_PIXELS);
     let is_fit = image.width.max(image.height) <= limits::MODEL_IMAGE_PIXELS
         && image.bytes.len() <= limits::MODEL_IMAGE_BYTES
         && !is_animated;
     Ok(Picture {
-        thumbnail: small.map(|small| styled(&small, encode::small(&small))).transpose()?,
+        thumbnail: encode::thumbnail(&pixels)?,
         // Not every model takes what moves.
         for_models: (!is_fit).then(|| encode::for_models(&pixels, style)).transpose()?,
         image,

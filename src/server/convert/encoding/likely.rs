@@ -1,8 +1,8 @@
 //! The encodings that a text without a mark may be in, the likeliest first. They are only ever offered.
 
 use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, Encoding, GBK, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
-    WINDOWS_1252, WINDOWS_1253, WINDOWS_1255, WINDOWS_1256,
+    BIG5, EUC_JP, EUC_KR, Encoding, GBK, ISO_2022_JP, ISO_8859_2, KOI8_R, SHIFT_JIS, WINDOWS_874, WINDOWS_1250,
+    WINDOWS_1251, WINDOWS_1252, WINDOWS_1253, WINDOWS_1255, WINDOWS_1256,
 };
 
 use super::unmarked_utf_16;
@@ -23,7 +23,7 @@ const KNOWN: [&Encoding; 14] = [
     WINDOWS_1256,
     WINDOWS_1255,
     WINDOWS_874,
-    encoding_rs::ISO_8859_2,
+    ISO_8859_2,
 ];
 /// Of a hundred: less is no text of people.
 const LEAST: u32 = 25;
@@ -88,23 +88,52 @@ fn weight(encoding: &'static Encoding, c: char, before: char) -> u32 {
         _ if c.is_alphabetic() && before.is_ascii() => 40,
         _ => 5,
     };
-    let script = |first: char, last: char| if (first..=last).contains(&c) { 90 } else { 10 };
+    // Their letters fill half the table, so that bytes of other encodings look like them too; but they stand in no word
+    // of ASCII.
+    let is_mixed = before.is_ascii_alphabetic();
     match encoding {
         _ if encoding == WINDOWS_1252 => latin("äöüßéèêëàâáãåæçñóòôõøíìîïúùûÄÖÜÉ"),
-        _ if encoding == WINDOWS_1250 || encoding == encoding_rs::ISO_8859_2 => {
+        _ if encoding == WINDOWS_1250 || encoding == ISO_8859_2 => {
             latin("ąćęłńśźżčďěňřšťůžýáíéúőűôľĺäöü").saturating_sub(1)
         }
+        _ if is_mixed && encoding.is_single_byte() => 5,
         _ if encoding == WINDOWS_1251 || encoding == KOI8_R => match c {
-            'а'..='я' => 95,
+            'а'..='я' | 'ё' => 95,
             'А'..='Я' if !before.is_alphabetic() => 90,
             'А'..='Я' => 30,
-            '–' | '—' | '«' | '»' | '№' | 'ё' => 70,
+            '–' | '—' | '«' | '»' | '№' => 70,
             _ => 5,
         },
-        _ if encoding == WINDOWS_1253 => script('\u{386}', '\u{3ce}'),
-        _ if encoding == WINDOWS_1255 => script('\u{5d0}', '\u{5ea}'),
-        _ if encoding == WINDOWS_1256 => script('\u{621}', '\u{652}'),
-        _ if encoding == WINDOWS_874 => script('\u{e01}', '\u{e5b}'),
+        _ if encoding == WINDOWS_1253 => match c {
+            'ά'..='ώ' => 90,
+            'Ά'..='Ϋ' if !before.is_alphabetic() => 85,
+            'Ά'..='Ϋ' => 20,
+            _ => 5,
+        },
+        _ if encoding == WINDOWS_1255 => {
+            if ('א'..='ת').contains(&c) {
+                96
+            } else {
+                5
+            }
+        }
+        _ if encoding == WINDOWS_1256 => {
+            if ('\u{621}'..='\u{652}').contains(&c) {
+                94
+            } else {
+                5
+            }
+        }
+        _ if encoding == WINDOWS_874 => {
+            match c {
+                // Signs over and under a letter need one.
+                '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' => {
+                    if ('\u{e01}'..='\u{e4e}').contains(&before) { 95 } else { 0 }
+                }
+                '\u{e01}'..='\u{e5b}' => 75,
+                _ => 5,
+            }
+        }
         _ => eastern(encoding, c),
     }
 }

@@ -1,10 +1,12 @@
 //! The forms of a picture, from its pixels alone. The same pixels give the same bytes.
 
+use std::io::{self, Write};
+
 use bytes::Bytes;
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::codecs::webp::WebPEncoder;
-use image::{DynamicImage, ImageEncoder, ImageResult, RgbImage};
+use image::{DynamicImage, RgbImage};
 
 use crate::domain::limits;
 use crate::server::convert::{Form, Kind, Refused};
@@ -47,36 +49,28 @@ pub fn of_eight_bits(image: DynamicImage) -> DynamicImage {
 
 /// What is kept of it, which is no longer than a file may be.
 pub fn kept(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
-    let form = styled(image, (style, KEPT))?;
-    let is_fit = |form: &Form| form.bytes.len() <= limits::UPLOAD_BYTES;
-    if is_fit(&form) {
-        return Ok(form);
+    // A photo may come as what is for drawings.
+    for style in [style, Style::Photo] {
+        if let Some(form) = styled(image, (style, KEPT), limits::UPLOAD_BYTES)? {
+            return Ok(form);
+        }
     }
-    // A photo that came as what is for drawings.
-    let photo = styled(image, (Style::Photo, KEPT))?;
-    is_fit(&photo).then_some(photo).ok_or_else(|| {
-        let most = limits::UPLOAD_BYTES >> 20;
-        Refused::ImageTooLarge(format!("{most} MiB"))
-    })
+    Err(Refused::ImageTooLarge(format!("{} MiB", limits::UPLOAD_BYTES >> 20)))
 }
 
 /// What models are sent: as it is kept if that is small enough, else as a photo, and at last a smaller one.
 pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
-    let shrunk = shrunk(image, limits::MODEL_IMAGE_PIXELS);
-    let mut image = shrunk.unwrap_or_else(|| image.clone());
-    let is_fit = |form: &Form| form.bytes.len() <= limits::MODEL_IMAGE_BYTES;
-    let form = styled(&image, (style, FOR_MODELS[0]))?;
-    if is_fit(&form) {
+    let mut image = shrunk(image, limits::MODEL_IMAGE_PIXELS).unwrap_or_else(|| image.clone());
+    let fitting = |image: &DynamicImage, style, quality| styled(image, (style, quality), limits::MODEL_IMAGE_BYTES);
+    if let Some(form) = fitting(&image, style, FOR_MODELS[0])? {
         return Ok(form);
     }
-    let mut image = match image.color().has_alpha() {
-        true => DynamicImage::ImageRgb8(on_white(&image)),
-        false => std::mem::take(&mut image),
-    };
+    if image.color().has_alpha() {
+        image = DynamicImage::ImageRgb8(on_white(&image));
+    }
     loop {
         for quality in FOR_MODELS {
-            let form = styled(&image, (Style::Photo, quality))?;
-            if is_fit(&form) {
+            if let Some(form) = fitting(&image, Style::Photo, quality)? {
                 return Ok(form);
             }
         }
@@ -84,37 +78,67 @@ pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
     }
 }
 
+/// What lists show; none of a picture that is as small.
+pub fn thumbnail(image: &DynamicImage) -> Result<Option<Form>, Refused> {
+    let Some(small) = shrunk(image, limits::THUMBNAIL_PIXELS) else { return Ok(None) };
+    let style = if small.color().has_alpha() { Style::Drawing } else { Style::Photo };
+    styled(&small, (style, SMALL), limits::MODEL_IMAGE_BYTES)
+}
+
 /// A smaller one whose longer side is this, if it is longer.
-pub fn shrunk(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
+fn shrunk(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
     (image.width().max(image.height()) > side).then(|| image.thumbnail(side, side))
 }
 
-/// How thumbnails are kept.
-pub fn small(image: &DynamicImage) -> (Style, u8) {
-    match image.color().has_alpha() {
-        true => (Style::Drawing, SMALL),
-        false => (Style::Photo, SMALL),
-    }
-}
-
-pub fn styled(image: &DynamicImage, (style, quality): (Style, u8)) -> Result<Form, Refused> {
-    let mut bytes = Vec::new();
+/// None where it would be longer than this.
+fn styled(image: &DynamicImage, (style, quality): (Style, u8), most: usize) -> Result<Option<Form>, Refused> {
+    let mut written = Written { bytes: Vec::new(), most, is_over: false };
     let kind = match style {
         Style::Photo if !image.color().has_alpha() => Kind::Jpeg,
         Style::Photo | Style::WebP => Kind::WebP,
         Style::Drawing => Kind::Png,
     };
     let encoded = match kind {
-        Kind::Jpeg => with(image, JpegEncoder::new_with_quality(&mut bytes, quality)),
-        Kind::WebP => with(image, WebPEncoder::new_lossless(&mut bytes)),
-        _ => with(image, PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)),
+        Kind::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut written, quality)),
+        Kind::WebP => image.write_with_encoder(WebPEncoder::new_lossless(&mut written)),
+        _ => image.write_with_encoder(PngEncoder::new_with_quality(
+            &mut written,
+            CompressionType::Default,
+            FilterType::Adaptive,
+        )),
     };
-    encoded.map_err(|_| Refused::Damaged("its pixels could not be written".into()))?;
-    Ok(Form { mime: kind.mime(), width: image.width(), height: image.height(), bytes: Bytes::from(bytes) })
+    match encoded {
+        _ if written.is_over => Ok(None),
+        Ok(()) => Ok(Some(Form {
+            mime: kind.mime(),
+            width: image.width(),
+            height: image.height(),
+            bytes: Bytes::from(written.bytes),
+        })),
+        Err(_) => Err(Refused::Damaged("its pixels could not be written".into())),
+    }
 }
 
-fn with(image: &DynamicImage, encoder: impl ImageEncoder) -> ImageResult<()> {
-    image.write_with_encoder(encoder)
+/// Ends an encoder whose picture becomes too long, before it has taken all memory.
+struct Written {
+    bytes: Vec<u8>,
+    most: usize,
+    is_over: bool,
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.most {
+            self.is_over = true;
+            return Err(io::Error::other("it is too long"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn on_white(image: &DynamicImage) -> RgbImage {
@@ -150,11 +174,23 @@ mod tests {
     }
 
     #[test]
+    fn what_would_be_too_long_is_none() {
+        let image = DynamicImage::ImageRgb8(noise(64, 64));
+        for style in [Style::Drawing, Style::Photo, Style::WebP] {
+            let whole = styled(&image, (style, KEPT), limits::UPLOAD_BYTES).unwrap().unwrap();
+            let most = whole.bytes.len();
+            assert_eq!(styled(&image, (style, KEPT), most), Ok(Some(whole)), "{style:?}");
+            assert_eq!(styled(&image, (style, KEPT), most - 1), Ok(None), "{style:?}");
+        }
+    }
+
+    #[test]
     fn what_is_seen_through_stays_so_and_what_is_not_loses_its_channel() {
         let clear = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 4, image::Rgba([1, 2, 3, 0])));
         let opaque = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 4, image::Rgba([1, 2, 3, 255])));
-        assert_eq!(styled(&of_eight_bits(clear.clone()), (Style::Photo, 90)).unwrap().mime, "image/webp");
-        assert_eq!(styled(&of_eight_bits(opaque), (Style::Photo, 90)).unwrap().mime, "image/jpeg");
+        let mime = |image| kept(&of_eight_bits(image), Style::Photo).unwrap().mime;
+        assert_eq!(mime(clear.clone()), "image/webp");
+        assert_eq!(mime(opaque), "image/jpeg");
         assert_eq!(on_white(&clear).get_pixel(0, 0).0, [255; 3]);
         assert_eq!(of_eight_bits(DynamicImage::new_rgba16(2, 2)).color(), image::ColorType::Rgba8);
         assert_eq!(of_eight_bits(DynamicImage::new_luma16(2, 2)).color(), image::ColorType::L8);
