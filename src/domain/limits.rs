@@ -233,6 +233,19 @@ pub const CONVERT_MEMORY: u64 = 512 << 20;
 pub const CONVERT_CPU: Duration = Duration::from_secs(20);
 pub const CONVERT_TIME: Duration = Duration::from_secs(30);
 pub const UNPACKED_BYTES: u64 = 256 << 20;
+/// Such processes at once; what is said beside the bytes that they are given and give.
+pub const CONVERTS_AT_ONCE: usize = 2;
+pub const CONVERT_HEAD_BYTES: usize = 64 << 10;
+/// Entries of a packed file, and how many times its packed size an entry may have beyond a size at which it does not
+/// matter: those of Apache POI's `ZipSecureFile`, which reads the same formats.
+pub const UNPACKED_ENTRIES: usize = 10_000;
+pub const UNPACKED_RATIO: u64 = 100;
+pub const UNPACKED_GRACE: u64 = 100 << 10;
+/// Columns of a sheet; what is said of one file; bytes by which a text's encoding is guessed, and guesses that are offered.
+pub const SHEET_COLUMNS: u32 = 256;
+pub const CONVERT_NOTES: usize = 20;
+pub const ENCODING_SAMPLE: usize = 64 << 10;
+pub const ENCODING_CHOICES: usize = 6;
 /// A picture: pixels in all, its longer side; the longer sides of what pages list and of what models are sent, and the
 /// bytes of the latter.
 pub const IMAGE_PIXELS: u64 = 50_000_000;
@@ -240,6 +253,9 @@ pub const IMAGE_SIDE: u32 = 16_384;
 pub const THUMBNAIL_PIXELS: u32 = 512;
 pub const MODEL_IMAGE_PIXELS: u32 = 2_048;
 pub const MODEL_IMAGE_BYTES: usize = 4 << 20;
+/// What a decoded picture may take, and the pixels of all pictures of an animation that stays one.
+pub const IMAGE_MEMORY: u64 = 256 << 20;
+pub const ANIMATION_PIXELS: u64 = 16_000_000;
 /// Searching everything: words of a query, hits of a page, candidates that are looked at, turns of one step of indexing.
 pub const SEARCH_CHARS: usize = 256;
 pub const SEARCH_TERMS: usize = 16;

@@ -20,6 +20,7 @@ use clap::Parser;
 
 use crate::server::cli::args::{Args, Command};
 use crate::server::cli::exit::{Exit, Failed};
+use crate::server::convert::child;
 use crate::server::platform::config::Config;
 use crate::server::platform::config::environment::Environment;
 use crate::server::tools::mcp::guard;
@@ -31,6 +32,7 @@ pub fn run() -> ExitCode {
         // Its exit code is that of the program it runs.
         Some(Command::Guard(of)) if of.is_program => guard::become_program(of.parent, &of.argv),
         Some(Command::Guard(of)) => guard::run(of.parent, &of.argv),
+        Some(Command::Convert) => child::run(),
         _ => exit::code(dispatch(args)),
     }
 }
@@ -48,6 +50,6 @@ fn dispatch(args: Args) -> Result<(), Failed> {
         Command::Config(command) => config::run(&command, &config()?, json),
         Command::Doctor => doctor::run(&config()?, json),
         Command::Version => version::run(json),
-        Command::Guard(_) => Err(Failed::new(Exit::WrongUse, "a guard has no configuration")),
+        Command::Guard(_) | Command::Convert => Err(Failed::new(Exit::WrongUse, "it has no configuration")),
     }
 }

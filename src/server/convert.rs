@@ -2,11 +2,28 @@
 //! them. Whatever is hard to read is read by a process of its own (`turnleaf convert`), with bounds on its memory and its
 //! time, so that a hostile file takes nothing with it.
 
+mod archive;
+pub mod child;
+mod converter;
+mod encoding;
+mod office;
+pub mod page;
+mod pdf;
+mod picture;
+mod sheets;
+mod sniff;
+mod tidy;
+mod wire;
+
 use bytes::Bytes;
 use thiserror::Error;
 
+pub use converter::Converter;
+pub use sniff::sniff;
+
 /// What a file is, told by its own bytes first and by its name only among kinds of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     Png,
     Jpeg,
@@ -26,6 +43,11 @@ pub enum Kind {
 impl Kind {
     pub fn is_image(self) -> bool {
         matches!(self, Self::Png | Self::Jpeg | Self::Gif | Self::WebP)
+    }
+
+    /// Whether its bytes are a text in some encoding, which its reader may have to name.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Html | Self::Markdown | Self::Csv | Self::Text)
     }
 
     /// How documents name it (`documents.kind`) and what is served of it.

@@ -72,6 +72,9 @@ pub enum Command {
     /// Run a program and leave nothing of it behind; for Turnleaf itself
     #[command(hide = true)]
     Guard(GuardArgs),
+    /// Read one file on standard input and answer on standard output; for Turnleaf itself
+    #[command(hide = true)]
+    Convert,
 }
 
 #[derive(Debug, Subcommand)]

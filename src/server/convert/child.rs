@@ -1,0 +1,100 @@
+//! `turnleaf convert`: the process that reads one file. It binds itself before it reads anything: memory, time on the
+//! processor, no files, no processes. What breaks in it breaks nothing else.
+
+use std::any::Any;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::domain::limits;
+use crate::server::convert::wire::{self, Answer};
+use crate::server::convert::{Converted, Kind, Refused, archive, office, page, pdf, picture, sheets, tidy};
+
+/// Standard input, output and error, the answer's own, and some to spare.
+const OPEN_FILES: u64 = 16;
+
+/// Reads a request from standard input and answers on standard output (`wire`). Fails without an answer where it cannot
+/// be bound or there is no request.
+pub fn run() -> ExitCode {
+    match answer() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("turnleaf: no file was read: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn answer() -> io::Result<()> {
+    bind()?;
+    let mut output = output_of_its_own()?;
+    let mut asked = Vec::new();
+    let most = 4 + limits::CONVERT_HEAD_BYTES + limits::UPLOAD_BYTES;
+    io::stdin().lock().take(most as u64).read_to_end(&mut asked)?;
+    let (request, file) = wire::request(&asked).ok_or_else(|| io::Error::other("there is no request"))?;
+    // A library's panic is an answer; nobody reads its words.
+    std::panic::set_hook(Box::new(|_| {}));
+    let read = catch_unwind(AssertUnwindSafe(|| read(request.kind, file)));
+    output.write_all(&wire::answer(read.unwrap_or_else(|panic| Err(broken(&*panic)))))
+}
+
+fn broken(_: &(dyn Any + Send)) -> Refused {
+    Refused::Damaged("its reader came upon something that it does not know".into())
+}
+
+/// Whatever a library prints goes where errors go, not into the answer.
+fn output_of_its_own() -> io::Result<File> {
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(output.into())
+}
+
+fn bind() -> io::Result<()> {
+    for (resource, most) in [
+        (Resource::As, limits::CONVERT_MEMORY),
+        (Resource::Cpu, limits::CONVERT_CPU.as_secs()),
+        (Resource::Fsize, 0),
+        (Resource::Nofile, OPEN_FILES),
+        (Resource::Core, 0),
+        (Resource::Nproc, 0),
+    ] {
+        let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
+        let bound = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+        // Elsewhere a system may not have every one of them.
+        if let Err(error) = bound
+            && cfg!(target_os = "linux")
+        {
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+fn read(kind: Kind, file: &[u8]) -> Result<Answer, Refused> {
+    let converted = match kind {
+        Kind::Png | Kind::Jpeg | Kind::Gif | Kind::WebP => return picture::read(kind, file).map(Answer::Picture),
+        Kind::Pdf => pdf::read(file)?,
+        Kind::Docx | Kind::Pptx => {
+            archive::check(file)?;
+            office::read(kind, file)?
+        }
+        Kind::Xlsx => {
+            archive::check(file)?;
+            sheets::read(file)?
+        }
+        Kind::Html => {
+            let html = std::str::from_utf8(file).map_err(|_| Refused::Damaged("it is no UTF-8".into()))?;
+            Converted { text: page::whole(html), notes: Vec::new() }
+        }
+        Kind::Markdown | Kind::Csv | Kind::Text => return Err(Refused::Unsupported("plain text".into())),
+    };
+    let text = tidy::bounded(tidy::read_out(&converted.text))?;
+    match text.is_empty() {
+        true => Err(Refused::NoText),
+        false => Ok(Answer::Text(Converted { text, notes: converted.notes })),
+    }
+}

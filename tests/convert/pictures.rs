@@ -1,0 +1,112 @@
+//! Pictures: made anew, upright, in their forms, and nothing of their files beside.
+
+use image::codecs::gif::GifDecoder;
+use image::{AnimationDecoder, DynamicImage, ImageFormat, RgbaImage, load_from_memory};
+use turnleaf::domain::limits;
+use turnleaf::server::convert::{Form, Kind, Refused};
+
+use crate::made::{encoded, gif, halves, photo, png_head, png_with_words};
+use crate::{converter, picture};
+
+fn has(form: &Form, words: &[u8]) -> bool {
+    form.bytes.windows(words.len()).any(|window| window == words)
+}
+
+fn shown(form: &Form) -> DynamicImage {
+    let image = load_from_memory(&form.bytes).unwrap();
+    assert_eq!((image.width(), image.height()), (form.width, form.height));
+    image
+}
+
+#[tokio::test]
+async fn a_photo_is_upright_and_says_nothing_of_its_place() {
+    let file = photo(800, 400);
+    assert!(file.windows(4).any(|four| four == b"GPS!"), "the test's own place");
+    let (kind, made) = picture("a.png", file.clone()).await.unwrap();
+    assert_eq!((kind, made.image.mime, made.for_models.is_none()), (Kind::Jpeg, "image/jpeg", true));
+    let small = made.thumbnail.clone().unwrap();
+    assert_eq!((small.width, small.height), (256, 512));
+    for form in [&made.image, &small] {
+        for hidden in [&b"Exif"[..], b"GPS!", b"<script>", b"\xff\xe1"] {
+            assert!(!has(form, hidden), "{hidden:?}");
+        }
+        let image = shown(form).into_rgb8();
+        let (above, below) =
+            (image.get_pixel(image.width() / 2, 10), image.get_pixel(image.width() / 2, image.height() - 10));
+        assert!(above[0] > 180 && above[2] < 60 && below[2] > 180 && below[0] < 60, "{above:?} {below:?}");
+    }
+    assert_eq!(converter().picture(kind, file.into()).await, Ok(made), "the same bytes give the same bytes");
+}
+
+#[tokio::test]
+async fn every_kind_stays_what_it_is_without_what_it_hides() {
+    let (kind, made) = picture("a.jpg", png_with_words("secret words")).await.unwrap();
+    assert_eq!((kind, made.image.mime), (Kind::Png, "image/png"));
+    assert!(!has(&made.image, b"secret") && made.thumbnail.is_none() && made.for_models.is_none());
+    assert_eq!(shown(&made.image).into_rgb8(), halves(40, 20).into_rgb8());
+
+    let clear = DynamicImage::ImageRgba8(RgbaImage::from_pixel(600, 30, image::Rgba([1, 2, 3, 100])));
+    let (kind, made) = picture("a", encoded(&clear, ImageFormat::WebP)).await.unwrap();
+    assert_eq!((kind, made.image.mime), (Kind::WebP, "image/webp"));
+    assert_eq!(shown(&made.image).into_rgba8(), clear.into_rgba8());
+    let small = made.thumbnail.unwrap();
+    assert_eq!((small.mime, small.width, shown(&small).color().has_alpha()), ("image/png", 512, true));
+}
+
+#[tokio::test]
+async fn models_are_sent_what_they_take() {
+    let (_, made) = picture("a.png", encoded(&halves(3_000, 300), ImageFormat::Png)).await.unwrap();
+    let shrunk = made.for_models.unwrap();
+    assert_eq!((made.image.width, shrunk.width, shrunk.height), (3_000, limits::MODEL_IMAGE_PIXELS, 205));
+    assert!(shrunk.bytes.len() <= limits::MODEL_IMAGE_BYTES);
+    shown(&shrunk);
+}
+
+#[tokio::test]
+async fn what_moves_goes_on_moving_where_it_is_small() {
+    let (kind, made) = picture("a.gif", gif(3, 16)).await.unwrap();
+    assert_eq!((kind, made.image.mime), (Kind::Gif, "image/gif"));
+    let frames =
+        GifDecoder::new(std::io::Cursor::new(&made.image.bytes)).unwrap().into_frames().collect_frames().unwrap();
+    let colours: Vec<u8> = frames.iter().map(|frame| frame.buffer().get_pixel(3, 3)[0]).collect();
+    assert_eq!(colours, [0, 40, 80]);
+    assert_eq!(made.for_models.unwrap().mime, "image/png", "not every model takes what moves");
+
+    let (_, still) = picture("a.gif", gif(1, 16)).await.unwrap();
+    assert_eq!((still.image.mime, still.for_models.is_none()), ("image/png", true));
+    // Two pictures of 9 megapixels, most of them empty, are more than an animation may have.
+    let mut wide = gif(2, 16);
+    wide[6..10].copy_from_slice(&[3_000_u16.to_le_bytes(); 2].concat());
+    let (_, wide) = picture("a.gif", wide).await.unwrap();
+    assert_eq!((wide.image.mime, wide.image.width), ("image/png", 3_000));
+}
+
+#[tokio::test]
+async fn hostile_pictures_are_refused_and_cost_nothing() {
+    let too_large = Refused::ImageTooLarge("50 megapixels, 16384 pixels a side".into());
+    for (what, file) in [
+        ("50,000 wide and high", png_head(50_000, 50_000, 8)),
+        ("too long a side", png_head(16_385, 1, 8)),
+        ("too many pixels", png_head(16_000, 4_000, 8)),
+        ("too many bytes of pixels", png_head(7_000, 7_000, 16)),
+    ] {
+        assert_eq!(picture("a.png", file).await.unwrap_err(), too_large, "{what}");
+    }
+    let whole = encoded(&halves(40, 20), ImageFormat::Jpeg);
+    for (what, file) in [
+        ("no pixels", png_head(100, 100, 8)),
+        ("a head", whole[..30].to_vec()),
+        ("no sides", png_head(0, 0, 8)),
+        ("no WebP", b"RIFF\x10\0\0\0WEBPVP8 \xff\xff\xff\xff".to_vec()),
+    ] {
+        let refused = picture("a.png", file).await.unwrap_err();
+        assert!(matches!(refused, Refused::Damaged(_)), "{what}: {refused:?}");
+    }
+    // Its first words are its sides.
+    let polyglot = picture("x.html", b"GIF89a/*<script>XSS</script>*/".to_vec()).await;
+    assert_eq!(polyglot.unwrap_err(), too_large);
+    for (name, file) in [("a.svg", &b"<svg onload='XSS'/>"[..]), ("a.png", b"\x7fELF\x02\x01\x01\0\0\0\0\0")] {
+        assert!(matches!(picture(name, file.to_vec()).await, Err(Refused::Unsupported(_))), "{name}");
+    }
+    assert_eq!(picture("a.png", Vec::new()).await, Err(Refused::Empty));
+}
