@@ -168,6 +168,7 @@ pub fn keep_at_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
         (entry.mode, entry.reason) = (Mode::Omitted, Reason::KeptByProvider);
         entry.blocks_omitted += std::mem::take(&mut entry.blocks_sent);
         entry.approx_tokens = 0;
+        entry.attachments.clear();
     }
 }
 

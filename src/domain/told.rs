@@ -122,7 +122,10 @@ mod tests {
         let notes = "[Image 1 (image/png): shown to the user, not to you]\n[File (audio/wav, 12 bytes): given to the user, not to you]";
         assert_eq!(value(&json!("Here."), &metadata), format!("Here.\n\n{notes}"));
         let seen = value_beside(&json!(""), &metadata, &["b"]);
-        assert_eq!(seen, "[Image 1 (image/png): attached]\n[File (audio/wav, 12 bytes): given to the user, not to you]");
+        assert_eq!(
+            seen,
+            "[Image 1 (image/png): attached]\n[File (audio/wav, 12 bytes): given to the user, not to you]"
+        );
         assert_eq!(value(&json!(""), &metadata), notes);
         assert_eq!(value(&json!({"n": 1}), &metadata), format!("{{\"n\":1}}\n\n{notes}"));
     }

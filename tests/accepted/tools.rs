@@ -8,6 +8,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use turnleaf::domain::capabilities::Capabilities;
+use turnleaf::domain::repair::Repair;
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 
@@ -43,6 +44,14 @@ impl Provider for WithTools {
 
     fn keeps_responses(&self) -> bool {
         self.0.keeps_responses()
+    }
+
+    fn shows_results(&self, model: &str) -> bool {
+        self.0.shows_results(model)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        self.0.repair(refused, request)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {

@@ -38,7 +38,12 @@ impl HistoryTurn {
             }
             is_growing = !block.is_image();
         }
-        texts.iter().map(|text| text.trim_matches('\n')).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+        texts
+            .iter()
+            .map(|text| text.trim_matches('\n'))
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     /// What a person said; an image is told by its words.

@@ -54,8 +54,7 @@ pub fn written(body: Map<String, Value>, request: &ChatRequest) -> Bytes {
         let said = turn.blocks.iter().filter(|block| matches!(block.content, Content::Image { .. }));
         said.filter_map(|block| turn.attached.get(&block.id)).flat_map(Shown::images)
     });
-    let known: Vec<(String, String)> =
-        of_replies.map(|image| (base64::encode(&image.bytes), image.data())).collect();
+    let known: Vec<(String, String)> = of_replies.map(|image| (base64::encode(&image.bytes), image.data())).collect();
     if !known.is_empty() {
         name(&mut body, &known);
     }
@@ -126,7 +125,8 @@ pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
         theirs.filter_map(|block| turn.attached.get(&block.id)).any(|shown| shown.images().next().is_some())
     });
     // Some servers call it an error of their own.
-    let is_about_request = refused.status.is_none_or(|status| matches!(status, 400 | 404 | 413 | 415 | 422 | 500 | 501));
+    let is_about_request =
+        refused.status.is_none_or(|status| matches!(status, 400 | 404 | 413 | 415 | 422 | 500 | 501));
     let said = refused.words();
     if !may_help || !is_about_request || !WORDS.iter().any(|word| said.contains(word)) {
         return None;

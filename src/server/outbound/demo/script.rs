@@ -31,8 +31,14 @@ pub enum Say {
     Text(String),
     /// A picture of the demo's own.
     Picture,
-    Call { name: &'static str, arguments: Value },
-    Fail { code: &'static str, message: &'static str },
+    Call {
+        name: &'static str,
+        arguments: Value,
+    },
+    Fail {
+        code: &'static str,
+        message: &'static str,
+    },
 }
 
 impl Asked {
@@ -170,11 +176,14 @@ fn shown(asked: &Asked) -> String {
 
 fn plain(asked: &Asked) -> Vec<Say> {
     let shown = if asked.images.is_empty() { String::new() } else { shown(asked) };
-    vec![text(shown + &format!(
-        "This is the scripted demo. You wrote {} words; I answer with one plain paragraph, without reasoning and without \
+    vec![text(
+        shown
+            + &format!(
+                "This is the scripted demo. You wrote {} words; I answer with one plain paragraph, without reasoning and without \
          tools. Choose another script, or connect a real provider, to see more.",
-        asked.text.split_whitespace().count()
-    ))]
+                asked.text.split_whitespace().count()
+            ),
+    )]
 }
 
 fn parallel_tools(asked: &Asked) -> Vec<Say> {

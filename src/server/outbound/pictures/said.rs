@@ -88,7 +88,9 @@ mod tests {
         let about = SaidImage::read(&gif, Some(" A leaf,\n turned. ")).unwrap();
         assert_eq!(about.alt(2), "Generated image 2: A leaf, turned.");
         assert!(SaidImage::read(&gif, Some(&"x".repeat(1_000))).unwrap().alt(1).len() < 400);
-        for none in ["", "AA==", "https://example.org/a.png", "data:image/png,abc", "data:image/svg+xml;base64,PHN2Zz4="] {
+        for none in
+            ["", "AA==", "https://example.org/a.png", "data:image/png,abc", "data:image/svg+xml;base64,PHN2Zz4="]
+        {
             assert_eq!(SaidImage::read(none, None), None, "{none}");
         }
     }

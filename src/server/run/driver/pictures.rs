@@ -1,12 +1,12 @@
-//! Images that are not a person's, on their way to a model and from one: those of tools' results, which go out where the
-//! API has a place for them, and those of replies, which go back as they came. Their bytes are blobs.
+//! Images on their way to a model and from one: those of tools' results, which go out where the API has a place for them,
+//! and those of replies, which go back as they came. Their bytes are blobs.
 
 use super::{Halt, Run};
 use crate::domain::attachment::{ShownAs, ShownAttachment};
-use crate::domain::context::{IMAGE_TOKENS, ManifestEntry, approx_tokens};
+use crate::domain::context::{IMAGE_TOKENS, ManifestEntry, Mode, approx_tokens};
 use crate::domain::repair::ProviderState;
 use crate::domain::told::{self, ToolImage};
-use crate::domain::{Block, BlockId, Content, Failure, FailureKind, Role};
+use crate::domain::{Block, BlockId, Content, Failure, FailureKind, Role, TurnId};
 use crate::server::outbound::builder::BlockBuilder;
 use crate::server::outbound::pictures::{LeftOut, fit};
 use crate::server::outbound::provider::{Attached, HistoryTurn, Shown, ShownImage};
@@ -14,11 +14,20 @@ use crate::server::store::{StoreError, blobs};
 use crate::server::tools::toolbox::NewBlob;
 
 impl Run<'_> {
-    /// Reads the images of earlier replies that go back as they came.
+    /// Reads the images of earlier replies that go back as they came, and those of a person that nobody has read in
+    /// another form.
     pub(super) async fn read_pictures(&self, history: &mut [HistoryTurn]) -> Result<(), StoreError> {
         let mut room = self.job.capabilities.image_bounds.count;
-        for turn in history.iter_mut().rev().filter(|turn| turn.role == Role::Assistant && !turn.raw.is_empty()) {
-            let read = self.pictures_of(&turn.blocks, &mut room).await?;
+        let sees = self.job.capabilities.images != Some(false);
+        let has_pictures = |turn: &&mut HistoryTurn| match turn.role {
+            Role::Assistant => !turn.raw.is_empty(),
+            Role::User => sees,
+            Role::System => false,
+        };
+        for turn in history.iter_mut().rev().filter(has_pictures) {
+            let is_new = |block: &&Block| !turn.attached.contains_key(&block.id);
+            let new: Vec<Block> = turn.blocks.iter().filter(is_new).cloned().collect();
+            let read = self.pictures_of(&new, &mut room).await?;
             turn.attached.extend(read);
         }
         Ok(())
@@ -74,7 +83,7 @@ impl Run<'_> {
         for turn in history.iter() {
             let results = turn.blocks.iter().filter(|block| matches!(block.content, Content::ToolResult { .. }));
             for (id, image) in results.flat_map(|block| images_of(turn, block)) {
-                if let Some(entry) = manifest.iter_mut().rfind(|entry| entry.turn_id == turn.turn_id) {
+                if let Some(entry) = entry_of(manifest, turn.turn_id) {
                     entry.attachments.push(shown(id, image));
                 }
             }
@@ -109,6 +118,11 @@ fn named(block: &Block) -> Vec<ToolImage> {
     }
 }
 
+/// The line of a turn that goes out.
+fn entry_of(manifest: &mut [ManifestEntry], turn: TurnId) -> Option<&mut ManifestEntry> {
+    manifest.iter_mut().rfind(|entry| entry.turn_id == turn && entry.mode != Mode::Omitted)
+}
+
 fn images_of<'a>(turn: &'a HistoryTurn, block: &'a Block) -> impl Iterator<Item = (BlockId, &'a ShownImage)> {
     turn.attached.get(&block.id).into_iter().flat_map(Shown::images).map(|image| (block.id, image))
 }
@@ -128,7 +142,7 @@ fn shown(block_id: BlockId, image: &ShownImage) -> ShownAttachment {
 
 /// Notes that an image is told in words.
 fn note(manifest: &mut [ManifestEntry], left_out: &LeftOut) {
-    let Some(entry) = manifest.iter_mut().rfind(|entry| entry.turn_id == left_out.turn_id) else { return };
+    let Some(entry) = entry_of(manifest, left_out.turn_id) else { return };
     let is_it = |known: &&mut ShownAttachment| known.block_id == left_out.block_id && is_of(known, &left_out.sha256);
     let told = ShownAttachment {
         block_id: left_out.block_id,
