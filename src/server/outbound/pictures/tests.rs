@@ -278,7 +278,7 @@ fn looked(raw: String) -> Vec<HistoryTurn> {
 
 #[test]
 fn images_of_results_stand_beside_what_is_told() {
-    let told = format!("Here.\n\n[Image (image/png): attached]\n[Image (image/gif): shown to the user, not to you]");
+    let told = "Here.\n\n[Image (image/png): attached]\n[Image (image/gif): shown to the user, not to you]";
     let data = base64::encode(LEAF);
     let of = |stored: Bytes, request: &ChatRequest| json_of(&on_the_wire(&stored, request));
     let messages = json!({"type": "message", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}], "stop_reason": "tool_use"});
