@@ -17,6 +17,8 @@ mod validator;
 
 #[path = "accepted/chats.rs"]
 mod chats;
+#[path = "accepted/images.rs"]
+mod images;
 #[path = "accepted/interruptions.rs"]
 mod interruptions;
 #[path = "accepted/kept.rs"]

@@ -34,6 +34,8 @@ mod grafts;
 mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/images.rs"]
+mod images;
 #[path = "server/kept_responses.rs"]
 mod kept_responses;
 #[path = "server/once.rs"]

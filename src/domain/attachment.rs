@@ -77,7 +77,7 @@ pub enum ShownAs {
     /// The text of the version or of the selection.
     Text,
     Image,
-    /// Its alternative text, because the model does not see.
+    /// Its alternative text, because the model does not see, or takes no more or no such images.
     AltText,
     /// Nothing but a line that it is not there any more.
     Deleted,

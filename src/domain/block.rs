@@ -260,6 +260,10 @@ impl Block {
     pub fn is_run_by_provider(&self) -> bool {
         self.block_metadata.get("run_by").and_then(Value::as_str) == Some(RUN_BY_PROVIDER)
     }
+
+    pub fn is_image(&self) -> bool {
+        matches!(self.content, Content::Image { .. })
+    }
 }
 
 /// How many blocks a turn may have before `chat_seq` would run into the next turn's numbers.

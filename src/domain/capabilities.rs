@@ -74,6 +74,35 @@ impl<T: Copy> Takes<T> {
     }
 }
 
+/// Which images one request may have. What is beyond is told in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageBounds {
+    pub kinds: &'static [&'static str],
+    /// How many.
+    pub count: usize,
+    /// One of them, and all of them, in bytes of base64: that is what providers count.
+    pub bytes: usize,
+    pub bytes_in_all: usize,
+    /// The longer side, in pixels.
+    pub side: u32,
+    /// The same where there are more than so many.
+    pub side_of_many: Option<(usize, u32)>,
+}
+
+/// Of servers that say nothing of it: what most others take.
+impl Default for ImageBounds {
+    fn default() -> Self {
+        Self {
+            kinds: &["image/png", "image/jpeg", "image/gif", "image/webp"],
+            count: 50,
+            bytes: 10 << 20,
+            bytes_in_all: 40 << 20,
+            side: 8_000,
+            side_of_many: None,
+        }
+    }
+}
+
 /// What a model takes.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Capabilities {
@@ -98,8 +127,11 @@ pub struct Capabilities {
     /// How many tokens of context it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
+    /// Whether it sees images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
+    #[serde(skip)]
+    pub image_bounds: ImageBounds,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
 }
@@ -121,6 +153,7 @@ impl Default for Capabilities {
             blank_stop_sequences: true,
             context_tokens: None,
             images: None,
+            image_bounds: ImageBounds::default(),
             tools: None,
         }
     }

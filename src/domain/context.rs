@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::ShownAttachment;
 use crate::block::{Block, Content};
 use crate::branch::Lock;
 use crate::id::TurnId;
@@ -106,6 +107,9 @@ pub struct ManifestEntry {
     /// In which form it went, where the provider had refused the whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
+    /// How what is attached to it went in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<ShownAttachment>,
 }
 
 /// Decides the mode of every turn of a path, given from root to leaf and answered in that order, for a request on a
@@ -164,6 +168,7 @@ pub fn keep_at_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
         (entry.mode, entry.reason) = (Mode::Omitted, Reason::KeptByProvider);
         entry.blocks_omitted += std::mem::take(&mut entry.blocks_sent);
         entry.approx_tokens = 0;
+        entry.attachments.clear();
     }
 }
 
@@ -200,6 +205,7 @@ fn counted(turn: &Turn, mode: Mode, reason: Reason, is_in: impl Fn(&Block) -> bo
         blocks_omitted: count(turn.blocks.iter()) - blocks_sent,
         approx_tokens: sent().map(|block| block_tokens(&block.content)).sum(),
         repair: None,
+        attachments: Vec::new(),
     }
 }
 
@@ -213,6 +219,8 @@ fn is_sent(block: &Block, role: Role, mode: Mode) -> bool {
         Content::Text { text, is_error } => !is_error && !text.trim().is_empty(),
         content if is_notice(content) || is_pause(block) => false,
         Content::Other(_) => mode == Mode::Raw,
+        // Of a reply that is told in words, an image is told by its own.
+        Content::Image { .. } => true,
         _ => mode == Mode::Raw || role != Role::Assistant,
     }
 }
@@ -222,7 +230,7 @@ fn is_reasoning(content: &Content) -> bool {
 }
 
 /// What an image costs where nothing better is known. Vendors' own formulas give about 100 to 1600.
-const IMAGE_TOKENS: u64 = 1_000;
+pub const IMAGE_TOKENS: u64 = 1_000;
 /// A chip with its id and wrapping; the document's text is counted where it is expanded.
 const REFERENCE_TOKENS: u64 = 20;
 

@@ -251,8 +251,13 @@ pub const ENCODING_CHOICES: usize = 6;
 pub const IMAGE_PIXELS: u64 = 50_000_000;
 pub const IMAGE_SIDE: u32 = 16_384;
 pub const THUMBNAIL_PIXELS: u32 = 512;
-pub const MODEL_IMAGE_PIXELS: u32 = 2_048;
-pub const MODEL_IMAGE_BYTES: usize = 4 << 20;
+pub const MODEL_IMAGE_PIXELS: u32 = 2_000;
+/// As base64 that is the 5 MiB that the strictest of the large providers takes.
+pub const MODEL_IMAGE_BYTES: usize = (5 << 20) / 4 * 3;
+/// Images of one reply.
+pub const REPLY_IMAGES: usize = 32;
+/// A text of base64 in what is kept beside a reply, such as sound: longer ones are left out of it.
+pub const OPAQUE_BYTES: usize = 4 << 10;
 /// What a decoded picture may take, and the pixels of all pictures of an animation that stays one.
 pub const IMAGE_MEMORY: u64 = 256 << 20;
 pub const ANIMATION_PIXELS: u64 = 16_000_000;

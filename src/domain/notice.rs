@@ -21,6 +21,10 @@ pub enum Notice {
     ReasoningDropped,
     /// The provider did not know the response that the request went on from, and got the whole conversation.
     SentWhole,
+    /// The request was refused for the images in it, and sent again with words in their place.
+    ImagesTold,
+    /// The same, because the model takes none at all.
+    ImagesNotSeen,
 }
 
 impl Notice {
@@ -32,6 +36,8 @@ impl Notice {
             Self::ReasoningAdded => "reasoning_added",
             Self::ReasoningDropped => "reasoning_dropped",
             Self::SentWhole => "sent_whole",
+            Self::ImagesTold => "images_told",
+            Self::ImagesNotSeen => "images_not_seen",
         }
     }
 
@@ -47,6 +53,8 @@ impl Notice {
                 "The provider left earlier reasoning out, because the conversation before it has changed."
             }
             Self::SentWhole => "The whole conversation was sent again, because the provider did not have it any more.",
+            Self::ImagesTold => "The images were told in words, because the provider refused them.",
+            Self::ImagesNotSeen => "The images were told in words, because this model does not take images.",
         }
     }
 
@@ -84,6 +92,8 @@ mod tests {
             Notice::ReasoningAdded,
             Notice::ReasoningDropped,
             Notice::SentWhole,
+            Notice::ImagesTold,
+            Notice::ImagesNotSeen,
         ] {
             let block = sample::block(2, 0, notice.content());
             assert_eq!(block.content.block_type(), "x:notice");

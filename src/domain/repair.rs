@@ -25,6 +25,10 @@ pub enum Repair {
     /// The whole path goes out, and not only what is new since a response that the provider was to keep: it does not
     /// know that response, or cannot go on from it.
     SentWhole,
+    /// The images up to this reply are told in words; later ones are shown again.
+    ImagesTold,
+    /// The model takes no images: all are told in words from then on.
+    ImagesNotSeen,
 }
 
 impl Repair {
@@ -35,12 +39,24 @@ impl Repair {
             Self::StepsTold => Notice::StepsTold,
             Self::ReasoningEchoed => Notice::ReasoningAdded,
             Self::SentWhole => Notice::SentWhole,
+            Self::ImagesTold => Notice::ImagesTold,
+            Self::ImagesNotSeen => Notice::ImagesNotSeen,
         }
     }
 
     /// Whether reasoning of earlier replies stays behind.
     pub fn leaves_out_earlier(self) -> bool {
-        !matches!(self, Self::ReasoningEchoed | Self::SentWhole)
+        !matches!(self, Self::ReasoningEchoed) && self.changes_replies()
+    }
+
+    /// Whether earlier replies go out in another form.
+    pub fn changes_replies(self) -> bool {
+        self != Self::SentWhole && !self.tells_images()
+    }
+
+    /// Whether images are told in words.
+    pub fn tells_images(self) -> bool {
+        matches!(self, Self::ImagesTold | Self::ImagesNotSeen)
     }
 }
 
@@ -63,6 +79,12 @@ pub struct ProviderState {
     /// See [`Repair::ReasoningEchoed`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub echoes_reasoning: bool,
+    /// Images up to this turn are told in words: the provider refused them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images_told_until: Option<TurnId>,
+    /// All images are: the model takes none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sees_no_images: bool,
     /// The branch's newest whole reply, where the provider keeps it (domain.md 4.7). Nothing behind a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_response: Option<KeptResponse>,
@@ -81,6 +103,8 @@ impl ProviderState {
             Repair::ReasoningLeftOut | Repair::StepsTold => self.reasoning_left_out_until = Some(turn),
             Repair::ReasoningEchoed => self.echoes_reasoning = true,
             Repair::SentWhole => {}
+            Repair::ImagesTold => self.images_told_until = Some(turn),
+            Repair::ImagesNotSeen => self.sees_no_images = true,
         }
     }
 }
@@ -127,6 +151,8 @@ mod tests {
             (Repair::StepsTold, Some(turn), false),
             (Repair::ReasoningEchoed, None, true),
             (Repair::SentWhole, None, false),
+            (Repair::ImagesTold, None, false),
+            (Repair::ImagesNotSeen, None, false),
         ] {
             let kept = json!({"turn_id": earlier, "response_id": "resp_1"});
             let mut state: ProviderState =
@@ -135,6 +161,9 @@ mod tests {
             state.learn(repair, Some(earlier), turn);
             assert_eq!((state.reasoning_left_out_until, state.echoes_reasoning), (until, echoes), "{repair:?}");
             assert_eq!(state.previous_response, None, "{repair:?}: cleared by every refusal");
+            let told = (state.images_told_until, state.sees_no_images);
+            let expected = (Some(turn).filter(|_| repair == Repair::ImagesTold), repair == Repair::ImagesNotSeen);
+            assert_eq!(told, expected, "{repair:?}");
             let stored = serde_json::to_value(&state).unwrap();
             assert_eq!(stored["of_tomorrow"], 1);
             assert_eq!(serde_json::from_value::<ProviderState>(stored).unwrap(), state);

@@ -10,8 +10,13 @@ const NOTHING: &str = "(The tool gave nothing.)";
 
 /// A result as a model is told it: an object that is short enough as it is, anything else as text.
 pub fn value(result: &Value, metadata: &Value) -> Value {
+    value_beside(result, metadata, &[])
+}
+
+/// The same to a model that is shown the images with these hashes beside it.
+pub fn value_beside(result: &Value, metadata: &Value, shown: &[&str]) -> Value {
     let whole = text(result.clone());
-    let notes = notes(metadata);
+    let notes = notes(metadata, shown);
     let stored_whole = metadata.pointer("/cut/bytes").and_then(Value::as_u64);
     let is_cut = whole.len() > limits::TOOL_TOLD_BYTES || stored_whole.is_some();
     match (is_cut, notes.is_empty()) {
@@ -40,16 +45,35 @@ pub fn text(result: Value) -> String {
     }
 }
 
-/// A line for each image and each file: the person sees them, the model does not.
-fn notes(metadata: &Value) -> Vec<String> {
+/// An image of a result, as its metadata names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolImage {
+    /// sha256 of the blob, hex.
+    pub blob: String,
+    pub mime: String,
+    pub alt: String,
+}
+
+/// The images of a result, in its order.
+pub fn images(metadata: &Value) -> Vec<ToolImage> {
+    let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let image = |one: &Value| ToolImage { blob: word(one, "blob"), mime: word(one, "mime"), alt: word(one, "alt") };
+    metadata.get("images").and_then(Value::as_array).into_iter().flatten().map(image).collect()
+}
+
+/// A line for each image and each file: the person sees them, the model only those images that are `shown`.
+fn notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let image = |one: &Value| format!("[{} ({}): shown to the user, not to you]", word(one, "alt"), word(one, "mime"));
+    let image = |one: ToolImage| {
+        let to_whom = if shown.contains(&one.blob.as_str()) { "attached" } else { "shown to the user, not to you" };
+        format!("[{} ({}): {to_whom}]", one.alt, one.mime)
+    };
     let file = |one: &Value| {
         let bytes = one.get("bytes").and_then(Value::as_u64).unwrap_or_default();
         format!("[File ({}, {bytes} bytes): given to the user, not to you]", word(one, "mime"))
     };
-    list("images").iter().map(image).chain(list("files").iter().map(file)).collect()
+    images(metadata).into_iter().map(image).chain(list("files").iter().map(file)).collect()
 }
 
 #[cfg(test)]
@@ -97,6 +121,11 @@ mod tests {
         });
         let notes = "[Image 1 (image/png): shown to the user, not to you]\n[File (audio/wav, 12 bytes): given to the user, not to you]";
         assert_eq!(value(&json!("Here."), &metadata), format!("Here.\n\n{notes}"));
+        let seen = value_beside(&json!(""), &metadata, &["b"]);
+        assert_eq!(
+            seen,
+            "[Image 1 (image/png): attached]\n[File (audio/wav, 12 bytes): given to the user, not to you]"
+        );
         assert_eq!(value(&json!(""), &metadata), notes);
         assert_eq!(value(&json!({"n": 1}), &metadata), format!("{{\"n\":1}}\n\n{notes}"));
     }

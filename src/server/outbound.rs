@@ -5,12 +5,13 @@
 //! [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to
 //! values) → the API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are
 //! providers without a network, [`absent`] is one that is not there; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
-//! whose provider did not ([`reported_cost`]). [`fetch`] gets pages of the open internet for tools.
+//! whose provider did not ([`reported_cost`]). [`pictures`] puts images into requests and takes them out of replies. [`fetch`] gets pages of the open internet for tools.
 
 pub mod absent;
 pub mod address;
 pub mod anthropic;
 mod attached;
+pub mod base64;
 pub mod body;
 pub mod builder;
 pub mod classify;
@@ -27,6 +28,7 @@ pub mod model_list;
 pub mod ollama;
 pub mod openai_chat;
 pub mod openai_responses;
+pub mod pictures;
 pub mod prices;
 pub mod provider;
 pub mod reader;

@@ -46,6 +46,14 @@ impl Provider for WithTools {
         self.0.keeps_responses()
     }
 
+    fn shows_results(&self, model: &str) -> bool {
+        self.0.shows_results(model)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        self.0.repair(refused, request)
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         self.0.build(request)
     }

@@ -81,7 +81,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("clap", &["root"]),
     ("console_error_panic_hook", &["root"]),
     ("dom_smoothie", &["convert"]),
-    ("encoding_rs", &["convert"]),
+    ("encoding_rs", &["convert", "tools"]),
     ("etcetera", &["platform"]),
     ("fend_core", &["tools"]),
     ("futures", SERVER),

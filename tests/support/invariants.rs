@@ -136,6 +136,7 @@ fn size(item: &Item) -> usize {
         Item::OwnCall { id, name, server } => id.len() + name.len() + server.as_ref().map_or(0, String::len),
         Item::OwnArguments { id, text } => id.len() + text.len(),
         Item::OwnResult { id, name, result, .. } => id.len() + name.len() + result.to_string().len(),
+        Item::Image(image) => image.bytes.len(),
         Item::Opaque(map) => json!(map).to_string().len(),
         Item::Usage(_) | Item::Cost(_) | Item::Notice(_) => 0,
         Item::Failed(failure) => failure.message.len() + failure.detail.as_ref().map_or(0, String::len),

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use turnleaf::domain::UserId;
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
 use turnleaf::server::store::{Db, tool_policies};
-use turnleaf::server::tools::result::said;
+use turnleaf::server::tools::result::{Part, outcome, said};
 use turnleaf::server::tools::toolbox::{Described, Fate, Gate, NewBlob, Outcome, Running, ToolCall, Toolbox};
 
 /// The server that all of them are on.
@@ -34,6 +35,8 @@ pub enum Does {
     Gone,
     /// Gives bytes that stand in no row.
     Blob(&'static [u8]),
+    /// Gives these words and these images.
+    Shows(&'static str, &'static [&'static [u8]]),
 }
 
 struct Known {
@@ -234,8 +237,8 @@ impl Toolbox for Lab {
         let progress = watch::Sender::new(None);
         let told = progress.subscribe();
         let arguments = call.arguments;
-        let outcome = async move {
-            let outcome = match does.unwrap() {
+        let running = async move {
+            let given = match does.unwrap() {
                 Does::Echo => gives(arguments),
                 Does::Gives(value) => gives(value),
                 Does::Fails => said(Fate::Failed, "it broke"),
@@ -250,6 +253,14 @@ impl Toolbox for Lab {
                     gives(json!("far enough"))
                 }
                 Does::Gone => panic!("it is not there"),
+                Does::Shows(words, images) => {
+                    let image = |bytes: &&'static [u8]| Part::Image {
+                        mime: "image/x".into(),
+                        bytes: Bytes::from_static(bytes),
+                    };
+                    let parts = std::iter::once(Part::Text(words.into())).chain(images.iter().map(image)).collect();
+                    outcome(Fate::Done, parts, None)
+                }
                 Does::Blob(bytes) => {
                     use sha2::{Digest, Sha256};
                     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -258,9 +269,9 @@ impl Toolbox for Lab {
                 }
             };
             touched.over();
-            outcome
+            given
         };
-        Running { outcome: outcome.boxed(), progress: told }
+        Running { outcome: running.boxed(), progress: told }
     }
 
     fn offered<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

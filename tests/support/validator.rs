@@ -38,6 +38,8 @@ pub mod gemini_speech;
 pub mod memory;
 #[path = "validator/ollama.rs"]
 pub mod ollama;
+#[path = "validator/pictures.rs"]
+pub mod pictures;
 #[path = "validator/responses.rs"]
 pub mod responses;
 #[path = "validator/responses_speech.rs"]
@@ -296,7 +298,7 @@ impl Inner {
         for remark in self.memory.remarks(protocol, asked, bytes) {
             self.note(asked, &model, bytes, remark);
         }
-        if let Err(refusal) = protocol.judge(asked, &self.memory) {
+        if let Err(refusal) = pictures::judge(asked).and_then(|()| protocol.judge(asked, &self.memory)) {
             self.note(asked, &model, bytes, format!("{} {}", refusal.status, refusal.message));
             return refused(refusal.status, &protocol.refusal(&refusal));
         }

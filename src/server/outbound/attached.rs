@@ -15,6 +15,19 @@ pub enum Shown {
     /// A document or a selection, wrapped with its title and id: the same bytes every time.
     Text(String),
     Image(ShownImage),
+    /// Those of a tool's result, in its order.
+    Images(Vec<ShownImage>),
+}
+
+impl Shown {
+    pub fn images(&self) -> impl Iterator<Item = &ShownImage> {
+        let images = match self {
+            Self::Text(_) => &[],
+            Self::Image(image) => std::slice::from_ref(image),
+            Self::Images(images) => images.as_slice(),
+        };
+        images.iter()
+    }
 }
 
 /// An image for a model that sees.

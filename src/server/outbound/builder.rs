@@ -11,9 +11,12 @@ use crate::domain::block::{ToolStatus, chat_seq};
 use crate::domain::notice::is_notice;
 use crate::domain::tool::parse_arguments;
 use crate::domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId};
+use crate::server::outbound::pictures::without_bytes;
 use crate::server::outbound::provider::Item;
+use images::Images;
 use own::OwnCall;
 
+mod images;
 mod own;
 
 /// Where the blocks of one generation go.
@@ -58,6 +61,7 @@ pub struct BlockBuilder {
     /// How many of `calls` have ended.
     ended: usize,
     own: Vec<OwnCall>,
+    images: Images,
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
 }
@@ -73,6 +77,7 @@ impl BlockBuilder {
             indexes: Vec::new(),
             ended: 0,
             own: Vec::new(),
+            images: Images::default(),
             last_thinking: None,
             last_at: None,
         }
@@ -107,6 +112,7 @@ impl BlockBuilder {
             Item::OwnCall { id, name, server } => self.own_call(id, name, server, out),
             Item::OwnArguments { id, text } => self.own_arguments(&id, &text, out),
             Item::OwnResult { id, name, result, is_error } => self.own_result(id, name, result, is_error, out),
+            Item::Image(image) => self.image(image, out),
             Item::Opaque(map) => self.opaque(map, out),
             Item::Notice(notice) => {
                 self.end_open(BlockState::Done, out);
@@ -208,6 +214,7 @@ impl BlockBuilder {
         if !map.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("x:")) {
             map.insert("type".into(), Value::String("x:unknown".into()));
         }
+        map.values_mut().for_each(without_bytes);
         self.start(Content::Other(map), BlockState::Done, out);
     }
 

@@ -37,7 +37,7 @@ pub struct Script {
 }
 
 /// The scripts, the default first.
-pub const MODELS: [Script; 7] = [
+pub const MODELS: [Script; 8] = [
     Script {
         name: "tour",
         description: "Thinks, uses a tool, thinks again and explains Turnleaf",
@@ -53,6 +53,7 @@ pub const MODELS: [Script; 7] = [
     Script { name: "markdown", description: "A long formatted answer", reasoning: Reasoning::Never },
     Script { name: "error", description: "Fails in the middle of its reply", reasoning: Reasoning::Never },
     Script { name: "slow", description: "Writes for a minute: try Stop or reload", reasoning: Reasoning::Never },
+    Script { name: "picture", description: "Says which images it sees, and draws one", reasoning: Reasoning::Never },
 ];
 
 /// What a script is, in one line.
@@ -97,7 +98,8 @@ impl Provider for Demo {
             Some(Reasoning::Always) => &Thinking::LEVELS[1..],
             Some(Reasoning::Optional) | None => &Thinking::LEVELS,
         };
-        Capabilities::default().thinking(script.map_or(Reasoning::Optional, |script| script.reasoning), levels)
+        let known = Capabilities { images: Some(true), ..Capabilities::default() };
+        known.thinking(script.map_or(Reasoning::Optional, |script| script.reasoning), levels)
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::provider::{HistoryTurn, Shown, ShownImage};
+use crate::domain::plain::without_nul;
 use crate::domain::turn::content_text;
 use crate::domain::{Block, Content, told};
 
@@ -19,24 +20,43 @@ pub enum UserPart<'a> {
 }
 
 impl HistoryTurn {
-    /// Its text without errors, reasoning and calls.
+    /// Its text without errors, reasoning and calls; an image stands in it in words.
     pub fn plain_text(&self) -> String {
-        content_text(self.blocks.iter().map(|block| &block.content))
+        if !self.blocks.iter().any(Block::is_image) {
+            return content_text(self.blocks.iter().map(|block| &block.content));
+        }
+        let mut texts: Vec<String> = Vec::new();
+        let mut is_growing = false;
+        for block in &self.blocks {
+            match &block.content {
+                Content::Text { text, is_error: false } => match texts.last_mut().filter(|_| is_growing) {
+                    Some(said) => said.push_str(text),
+                    None => texts.push(text.clone()),
+                },
+                Content::Image { alt, .. } => texts.push(in_words(alt)),
+                _ => continue,
+            }
+            is_growing = !block.is_image();
+        }
+        texts
+            .iter()
+            .map(|text| text.trim_matches('\n'))
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     /// What a person said; an image is told by its words.
     pub fn user_text(&self) -> String {
-        let mut text = self.plain_text();
-        for block in &self.blocks {
-            if let Content::Image { alt, .. } = &block.content {
-                text.push_str(&format!("\n\n[image: {alt}]"));
-            }
-        }
-        text
+        let words = self.user_parts().into_iter().map(|part| match part {
+            UserPart::Text(text) => text,
+            UserPart::Image(image) => in_words(&image.alt),
+        });
+        words.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What a person said and showed, in its order: texts that follow each other are one. What is not among the
-    /// attachments is told by its words.
+    /// What a person said and showed, in its order: texts that follow each other are one, and blank ones are none. What is
+    /// not among the attachments is told by its words.
     pub fn user_parts(&self) -> Vec<UserPart<'_>> {
         let mut parts: Vec<UserPart<'_>> = Vec::new();
         for block in &self.blocks {
@@ -45,12 +65,13 @@ impl HistoryTurn {
                     parts.push(UserPart::Image(image));
                     continue;
                 }
-                (Some(Shown::Text(text)), _) => text.clone(),
-                (None, Content::Text { text, is_error: false }) => text.clone(),
-                (None, Content::Image { alt, .. }) => format!("[image: {alt}]"),
+                (Some(Shown::Text(text)), _) => without_nul(text.clone()),
+                (_, Content::Text { text, is_error: false }) => text.clone(),
+                (_, Content::Image { alt, .. }) => in_words(alt),
                 _ => continue,
             };
             match parts.last_mut() {
+                _ if text.trim().is_empty() => {}
                 Some(UserPart::Text(said)) => *said = format!("{said}\n\n{text}"),
                 _ => parts.push(UserPart::Text(text)),
             }
@@ -62,14 +83,26 @@ impl HistoryTurn {
     /// responses is the n-th call among the blocks that the provider did not run itself: ids may repeat, places do not.
     /// Only an object is given as one; everything else is a text.
     pub fn result_of(&self, place: usize) -> Option<(Value, bool)> {
-        let is_ours = |block: &&Block| matches!(block.content, Content::ToolUse { .. }) && !block.is_run_by_provider();
-        let call = self.blocks.iter().filter(is_ours).nth(place)?.id;
-        self.blocks.iter().find_map(|block| match &block.content {
-            Content::ToolResult { result, is_error, metadata, .. } if block.parent_block_id == Some(call) => {
-                Some((told::value(result, metadata), *is_error))
+        let shown: Vec<&str> = self.images_of(place).map(|image| image.sha256.as_str()).collect();
+        match &self.answer_of(place)?.content {
+            Content::ToolResult { result, is_error, metadata, .. } => {
+                Some((told::value_beside(result, metadata, &shown), *is_error))
             }
             _ => None,
-        })
+        }
+    }
+
+    /// The images of the same that the model is shown. `result_of` says of the others that it is not.
+    pub fn images_of(&self, place: usize) -> impl Iterator<Item = &ShownImage> {
+        let shown = self.answer_of(place).and_then(|answer| self.attached.get(&answer.id));
+        shown.into_iter().flat_map(Shown::images)
+    }
+
+    fn answer_of(&self, place: usize) -> Option<&Block> {
+        let is_ours = |block: &&Block| matches!(block.content, Content::ToolUse { .. }) && !block.is_run_by_provider();
+        let call = self.blocks.iter().filter(is_ours).nth(place)?.id;
+        let is_answer = |block: &&Block| matches!(block.content, Content::ToolResult { .. });
+        self.blocks.iter().filter(is_answer).find(|block| block.parent_block_id == Some(call))
     }
 
     /// The same as text, as most APIs want it.
@@ -77,6 +110,10 @@ impl HistoryTurn {
         let (result, is_error) = self.result_of(place)?;
         Some((told::text(result), is_error))
     }
+}
+
+fn in_words(alt: &str) -> String {
+    format!("[image: {alt}]")
 }
 
 #[cfg(test)]

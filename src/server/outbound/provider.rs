@@ -11,6 +11,7 @@ use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
 use crate::domain::tool::{OfferedTool, ToolSpec};
 use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
+use crate::server::outbound::pictures::SaidImage;
 
 pub use super::attached::{Attached, Shown, ShownImage};
 
@@ -51,7 +52,13 @@ pub trait Provider: Send + Sync {
     fn keeps_responses(&self) -> bool {
         false
     }
-    /// The exact request body. The same request gives the same bytes (providers.md P4).
+    /// Whether images of a tool's result have a place in a request to this model.
+    fn shows_results(&self, model: &str) -> bool {
+        let _ = model;
+        false
+    }
+    /// The exact request body, but for images: those have their names in the place of their bytes
+    /// ([`crate::server::outbound::pictures`]). The same request gives the same bytes (providers.md P4).
     fn build(&self, request: &ChatRequest) -> Bytes;
     /// In which other form a request may be accepted that was refused before it brought any content; `None` when the
     /// refusal is about something else, or that form was the refused one already (providers.md 3.6, 6.6, 7.4).
@@ -59,7 +66,7 @@ pub trait Provider: Send + Sync {
         let _ = (refused, request);
         None
     }
-    /// One attempt: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
+    /// One attempt with a body as it goes out: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
     /// body it gave, closes the connection. `model` is the one that `body` was built for: some APIs name it in the URL.
     fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>>;
     /// A fresh state machine for one response body.
@@ -142,7 +149,8 @@ pub struct HistoryTurn {
     pub raw: Vec<Bytes>,
     /// Reasoning, its proofs and whatever hangs on them stay behind: the provider refused them.
     pub leaves_out_reasoning: bool,
-    /// What a person attached, as the model is shown it; an image that the model cannot see is not among it.
+    /// What a person attached, and images of results, as the model is shown them; an image that the model cannot see is
+    /// not among it. Of a reply that goes back as it came also its own images.
     pub attached: Attached,
 }
 
@@ -264,6 +272,8 @@ pub enum Item {
         result: Value,
         is_error: bool,
     },
+    /// An image that the model made.
+    Image(SaidImage),
     /// Something that is kept in its place and not interpreted: the content of an `x:` block.
     Opaque(Map<String, Value>),
     /// Something that happened to the request and that the person should know.

@@ -208,6 +208,10 @@ impl Provider for Scripted {
         self.speaks.as_ref().is_some_and(|other| other.keeps_responses())
     }
 
+    fn shows_results(&self, model: &str) -> bool {
+        self.speaks.as_ref().is_some_and(|other| other.shows_results(model))
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         match &self.speaks {
             Some(other) => other.build(request),

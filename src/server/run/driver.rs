@@ -6,6 +6,7 @@ mod conclusion;
 mod context;
 mod generation;
 mod handed_over;
+mod pictures;
 mod recorder;
 mod repair;
 mod standing;
@@ -26,7 +27,7 @@ use crate::domain::fold::Usages;
 use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
 use crate::server::outbound::absent::Absent;
 use crate::server::outbound::builder::PendingCall;
-use crate::server::outbound::provider::Provider;
+use crate::server::outbound::provider::{Attached, Provider};
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
 
@@ -74,6 +75,8 @@ struct Run<'a> {
     /// What the generations that ended cost, in order.
     charges: Vec<Option<Charge>>,
     context: Option<context::Context>,
+    /// Images of this turn's own steps that are read again.
+    pictures: Attached,
     /// The request after which the provider paused. The same again would pause again.
     paused_at: Option<Bytes>,
     /// The bodies of this turn's generations that ended, in order.
@@ -108,6 +111,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job, begins: 
         usages: Usages::default(),
         charges: Vec::new(),
         context: None,
+        pictures: Attached::default(),
         paused_at: None,
         steps_raw: Vec::new(),
         response_id: None,

@@ -2,9 +2,8 @@
 //!
 //! `keeper` is the task that keeps one server, `server` what others see of it, `call` a call. `program`, `guard`, `lines`
 //! and `pipe` are servers that are programs, `web` those that are addresses; `listing` and `content` read what a server
-//! says, `listener` is what Turnleaf offers to it, and `broken`, `clean`, `log` and `base64` are what its text goes through.
+//! says, `listener` is what Turnleaf offers to it, and `broken`, `clean` and `log` are what its text goes through.
 
-mod base64;
 mod broken;
 mod call;
 mod clean;

@@ -13,6 +13,8 @@ mod clean;
 
 pub use clean::decoded;
 
+pub use crate::server::outbound::pictures::raster;
+
 /// One part of what a tool said, in its order.
 #[derive(Debug, Clone)]
 pub enum Part {
@@ -190,17 +192,6 @@ impl Held {
             self.blobs.push(NewBlob { sha256: sha256.clone(), mime: mime.to_owned(), bytes });
         }
         sha256
-    }
-}
-
-/// What these bytes are, where they are an image that pages show: by their beginning, whatever anybody calls them.
-pub fn raster(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
     }
 }
 

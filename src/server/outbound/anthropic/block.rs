@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::server::outbound::anthropic::message::SaidBlock;
 use crate::server::outbound::anthropic::own::{own_result, sources};
 use crate::server::outbound::halves;
+use crate::server::outbound::pictures;
 use crate::server::outbound::provider::Item;
 
 /// What a block becomes.
@@ -151,7 +152,8 @@ impl Building {
             _ => {}
         }
         if !self.input.trim().is_empty() {
-            let input = serde_json::from_str(&self.input).unwrap_or_default();
+            let mut input = serde_json::from_str(&self.input).unwrap_or_default();
+            pictures::disarm(&mut input);
             self.value.insert("input".into(), input);
         }
         if !self.citations.is_empty() {

@@ -90,6 +90,10 @@ impl Provider for MessagesEndpoint {
         models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
+    fn shows_results(&self, _model: &str) -> bool {
+        true
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request)
     }

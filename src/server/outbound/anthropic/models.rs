@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::capabilities::{Range, Takes};
+use crate::domain::capabilities::{ImageBounds, Range, Takes};
 use crate::domain::provider::Reasoning;
 use crate::domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use crate::domain::{Capabilities, Thinking};
@@ -55,6 +55,21 @@ const LEAST_BUDGET: u32 = 1_024;
 const USUAL_TOKENS: u32 = 8_192;
 /// While a model thinks, only a `top_p` near 1 is taken.
 const TOP_P_THINKING: Range<f64> = Range::new(0.95, 1.0);
+
+/// A request may have 32 MB. With more than twenty images their sides are bounded more tightly.
+const IMAGES: ImageBounds = ImageBounds {
+    kinds: &["image/png", "image/jpeg", "image/gif", "image/webp"],
+    count: 100,
+    bytes: 5 << 20,
+    bytes_in_all: 24 << 20,
+    side: 8_000,
+    side_of_many: Some((20, 2_000)),
+};
+
+/// The first two generations do not see.
+fn sees(model: &str) -> bool {
+    generation(&model.to_ascii_lowercase()).is_some_and(|(family, (major, _))| major >= 3 && family != "instant")
+}
 
 impl Generation {
     /// The row of a model, also under the names that gateways and clouds give it.
@@ -145,10 +160,11 @@ pub fn capabilities(model: &str) -> Capabilities {
         max_tokens: Range { least: 1, most: most_tokens },
         stop_sequences: Takes::always(crate::domain::limits::STOP_SEQUENCES as u32),
         blank_stop_sequences: false,
+        image_bounds: IMAGES,
         ..Capabilities::default().thinking(reasoning, levels)
     };
     if thinking != ThinkingSwitch::Unknown {
-        return Capabilities { images: Some(true), tools: Some(true), ..known };
+        return Capabilities { images: Some(sees(model)), tools: Some(true), ..known };
     }
     // Nobody asks it to think, and whether it does so by itself is not known: it is spoken to as if it did not.
     Capabilities {

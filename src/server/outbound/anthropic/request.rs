@@ -8,8 +8,9 @@ use crate::domain::branch::ContextPolicy;
 use crate::server::outbound::anthropic::message::{self, Said};
 use crate::server::outbound::anthropic::models::{self, Generation};
 use crate::server::outbound::anthropic::stream::MessagesDecoder;
-use crate::server::outbound::history::UNANSWERED;
-use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
+use crate::server::outbound::history::{UNANSWERED, UserPart};
+use crate::server::outbound::pictures;
+use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
 
 /// What a user message says that only stands there because the API demands one.
 const GO_ON: &str = "Continue.";
@@ -63,7 +64,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if !tools.is_empty() {
         set("tools", tools.into());
     }
-    Value::Object(body).to_string().into()
+    pictures::written(body, request)
 }
 
 /// Messages whose roles alternate, the first and the last of which are the user's.
@@ -101,7 +102,7 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
     let mut paused: Option<Option<String>> = None;
     for (at, turn) in history.iter().enumerate() {
         match turn.role {
-            Role::User => messages.push(Role::User, message::plain(&turn.user_text())),
+            Role::User => messages.push(Role::User, turn.user_parts().into_iter().filter_map(user_part)),
             // There is no such role; the words are the operator's all the same.
             Role::System => {
                 let text = turn.plain_text();
@@ -157,7 +158,8 @@ fn push_assistant(
         let result = |at: usize| turn.result_text(first_call + at);
         let sent = said.sent(with_thinking, |at| result(at).is_some());
         messages.push(Role::Assistant, sent.content);
-        messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at))));
+        let images = |at: usize| turn.images_of(first_call + at).map(image).collect();
+        messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at), images(*at))));
         first_call += said.calls();
     }
     steps.last().filter(|said| said.is_paused)?;
@@ -173,9 +175,23 @@ pub fn read_again(raw: &[u8]) -> Said {
     Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
 }
 
-fn tool_result(id: &str, answer: Option<(String, bool)>) -> Value {
+fn user_part(part: UserPart<'_>) -> Option<Value> {
+    match part {
+        UserPart::Text(text) => message::plain(&text),
+        UserPart::Image(shown) => Some(image(shown)),
+    }
+}
+
+fn image(shown: &ShownImage) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": shown.mime, "data": shown.data()}})
+}
+
+fn tool_result(id: &str, answer: Option<(String, bool)>, images: Vec<Value>) -> Value {
     let (text, is_error) = answer.unwrap_or_else(|| (UNANSWERED.to_owned(), true));
     let mut result = json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    if !images.is_empty() {
+        result["content"] = message::plain(&text).into_iter().chain(images).collect();
+    }
     if is_error {
         result["is_error"] = json!(true);
     }

@@ -9,6 +9,7 @@ use super::BlockBuilder;
 use crate::domain::block::{RUN_BY_PROVIDER, ToolStatus};
 use crate::domain::tool::parse_arguments;
 use crate::domain::{Author, Block, BlockId, BlockState, Content, Event, limits};
+use crate::server::outbound::pictures::without_bytes;
 
 /// One such call.
 pub(super) struct OwnCall {
@@ -128,7 +129,8 @@ fn content(
 }
 
 /// A result of the size that a row has; the rest of it is in the kept response.
-fn within(result: Value) -> (Value, Value) {
+fn within(mut result: Value) -> (Value, Value) {
+    without_bytes(&mut result);
     let whole = match &result {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -2,12 +2,16 @@
 
 use serde_json::{Value, json};
 
+use crate::server::outbound::pictures::SaidImage;
+
 /// What the demo reads out of a request.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub model: String,
     /// The newest message of the person.
     pub text: String,
+    /// The images of the same, in few words each.
+    pub images: Vec<String>,
     /// How many messages the person has written.
     pub user_messages: usize,
     /// How many times this reply has called tools and got its results.
@@ -25,8 +29,16 @@ pub struct Asked {
 pub enum Say {
     Think(String),
     Text(String),
-    Call { name: &'static str, arguments: Value },
-    Fail { code: &'static str, message: &'static str },
+    /// A picture of the demo's own.
+    Picture,
+    Call {
+        name: &'static str,
+        arguments: Value,
+    },
+    Fail {
+        code: &'static str,
+        message: &'static str,
+    },
 }
 
 impl Asked {
@@ -35,10 +47,18 @@ impl Asked {
         let messages = body.get("messages")?.as_array()?;
         let role = |message: &Value, role: &str| message.get("role").and_then(Value::as_str) == Some(role);
         let last = messages.iter().rposition(|message| role(message, "user"))?;
-        let text = |message: &Value| message.get("content").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let parts = |message: &Value| message.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+        let text = |message: &Value| match message.get("content").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None => {
+                let words = parts(message);
+                words.iter().filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join("\n\n")
+            }
+        };
         Some(Self {
             model: body.get("model")?.as_str()?.to_owned(),
             text: text(&messages[last]),
+            images: parts(&messages[last]).iter().filter_map(seen).collect(),
             user_messages: messages.iter().filter(|message| role(message, "user")).count(),
             step: messages[last..].iter().filter(|message| role(message, "assistant")).count(),
             messages: messages.len(),
@@ -47,6 +67,14 @@ impl Asked {
             has_tools: body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()),
         })
     }
+}
+
+/// What the demo sees of an image: what it is and how large. More would need eyes.
+fn seen(part: &Value) -> Option<String> {
+    let url = part.pointer("/image_url/url")?.as_str()?;
+    let Some(image) = SaidImage::read(url, None) else { return Some("something that is no image".to_owned()) };
+    let size = image.size.map(|(width, height)| format!(" of {width} × {height} pixels")).unwrap_or_default();
+    Some(format!("{}{size}, {} bytes", image.mime, image.bytes.len()))
 }
 
 /// The next response of a script; `None` when there is no such script.
@@ -59,6 +87,7 @@ pub fn reply(asked: &Asked) -> Option<Vec<Say>> {
         "markdown" => vec![text(include_str!("markdown.md"))],
         "error" => error(),
         "slow" => vec![text(include_str!("slow.md"))],
+        "picture" => vec![text(shown(asked)), Say::Picture, text("That was a picture of the demo's own.")],
         _ => return None,
     };
     if !asked.is_thinking {
@@ -136,12 +165,25 @@ fn reasoning(asked: &Asked) -> Vec<Say> {
     }
 }
 
+/// Says which images came with the message.
+fn shown(asked: &Asked) -> String {
+    match asked.images.as_slice() {
+        [] => "You showed me no image; here is one of mine.\n\n".to_owned(),
+        [one] => format!("You showed me one image: {one}.\n\n"),
+        many => format!("You showed me {} images: {}.\n\n", many.len(), many.join("; ")),
+    }
+}
+
 fn plain(asked: &Asked) -> Vec<Say> {
-    vec![text(format!(
-        "This is the scripted demo. You wrote {} words; I answer with one plain paragraph, without reasoning and without \
+    let shown = if asked.images.is_empty() { String::new() } else { shown(asked) };
+    vec![text(
+        shown
+            + &format!(
+                "This is the scripted demo. You wrote {} words; I answer with one plain paragraph, without reasoning and without \
          tools. Choose another script, or connect a real provider, to see more.",
-        asked.text.split_whitespace().count()
-    ))]
+                asked.text.split_whitespace().count()
+            ),
+    )]
 }
 
 fn parallel_tools(asked: &Asked) -> Vec<Say> {

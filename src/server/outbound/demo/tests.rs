@@ -109,12 +109,13 @@ fn made(content: Content, id: BlockId, parent_block_id: Option<BlockId>) -> Bloc
     }
 }
 
-/// `K` thinking, `T` tool, `X` text.
+/// `K` thinking, `T` tool, `X` text, `I` image.
 fn letters(kinds: &[String]) -> String {
     let letter = |kind: &String| match kind.as_str() {
         "thinking" => "K",
         "tool_use" => "T",
         "text" => "X",
+        "image" => "I",
         _ => "",
     };
     kinds.iter().map(letter).collect()
@@ -131,6 +132,7 @@ async fn every_script_shows_what_it_promises() {
         ("markdown", Thinking::Medium, "X"),
         ("error", Thinking::Medium, "X"),
         ("slow", Thinking::Medium, "X"),
+        ("picture", Thinking::Medium, "XIX"),
     ] {
         let (kinds, text, outcome) = run(model, thinking, true).await;
         assert_eq!(letters(&kinds), expected, "{model} {thinking:?}");
@@ -183,5 +185,36 @@ async fn the_slow_script_takes_about_a_minute_and_the_tour_much_less() {
         let reply = Demo::new(1.0).send("", body.into()).await.unwrap();
         reply.body.for_each(|_| async {}).await;
         assert!(seconds.contains(&begun.elapsed().as_secs()), "{model} {:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn it_says_which_images_it_is_shown() {
+    let picture = crate::server::outbound::base64::encode(include_bytes!("picture.png"));
+    let image =
+        serde_json::json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}});
+    let what = serde_json::json!({"type": "text", "text": "What?"});
+    for (model, parts, expected) in [
+        (
+            "picture",
+            serde_json::json!([what, image]),
+            "You showed me one image: image/png of 240 × 160 pixels, 938 bytes.",
+        ),
+        ("plain", serde_json::json!([image, image]), "You showed me 2 images: image/png"),
+        ("picture", serde_json::json!("What?"), "You showed me no image"),
+    ] {
+        let body = serde_json::json!({"model": model, "messages": [{"role": "user", "content": parts}]}).to_string();
+        let reply = Demo::new(0.0).send("", body.into()).await.unwrap();
+        let mut decoder = Demo::new(0.0).decoder();
+        let mut items = Vec::new();
+        let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
+        pieces.iter().for_each(|piece| decoder.feed(piece, &mut items));
+        assert!(decoder.finish(&mut items).complete);
+        let said: String = items
+            .iter()
+            .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+            .collect();
+        assert!(said.starts_with(expected), "{said}");
+        assert_eq!(items.iter().filter(|item| matches!(item, Item::Image(_))).count(), usize::from(model == "picture"));
     }
 }

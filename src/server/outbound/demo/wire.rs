@@ -5,11 +5,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::server::outbound::base64;
 use crate::server::outbound::demo::script::{Asked, Say};
 
 /// Between two chunks, about thirty a second; the slow script takes its time.
 const USUAL: Duration = Duration::from_millis(33);
 const SLOW: Duration = Duration::from_millis(250);
+/// The picture that the demo draws.
+const PICTURE: &[u8] = include_bytes!("picture.png");
 
 /// Bytes and the pause before them.
 #[derive(Debug)]
@@ -30,6 +33,11 @@ pub fn pieces(asked: &Asked, said: Vec<Say>) -> Vec<Piece> {
                 chunks.extend(words(&text).map(|word| choice(asked, &json!({"reasoning_content": word}), None)));
             }
             Say::Text(text) => chunks.extend(words(&text).map(|word| choice(asked, &json!({"content": word}), None))),
+            Say::Picture => {
+                let url = format!("data:image/png;base64,{}", base64::encode(PICTURE));
+                let image = json!([{"type": "image_url", "image_url": {"url": url}, "index": 0}]);
+                chunks.push(choice(asked, &json!({"images": image}), None));
+            }
             Say::Call { name, arguments } => {
                 finish = Some("tool_calls");
                 let id = format!("call_demo_{}_{calls}", asked.messages);

@@ -82,6 +82,10 @@ impl Provider for GeminiEndpoint {
         models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
+    fn shows_results(&self, model: &str) -> bool {
+        models::shows_results(model)
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request)
     }

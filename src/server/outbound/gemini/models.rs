@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::capabilities::{Range, Takes};
+use crate::domain::capabilities::{ImageBounds, Range, Takes};
 use crate::domain::provider::Reasoning;
 use crate::domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use crate::domain::{Capabilities, Thinking};
@@ -89,8 +89,43 @@ pub fn capabilities(model: &str) -> Capabilities {
         top_k: Takes::always(Range::at_least(1)),
         stop_sequences: Takes::always(5),
         max_tokens: Range { least: 1, most: most_output_tokens(model) },
+        images: sees(model),
+        image_bounds: IMAGES,
         ..Capabilities::default().thinking(reasoning, &levels)
     }
+}
+
+/// A request may have 20 MB, with what is in it as base64.
+const IMAGES: ImageBounds = ImageBounds {
+    kinds: &["image/png", "image/jpeg", "image/webp"],
+    count: 1_000,
+    bytes: 18 << 20,
+    bytes_in_all: 18 << 20,
+    side: u32::MAX,
+    side_of_many: None,
+};
+
+/// Whether a model sees images, as far as its name tells.
+pub fn sees(model: &str) -> Option<bool> {
+    let model = bare(model);
+    let has = |part: &str| model.contains(part);
+    match model.strip_prefix("gemini-") {
+        Some(_) if has("-tts") || has("-audio") || has("embedding") => Some(false),
+        Some(rest) => match generation(rest) {
+            Some((0 | 1, 0)) => Some(has("vision")),
+            Some(_) => Some(true),
+            None => rest.ends_with("latest").then_some(true),
+        },
+        None if has("gemma-3-1b") || has("gemma-1") || has("gemma-2") => Some(false),
+        None => has("gemma-3-").then_some(true),
+    }
+}
+
+/// Whether images of a function's result have a place in its response: they got one with the third generation.
+pub fn shows_results(model: &str) -> bool {
+    let model = bare(model);
+    let generation = model.strip_prefix("gemini-").and_then(generation);
+    generation.is_some_and(|(major, _)| major >= 3) && sees(&model) == Some(true)
 }
 
 /// What the API's list of models adds.

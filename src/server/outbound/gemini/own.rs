@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::withhold::unsealed;
 use crate::server::outbound::gemini::sources::opaque;
+use crate::server::outbound::pictures::SaidImage;
 use crate::server::outbound::provider::Item;
 
 /// Those of one reply.
@@ -39,6 +40,10 @@ impl OwnCalls {
                 });
                 self.over(word("id"), result, false, &word("toolType").to_ascii_lowercase(), out);
             }
+            "inlineData" => out.push(match SaidImage::read(word("data"), None) {
+                Some(image) => Item::Image(image),
+                None => Item::Opaque(opaque(name, held.clone())),
+            }),
             _ => out.push(Item::Opaque(opaque(name, held.clone()))),
         }
     }

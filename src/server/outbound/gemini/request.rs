@@ -8,8 +8,9 @@ use crate::domain::Role;
 use crate::server::outbound::gemini::message::{Said, SaidCall};
 use crate::server::outbound::gemini::models;
 use crate::server::outbound::gemini::stream::GeminiDecoder;
-use crate::server::outbound::history::UNANSWERED;
-use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
+use crate::server::outbound::history::{UNANSWERED, UserPart};
+use crate::server::outbound::pictures;
+use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -38,7 +39,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
             set("tools", own.into());
         }
     }
-    Value::Object(body).to_string().into()
+    pictures::written(body, request)
 }
 
 fn generation_config(request: &ChatRequest) -> Map<String, Value> {
@@ -73,7 +74,7 @@ fn contents(request: &ChatRequest, first: Option<&str>) -> Value {
     contents.text("user", first.unwrap_or_default());
     for turn in &request.history {
         match turn.role {
-            Role::User => contents.text("user", &turn.user_text()),
+            Role::User => contents.push("user", turn.user_parts().into_iter().map(user_part).collect()),
             // The API knows no such role between the others.
             Role::System => contents.text("user", &turn.plain_text()),
             Role::Assistant => push_assistant(&mut contents, turn),
@@ -106,6 +107,17 @@ impl Contents {
     }
 }
 
+fn user_part(part: UserPart<'_>) -> Value {
+    match part {
+        UserPart::Text(text) => json!({"text": text}),
+        UserPart::Image(shown) => image(shown),
+    }
+}
+
+fn image(shown: &ShownImage) -> Value {
+    json!({"inlineData": {"mimeType": shown.mime, "data": shown.data()}})
+}
+
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
 fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
@@ -116,7 +128,10 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
         let answers = said
             .calls()
             .iter()
-            .map(|call| answer(call, place.next().and_then(|place| turn.result_of(place))))
+            .map(|call| {
+                let place = place.next().unwrap_or_default();
+                answer(call, turn.result_of(place), turn.images_of(place).map(image).collect())
+            })
             .collect();
         contents.push("model", said.into_parts(!turn.leaves_out_reasoning));
         contents.push("user", answers);
@@ -134,7 +149,7 @@ pub fn read_again(raw: &[u8]) -> Said {
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
 /// wrong under `error`.
-fn answer(call: &SaidCall, result: Option<(Value, bool)>) -> Value {
+fn answer(call: &SaidCall, result: Option<(Value, bool)>, images: Vec<Value>) -> Value {
     let response = match result {
         None => json!({"error": UNANSWERED}),
         Some((result, true)) => json!({"error": result}),
@@ -147,6 +162,9 @@ fn answer(call: &SaidCall, result: Option<(Value, bool)>) -> Value {
     }
     answer.insert("name".into(), json!(call.name));
     answer.insert("response".into(), response);
+    if !images.is_empty() {
+        answer.insert("parts".into(), Value::Array(images));
+    }
     json!({"functionResponse": answer})
 }
 

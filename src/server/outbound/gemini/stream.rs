@@ -98,7 +98,9 @@ impl GeminiReader {
             } else if let Some((name, held)) = held_by(part) {
                 self.growing.seam(out);
                 self.close_call(out);
-                self.own.take(name, held, out);
+                // A picture that it only thinks with is no part of the reply.
+                let shown = if is_thought && name == "inlineData" { "thoughtImage" } else { name };
+                self.own.take(shown, held, out);
                 self.is_tool_running = matches!(name, "executableCode" | "toolCall");
             }
             if let Some(said) = &mut self.said {

@@ -4,10 +4,11 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::domain::Role;
-use crate::server::outbound::history::UNANSWERED;
+use crate::server::outbound::history::{UNANSWERED, UserPart};
 use crate::server::outbound::ollama::message::{Said, SaidCall};
 use crate::server::outbound::ollama::stream::OllamaDecoder;
 use crate::server::outbound::ollama::thinking;
+use crate::server::outbound::pictures;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
@@ -32,7 +33,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
         });
         set("tools", tools.collect());
     }
-    Value::Object(body).to_string().into()
+    pictures::written(body, request)
 }
 
 fn options(request: &ChatRequest) -> Map<String, Value> {
@@ -64,7 +65,7 @@ fn messages(request: &ChatRequest) -> Vec<Value> {
     }
     for turn in &request.history {
         match turn.role {
-            Role::User => push_user(&mut messages, &turn.user_text()),
+            Role::User => push_user(&mut messages, turn),
             Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut messages, turn),
         }
@@ -74,14 +75,27 @@ fn messages(request: &ChatRequest) -> Vec<Value> {
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of models
 /// demand that roles alternate.
-fn push_user(messages: &mut Vec<Value>, text: &str) {
-    let last = messages.last_mut().filter(|last| last.get("role").and_then(Value::as_str) == Some("user"));
-    if let Some(Value::String(before)) = last.and_then(|last| last.get_mut("content")) {
-        before.push_str("\n\n");
-        before.push_str(text);
-        return;
+///
+/// Images stand beside the text of a message, in their order: there is no place for them in it.
+fn push_user(messages: &mut Vec<Value>, turn: &HistoryTurn) {
+    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    for part in turn.user_parts() {
+        match part {
+            UserPart::Text(text) => texts.push(text),
+            UserPart::Image(image) => images.push(json!(image.data())),
+        }
     }
-    messages.push(json!({"role": "user", "content": text}));
+    let text = texts.join("\n\n");
+    if messages.last().is_none_or(|last| last.get("role").and_then(Value::as_str) != Some("user")) {
+        messages.push(json!({"role": "user", "content": text}));
+    } else if let Some(Value::String(before)) = messages.last_mut().and_then(|last| last.get_mut("content")) {
+        before.push_str("\n\n");
+        before.push_str(&text);
+    }
+    if let Some(Value::Object(last)) = messages.last_mut().filter(|_| !images.is_empty()) {
+        let all = last.entry("images").or_insert_with(|| json!([]));
+        all.as_array_mut().into_iter().for_each(|all| all.append(&mut images));
+    }
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.

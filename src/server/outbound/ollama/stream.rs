@@ -7,6 +7,7 @@ use crate::domain::{Failure, Usage};
 use crate::server::outbound::body::JsonBody;
 use crate::server::outbound::growing::{Growing, Growth};
 use crate::server::outbound::ollama::message::Said;
+use crate::server::outbound::pictures::SaidImage;
 use crate::server::outbound::provider::Item;
 use crate::server::outbound::reader::{Judge, Piece, Reader};
 use crate::server::outbound::redact::Secrets;
@@ -98,9 +99,26 @@ impl OllamaReader {
         }
     }
 
-    /// What a message holds under keys that nobody has heard of, such as images.
+    /// Images that can be shown; gives back the others.
+    fn images(&mut self, images: &[Value], out: &mut Vec<Item>) -> Vec<Value> {
+        let mut others = Vec::new();
+        for image in images {
+            match image.as_str().and_then(|text| SaidImage::read(text, None)) {
+                Some(image) => {
+                    self.growing.seam(out);
+                    out.push(Item::Image(image));
+                }
+                None => others.push(image.clone()),
+            }
+        }
+        others
+    }
+
+    /// What a message holds beside its text: images, and keys that nobody has heard of.
     fn unknown(&mut self, message: &Value, out: &mut Vec<Item>) {
         for (key, value) in message.as_object().into_iter().flatten() {
+            let others = value.as_array().filter(|_| key == "images").map(|images| self.images(images, out));
+            let value = &others.map_or_else(|| value.clone(), Value::Array);
             let is_empty = match value {
                 Value::Array(list) => list.is_empty(),
                 Value::Object(map) => map.is_empty(),

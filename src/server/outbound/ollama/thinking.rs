@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::capabilities::{Range, Takes};
+use crate::domain::capabilities::{ImageBounds, Range, Takes};
 use crate::domain::provider::Reasoning;
 use crate::domain::{Capabilities, Thinking, limits};
-use crate::server::outbound::openai_chat::models::is_local_reasoner;
+use crate::server::outbound::openai_chat::models::{is_local_reasoner, is_local_viewer};
 use crate::server::outbound::provider::ChatRequest;
 
 /// The levels where thinking is only on or off.
@@ -26,6 +26,8 @@ pub fn capabilities(model: &str) -> Capabilities {
     Capabilities {
         top_k: Takes::always(Range::at_least(1)),
         stop_sequences: Takes::always(limits::STOP_SEQUENCES as u32),
+        images: is_local_viewer(&name),
+        image_bounds: ImageBounds { kinds: &["image/png", "image/jpeg", "image/webp"], ..ImageBounds::default() },
         ..Capabilities::default().thinking(reasoning, levels)
     }
 }
@@ -33,7 +35,7 @@ pub fn capabilities(model: &str) -> Capabilities {
 /// What the server's list of models adds; older ones say nothing.
 pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
     let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
-    let seen = Capabilities { images: can("vision"), tools: can("tools"), ..known };
+    let seen = Capabilities { images: can("vision").or(known.images), tools: can("tools"), ..known };
     match can("thinking") {
         Some(false) => seen.without_thinking(),
         Some(true) if seen.reasoning == Reasoning::Optional => seen.thinking(Reasoning::Optional, ON_OR_OFF),

@@ -9,6 +9,8 @@ use crate::server::outbound::openai_chat::message::{Said, SaidCall};
 use crate::server::outbound::openai_chat::usage::Counts;
 use crate::server::outbound::provider::Item;
 
+mod part;
+
 /// The text that grows now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Channel {
@@ -121,6 +123,9 @@ impl Chunks {
                 }
             }
         }
+        for image in delta.get("images").and_then(Value::as_array).into_iter().flatten() {
+            self.image(image, out);
+        }
         self.extras.keys_of(delta);
     }
 
@@ -171,23 +176,6 @@ impl Chunks {
             said.text.push_str(&text);
         }
         push_text(Item::Text, text, out);
-    }
-
-    /// One part of a content array.
-    fn part(&mut self, part: &Value, is_mended: bool, out: &mut Vec<Item>) {
-        match part.get("type").and_then(Value::as_str) {
-            Some("text" | "output_text") => self.text(text_of(part, "text").unwrap_or_default(), is_mended, out),
-            Some("thinking") => match part.get("thinking") {
-                Some(Value::String(text)) if !text.is_empty() => self.think(text, "", is_mended, out),
-                Some(Value::Array(pieces)) => {
-                    for text in pieces.iter().filter_map(|piece| text_of(piece, "text")) {
-                        self.think(text, "", is_mended, out);
-                    }
-                }
-                _ => {}
-            },
-            _ => self.extras.part(part),
-        }
     }
 
     fn call(&mut self, fragment: &Value, is_mended: bool, out: &mut Vec<Item>) {

@@ -41,6 +41,8 @@ pub struct Dialect {
     pub empty_content_is_null: bool,
     /// Takes a refusal back under its own key; otherwise it goes back as text.
     pub sends_refusal: bool,
+    /// Takes images of the model's back as they came.
+    pub sends_images: bool,
     /// Refuses a person's message right behind a tool's.
     pub answers_tools_before_user: bool,
     /// `[DONE]` alone proves completeness, because `finish_reason` never comes.
@@ -78,6 +80,7 @@ const GENERIC: Dialect = Dialect {
     takes_stream_options: true,
     empty_content_is_null: false,
     sends_refusal: false,
+    sends_images: false,
     answers_tools_before_user: false,
     done_completes: false,
     default_model: None,
@@ -132,6 +135,7 @@ pub static DIALECTS: &[Dialect] = &[
         thinking: ThinkingSwitch::OpenRouter,
         takes_top_k: true,
         default_model: Some("openrouter/auto"),
+        sends_images: true,
         ..GENERIC
     },
     Dialect {

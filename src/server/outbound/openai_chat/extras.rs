@@ -7,7 +7,8 @@ use crate::domain::sources::{Given, block_of, is_address};
 use crate::server::outbound::provider::Item;
 
 /// Keys of a delta that are read elsewhere, or say nothing.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
+    "images",
     "role",
     "content",
     "refusal",
@@ -69,6 +70,11 @@ impl Extras {
     /// Takes a part of a content array that is neither text nor reasoning.
     pub fn part(&mut self, part: &Value) {
         self.waiting.push(Item::Opaque(opaque("part", part)));
+    }
+
+    /// Takes what stands for an image and is none that could be shown.
+    pub fn image(&mut self, part: &Value) {
+        self.waiting.push(Item::Opaque(opaque("images", part)));
     }
 
     /// A place between two blocks.

@@ -32,6 +32,8 @@ pub struct Said {
     /// `reasoning_details`, fragments of one index joined.
     pub details: Vec<Value>,
     pub calls: Vec<SaidCall>,
+    /// Images, as they came.
+    pub images: Vec<Value>,
     /// The response came to its own end.
     pub is_complete: bool,
 }
@@ -102,7 +104,9 @@ impl Said {
                 json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
             })
             .collect();
-        let says_something = !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty();
+        let images: &[Value] = if dialect.sends_images { &self.images } else { &[] };
+        let says_something =
+            !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !images.is_empty();
         if !says_something {
             return None;
         }
@@ -125,6 +129,9 @@ impl Said {
         }
         if !calls.is_empty() {
             message.insert("tool_calls".into(), Value::Array(calls));
+        }
+        if !images.is_empty() {
+            message.insert("images".into(), images.into());
         }
         Some(Value::Object(message))
     }

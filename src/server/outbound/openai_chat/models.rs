@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::capabilities::{Range, Takes};
+use crate::domain::capabilities::{ImageBounds, Range, Takes};
 use crate::domain::provider::Reasoning;
 use crate::domain::tool::WEB_SEARCH;
 use crate::domain::{Capabilities, Thinking};
@@ -33,6 +33,8 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
         top_k: if dialect.takes_top_k { Takes::always(Range::at_least(1)) } else { Takes::never() },
         stop_sequences: base.stop_sequences.map(most_stops),
         thinking_budget: takes_budget(dialect).then_some(Range::at_least(1)),
+        images: base.images.or_else(|| sees(dialect, &model)),
+        image_bounds: image_bounds(dialect).unwrap_or(base.image_bounds),
         ..base
     };
     match dialect.thinking {
@@ -48,6 +50,55 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
             Capabilities { stop_sequences: Takes::never(), ..known }
         }
         _ => known,
+    }
+}
+
+/// Whether a model sees images, as far as its name tells.
+fn sees(dialect: &Dialect, model: &str) -> Option<bool> {
+    let has = |parts: &[&str]| parts.iter().any(|part| model.contains(part));
+    match dialect.thinking {
+        ThinkingSwitch::DeepSeek => Some(false),
+        ThinkingSwitch::Xai if has(&["grok-3", "grok-code"]) => Some(false),
+        ThinkingSwitch::Xai => has(&["grok-4", "vision"]).then_some(true),
+        ThinkingSwitch::Mistral if has(&["pixtral", "mistral-small-latest", "mistral-medium"]) => Some(true),
+        ThinkingSwitch::Moonshot if has(&["kimi-k2.5", "kimi-k2.6", "kimi-k3"]) => Some(true),
+        ThinkingSwitch::Zai if has(&["glm-4.5v", "glm-4.6v", "glm-4v"]) => Some(true),
+        _ if dialect.name == "demo" => Some(true),
+        _ => is_local_viewer(model).or_else(|| openai::sees(model)),
+    }
+}
+
+/// Whether an open model sees, by its name in lower case.
+pub fn is_local_viewer(model: &str) -> Option<bool> {
+    const FAMILIES: [&str; 15] = [
+        "llava",
+        "moondream",
+        "minicpm-v",
+        "-vl",
+        "2.5vl",
+        "vision",
+        "pixtral",
+        "llama-4",
+        "llama4",
+        "gemma-3-4b",
+        "gemma-3-12b",
+        "gemma-3-27b",
+        "mistral-small3.",
+        "mistral-small-3.",
+        "internvl",
+    ];
+    let is_blind = model.contains("gpt-oss") || model.contains("deepseek-r1");
+    if is_blind { Some(false) } else { FAMILIES.iter().any(|family| model.contains(family)).then_some(true) }
+}
+
+/// What a server is known to take that others do not bound so.
+fn image_bounds(dialect: &Dialect) -> Option<ImageBounds> {
+    let usual = ImageBounds::default();
+    match dialect.thinking {
+        ThinkingSwitch::Groq => Some(ImageBounds { count: 5, bytes: 4 << 20, bytes_in_all: 16 << 20, ..usual }),
+        ThinkingSwitch::Mistral => Some(ImageBounds { count: 8, ..usual }),
+        ThinkingSwitch::Xai => Some(ImageBounds { kinds: &["image/png", "image/jpeg"], ..usual }),
+        _ => None,
     }
 }
 

@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::Role;
 use crate::domain::provider;
-use crate::server::outbound::history::UNANSWERED;
+use crate::server::outbound::history::{UNANSWERED, UserPart};
 use crate::server::outbound::openai_chat::dialect::Dialect;
 use crate::server::outbound::openai_chat::message::{Reasoning, Said};
 use crate::server::outbound::openai_chat::models;
 use crate::server::outbound::openai_chat::stream::ChatDecoder;
 use crate::server::outbound::openai_chat::thinking;
+use crate::server::outbound::pictures;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
 
 /// What stands for the end of a reply that has none, where something must.
@@ -53,7 +54,7 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
         set("tools", tools.into());
     }
     thinking::put(&mut body, dialect, request);
-    Value::Object(body).to_string().into()
+    pictures::written(body, request)
 }
 
 fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
@@ -68,9 +69,11 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
     for turn in &request.history {
         match turn.role {
             Role::User => {
-                let text = turn.user_text();
-                let text = system.take().map_or_else(|| text.clone(), |system| format!("{system}\n\n{text}"));
-                push_user(&mut messages, dialect, &text);
+                let mut content = user_content(turn);
+                if let Some(system) = system.take() {
+                    content = joined(json!(system), content);
+                }
+                push_user(&mut messages, dialect, content);
             }
             Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut messages, dialect, request, turn),
@@ -90,20 +93,52 @@ fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
 ///
 /// Some servers refuse a person's message right behind a tool's, as it stands where a reply was cut off in the middle of a
 /// tool loop.
-fn push_user(messages: &mut Vec<Value>, dialect: &Dialect, text: &str) {
+fn push_user(messages: &mut Vec<Value>, dialect: &Dialect, content: Value) {
     let is_after_tool = messages.last().is_some_and(|last| last["role"] == "tool");
     if is_after_tool && dialect.answers_tools_before_user {
         messages.push(json!({"role": "assistant", "content": CUT_OFF}));
     }
     if let Some(last) = messages.last_mut()
         && last.get("role").and_then(Value::as_str) == Some("user")
-        && let Some(Value::String(before)) = last.get_mut("content")
+        && let Some(before) = last.get_mut("content")
     {
-        before.push_str("\n\n");
-        before.push_str(text);
+        *before = joined(before.take(), content);
         return;
     }
-    messages.push(json!({"role": "user", "content": text}));
+    messages.push(json!({"role": "user", "content": content}));
+}
+
+/// A text where there is nothing but text: not every server takes parts.
+fn user_content(turn: &HistoryTurn) -> Value {
+    let parts = turn.user_parts();
+    match parts.as_slice() {
+        [] => json!(""),
+        [UserPart::Text(text)] => json!(text),
+        _ => parts
+            .iter()
+            .map(|part| match part {
+                UserPart::Text(text) => text_part(text),
+                UserPart::Image(image) => json!({"type": "image_url", "image_url": {"url": image.data_url()}}),
+            })
+            .collect(),
+    }
+}
+
+/// One content after the other.
+fn joined(before: Value, more: Value) -> Value {
+    let parts = |content: Value| match content {
+        Value::Array(parts) => parts,
+        Value::String(text) if text.is_empty() => Vec::new(),
+        text => vec![text_part(text.as_str().unwrap_or_default())],
+    };
+    match (before, more) {
+        (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
+        (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
+    }
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "text": text})
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.

@@ -89,6 +89,11 @@ impl Provider for ResponsesEndpoint {
         all.iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
     }
 
+    /// Other servers know texts alone.
+    fn shows_results(&self, model: &str) -> bool {
+        models::sees(model) == Some(true)
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request, !self.refuses_summaries.load(Ordering::Relaxed), self.keeps_responses)
     }

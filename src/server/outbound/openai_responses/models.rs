@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::domain::capabilities::ImageBounds;
 use crate::domain::provider::Reasoning;
 use crate::domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use crate::domain::{Capabilities, Thinking};
@@ -154,12 +155,38 @@ pub fn capabilities(model: &str) -> Capabilities {
     };
     let levels: Vec<Thinking> =
         Thinking::LEVELS.into_iter().filter(|level| row.efforts.contains(&word_of(*level))).collect();
-    let known = Capabilities::default().thinking(row.reasoning, &levels);
+    let known = Capabilities { images: sees(model), image_bounds: IMAGES, ..Capabilities::default() };
+    let known = known.thinking(row.reasoning, &levels);
     match row.sampling {
         Sampling::Taken => known,
         Sampling::Refused => known.without_sampling(false),
         Sampling::WhenOff => known.without_sampling(true),
     }
+}
+
+/// A request may have 50 MB.
+const IMAGES: ImageBounds = ImageBounds {
+    kinds: &["image/png", "image/jpeg", "image/gif", "image/webp"],
+    count: 500,
+    bytes: 20 << 20,
+    bytes_in_all: 45 << 20,
+    side: u32::MAX,
+    side_of_many: None,
+};
+
+/// Whether a model sees images; `None` for names that no generation is known of.
+pub fn sees(model: &str) -> Option<bool> {
+    generation(model)?;
+    let model = model.to_ascii_lowercase();
+    let name = model.rsplit('/').next().unwrap_or(&model);
+    let name = name.strip_prefix("openai.").unwrap_or(name);
+    let begins = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let is_older = begins(&["gpt-4"]) && !begins(&["gpt-4o", "gpt-4.", "gpt-4-turbo", "gpt-4-vision"]);
+    let is_blind = is_older
+        || begins(&["gpt-3", "gpt-oss", "o1-mini", "o1-preview", "o3-mini", "gpt-4-turbo-preview"])
+        || has(&["audio", "search-preview", "transcribe", "tts"]);
+    Some(!is_blind)
 }
 
 /// The word of the effort that a model is asked for: of what it takes, the first that is enough. `None` where it takes
@@ -245,6 +272,25 @@ mod tests {
             assert_eq!(asked, expected, "{model} {thinking:?}");
         }
         assert_eq!(reasoning_of("o3", High, false), Some(json!({"effort": "high"})));
+    }
+
+    #[test]
+    fn names_tell_whether_a_model_sees() {
+        for (model, expected) in [
+            ("gpt-4o-mini", Some(true)),
+            ("openai/gpt-5-mini", Some(true)),
+            ("o4-mini", Some(true)),
+            ("gpt-4.1", Some(true)),
+            ("gpt-4-turbo-2024-04-09", Some(true)),
+            ("gpt-4-0613", Some(false)),
+            ("gpt-3.5-turbo", Some(false)),
+            ("o3-mini", Some(false)),
+            ("gpt-4o-audio-preview", Some(false)),
+            ("gpt-oss-120b", Some(false)),
+            ("unheard-of", None),
+        ] {
+            assert_eq!((sees(model), capabilities(model).images), (expected, expected), "{model}");
+        }
     }
 
     #[test]

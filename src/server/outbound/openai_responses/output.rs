@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::server::outbound::openai_responses::entry::{self, Entry, Kind};
 use crate::server::outbound::openai_responses::message::{Said, SaidItem};
 use crate::server::outbound::openai_responses::part::{Place, resolve_all};
+use crate::server::outbound::pictures::SaidImage;
 use crate::server::outbound::provider::Item;
 
 mod cited;
@@ -201,8 +202,16 @@ impl Output {
             Kind::Own => self.settle_own(at, item, is_mended, out),
             Kind::Other => {
                 if !std::mem::replace(&mut self.entries[at].is_told, true) {
-                    let name = item.get("type").and_then(Value::as_str).unwrap_or("unknown");
-                    self.opaque(name, item, out);
+                    match image_of(item) {
+                        Some(image) => {
+                            self.channel = Channel::None;
+                            out.push(Item::Image(image));
+                        }
+                        None => {
+                            let name = item.get("type").and_then(Value::as_str).unwrap_or("unknown");
+                            self.opaque(name, item, out);
+                        }
+                    }
                 }
             }
         }
@@ -274,4 +283,11 @@ impl Output {
         map.insert("value".into(), value.clone());
         out.push(Item::Opaque(map));
     }
+}
+
+/// The image that the provider made by a call of its own, with what it understood that it was to show.
+fn image_of(item: &Value) -> Option<SaidImage> {
+    let text = |field: &str| item.get(field).and_then(Value::as_str);
+    let result = text("result").filter(|_| text("type") == Some("image_generation_call"))?;
+    SaidImage::read(result, text("revised_prompt"))
 }

@@ -7,12 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::Role;
 use crate::domain::provider::Reasoning;
-use crate::server::outbound::history::UNANSWERED;
+use crate::server::outbound::history::{UNANSWERED, UserPart};
 use crate::server::outbound::openai_responses::entry::Kind;
 use crate::server::outbound::openai_responses::message::{Said, SentCall};
 use crate::server::outbound::openai_responses::models;
 use crate::server::outbound::openai_responses::stream::ResponsesDecoder;
-use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn};
+use crate::server::outbound::pictures;
+use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
 /// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
@@ -77,7 +78,7 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     if let Some(reasoning) = models::reasoning_of(&request.model, request.thinking, with_summary) {
         set("reasoning", reasoning);
     }
-    Value::Object(body).to_string().into()
+    pictures::written(body, request)
 }
 
 /// Only what is new since the last response of the turn at `kept`: an item that the provider keeps would be a duplicate
@@ -93,7 +94,7 @@ fn input(history: &[HistoryTurn]) -> Vec<Value> {
     let mut used = HashSet::new();
     for turn in history {
         match turn.role {
-            Role::User => push_user(&mut input, &turn.user_text()),
+            Role::User => push_user(&mut input, user_content(turn)),
             Role::System => input.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut input, &mut used, turn),
         }
@@ -103,16 +104,53 @@ fn input(history: &[HistoryTurn]) -> Vec<Value> {
 
 /// Two user messages in a row (an error without content lies between them) become one, because templates of local
 /// models demand that roles alternate.
-fn push_user(input: &mut Vec<Value>, text: &str) {
+fn push_user(input: &mut Vec<Value>, content: Value) {
     if let Some(last) = input.last_mut()
         && last.get("role").and_then(Value::as_str) == Some("user")
-        && let Some(Value::String(before)) = last.get_mut("content")
+        && let Some(before) = last.get_mut("content")
     {
-        before.push_str("\n\n");
-        before.push_str(text);
+        *before = joined(before.take(), content);
         return;
     }
-    input.push(json!({"role": "user", "content": text}));
+    input.push(json!({"role": "user", "content": content}));
+}
+
+/// A text where there is nothing but text: not every server takes parts.
+fn user_content(turn: &HistoryTurn) -> Value {
+    let parts = turn.user_parts();
+    match parts.as_slice() {
+        [] => json!(""),
+        [UserPart::Text(text)] => json!(text),
+        _ => parts
+            .iter()
+            .map(|part| match part {
+                UserPart::Text(text) => text_part(text),
+                UserPart::Image(shown) => image(shown),
+            })
+            .collect(),
+    }
+}
+
+/// One content after the other.
+fn joined(before: Value, more: Value) -> Value {
+    let parts = |content: Value| match content {
+        Value::Array(parts) => parts,
+        Value::String(text) if text.is_empty() => Vec::new(),
+        text => vec![text_part(text.as_str().unwrap_or_default())],
+    };
+    match (before, more) {
+        (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
+        (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
+    }
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "input_text", "text": text})
+}
+
+/// Servers that check strictly want the detail named.
+fn image(shown: &ShownImage) -> Value {
+    json!({"type": "input_image", "image_url": shown.data_url(), "detail": "auto"})
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
@@ -130,7 +168,8 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
         tell_apart(&mut items, &mut calls, used);
         input.extend(items);
-        input.extend(calls.iter().map(|call| answer(call, result(call.number))));
+        let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
+        input.extend(calls.iter().map(|call| answer(call, result(call.number), images(call.number))));
         first_call += said.calls();
     }
 }
@@ -141,11 +180,16 @@ fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
     let first_call: usize = before.iter().map(|raw| read_again(raw).calls()).sum();
     let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
     let (_, calls) = read_again(last).items(true, |number| result(number).is_some());
-    calls.iter().map(|call| answer(call, result(call.number))).collect()
+    let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
+    calls.iter().map(|call| answer(call, result(call.number), images(call.number))).collect()
 }
 
-fn answer(call: &SentCall, result: Option<String>) -> Value {
-    let output = result.unwrap_or_else(|| UNANSWERED.to_owned());
+fn answer(call: &SentCall, result: Option<String>, images: Vec<Value>) -> Value {
+    let text = result.unwrap_or_else(|| UNANSWERED.to_owned());
+    let output: Value = match images.is_empty() {
+        true => json!(text),
+        false => std::iter::once(text_part(&text)).chain(images).collect(),
+    };
     json!({"type": call.output_type, "call_id": call.call_id, "output": output})
 }
 

@@ -87,3 +87,74 @@ fn what_does_not_exist_is_wrong_use() {
     let other = Replay { dialect: Some("klingon".into()), ..how(None, false) };
     assert_eq!(replay(&other, b""), Err(WrongUse::Dialect("klingon".into())));
 }
+
+/// One image in the reply of every API: the same block, whichever way it came, and next to nothing of base64 in it.
+#[test]
+fn an_image_of_a_reply_is_a_block_with_the_hash_of_its_bytes() {
+    use crate::server::outbound::base64;
+    use crate::server::outbound::pictures::SaidImage;
+    let bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02, a leaf";
+    let (data, about) = (base64::encode(bytes), "A leaf");
+    let url = json!({"type": "image_url", "image_url": {"url": format!("data:image/webp;base64,{data}")}});
+    let blob = SaidImage::read(&data, None).unwrap().sha256;
+    let image = |alt: &str| json!({"type": "image", "blob": blob, "mime": "image/png", "alt": alt});
+    let plain = image("Generated image (3 × 2 pixels)");
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let said = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let drawn = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data, "revised_prompt": about});
+    let google = |parts: Value| {
+        format!(
+            "data: {}\r\n\r\n",
+            json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]})
+        )
+    };
+    let chunk = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let native = json!({"message": {"role": "assistant", "content": "a", "images": [data, "AA=="]}, "done": true, "done_reason": "stop"});
+    let long = "Qa1D".repeat(5_000);
+    let left_out = "(20000 bytes of base64: kept with the response)";
+    for (api, body, expected) in [
+        (
+            "gemini",
+            google(json!([{"text": "a"}, {"inlineData": {"mimeType": "image/webp", "data": data}, "thoughtSignature": "s"}, {"text": "b"}])),
+            json!([text("a"), plain, {"type": "thinking_signature", "signature": "s"}, text("b")]),
+        ),
+        (
+            "gemini",
+            google(json!([{"inlineData": {"mimeType": "image/png", "data": data}, "thought": true}, {"inlineData": {"mimeType": "audio/wav", "data": long}}])),
+            json!([
+                {"type": "x:thoughtImage", "value": {"mimeType": "image/png", "data": data}},
+                {"type": "x:inlineData", "value": {"mimeType": "audio/wav", "data": left_out}},
+            ]),
+        ),
+        (
+            "openai_responses",
+            [
+                said(json!({"type": "response.created", "response": {"id": "r"}})),
+                said(json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "image_generation_call", "id": "ig_1", "status": "in_progress"}})),
+                said(json!({"type": "response.image_generation_call.partial_image", "output_index": 0, "item_id": "ig_1", "partial_image_b64": long})),
+                said(json!({"type": "response.output_item.done", "output_index": 0, "item": drawn})),
+                said(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [drawn]}})),
+            ]
+            .concat(),
+            json!([image("Generated image: A leaf")]),
+        ),
+        (
+            "openai_chat",
+            [chunk(json!({"content": "a"})), chunk(json!({"images": [url]})), chunk(json!({"images": [url]})), chunk(json!({"content": "b"})), end.into()].concat(),
+            json!([text("a"), plain, text("b")]),
+        ),
+        ("openai_chat", [chunk(json!({"content": [{"type": "text", "text": "a"}, url]})), end.into()].concat(), json!([text("a"), plain])),
+        (
+            "openai_chat",
+            [chunk(json!({"images": [{"type": "image_url", "image_url": {"url": "https://a/b.png"}}]})), end.into()].concat(),
+            json!([{"type": "x:images", "value": {"type": "image_url", "image_url": {"url": "https://a/b.png"}}}]),
+        ),
+        ("ollama", format!("{native}\n"), json!([text("a"), plain, {"type": "x:images", "value": ["AA=="]}])),
+    ] {
+        for chunk in [None, Some(1), Some(7)] {
+            let printed = replay(&Replay { api: api.into(), dialect: None, ..how(chunk, true) }, body.as_bytes()).unwrap();
+            assert_eq!((&printed["complete"], &printed["blocks"]), (&json!(true), &expected), "{api}");
+        }
+    }
+}

@@ -39,6 +39,7 @@ impl Run<'_> {
     /// The next request of this turn, and what went into it.
     pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
         self.know_context().await?;
+        self.know_own_pictures().await?;
         Ok(self.assemble())
     }
 
@@ -79,8 +80,8 @@ impl Run<'_> {
         let previous_response = self.previous_response(&context);
         let (mut history, mut manifest) = (context.history, context.manifest);
         let form = self.repair.as_ref().map(|repaired| repaired.repair);
-        // To be sent at all changes no turn.
-        let repair = form.filter(|repair| *repair != Repair::SentWhole);
+        // To be sent at all changes no turn, nor do images in words.
+        let repair = form.filter(|repair| repair.changes_replies());
         if let Some(kept) = &previous_response {
             keep_at_provider(&mut manifest, kept.turn_id);
         }
@@ -98,6 +99,7 @@ impl Run<'_> {
             });
             history.extend(self.own_steps());
         }
+        self.fit_pictures(&mut history, &mut manifest, &context.state);
         let offered = context.frozen.tools.clone().unwrap_or_default();
         let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.own_tool().is_some());
         let tools = match context.frozen.tools {
@@ -176,7 +178,7 @@ impl Run<'_> {
                     .repair
                     .as_ref()
                     .is_some_and(|repaired| repaired.repair == Repair::ReasoningLeftOut),
-                attached: Attached::default(),
+                attached: self.pictures.clone(),
             });
         }
         turns
@@ -231,7 +233,7 @@ impl Run<'_> {
         let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
         let is_masked = is_masked(&manifest);
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
-        let history = path
+        let mut history: Vec<HistoryTurn> = path
             .into_iter()
             .zip(&manifest)
             .enumerate()
@@ -248,6 +250,7 @@ impl Run<'_> {
                 }
             })
             .collect();
+        self.read_pictures(&mut history).await?;
         Ok(Context {
             history: hand_in(history),
             manifest,

@@ -12,6 +12,7 @@ use crate::domain::context::RequestManifest;
 use crate::domain::provider::Reasoning;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, Place};
+use crate::server::outbound::pictures;
 use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
@@ -50,7 +51,8 @@ impl Run<'_> {
                 return Ok(Next::Over);
             }
             let mut progress = self.begin(&body, &manifest).await?;
-            let tried = self.attempts(&request, &body, &mut progress).await;
+            let wire = pictures::on_the_wire(&body, &request);
+            let tried = self.attempts(&request, &wire, &mut progress).await;
             if progress.has_content {
                 self.keep_repair().await;
             }
@@ -270,6 +272,7 @@ impl Run<'_> {
             progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
         }
         events.iter_mut().for_each(|event| self.name_tool(event));
+        self.keep_pictures(&mut progress.builder);
         if progress.builder.longest_arguments() > limits::TOOL_ARGS_BYTES {
             self.recorder.extend(events);
             return Err(self.failure(FailureKind::LimitToolArgs));

@@ -43,7 +43,7 @@ fn in_words(block: Block) -> Block {
     let Content::ToolResult { tool_name, result, is_error, .. } = &block.content else { return block };
     let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
     let what = if *is_error { "failed" } else { "gave" };
-    Block { content: Content::text(format!("({tool_name} {what}: {text})\n\n")), ..block }
+    Block { content: Content::text(format!("({tool_name} {what}: {text})")), ..block }
 }
 
 #[cfg(test)]
@@ -87,6 +87,6 @@ mod tests {
         assert_eq!(alone.len(), 1, "nothing else was said");
         message.blocks[0].parent_block_id = Some(sample::block_id(99));
         let foreign = hand_in(vec![as_sent(&reply, &["raw"]), as_sent(&message, &[])]);
-        assert_eq!(foreign[1].user_text(), "(look gave: seen)\n\n");
+        assert_eq!(foreign[1].user_text(), "(look gave: seen)");
     }
 }

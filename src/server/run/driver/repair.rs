@@ -7,6 +7,7 @@ use super::{Halt, Run};
 use crate::domain::block::chat_seq;
 use crate::domain::repair::Repair;
 use crate::domain::{Author, Block, BlockState, Event, Failure};
+use crate::server::outbound::pictures;
 use crate::server::outbound::provider::{ChatRequest, Refused};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
@@ -34,11 +35,12 @@ impl Repaired {
 impl Run<'_> {
     /// Whether another form of the request may be accepted. From then on requests have that form.
     pub(super) fn repairs(&mut self, refused: &Refused, request: &ChatRequest) -> bool {
-        let is_about_request = refused.status.is_none_or(|status| matches!(status, 400 | 404 | 422));
-        if self.repair.is_some() || !is_about_request {
+        if self.repair.is_some() {
             return false;
         }
-        let Some(repair) = self.provider.repair(refused, request) else { return false };
+        let is_about_request = refused.status.is_none_or(|status| matches!(status, 400 | 404 | 422));
+        let repair = is_about_request.then(|| self.provider.repair(refused, request)).flatten();
+        let Some(repair) = repair.or_else(|| pictures::repair(refused, request)) else { return false };
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
         self.repair = Some(Repaired { repair, steps, blocks, is_announced: false, is_kept: false });
         // The same bytes again would be refused again.

@@ -3,8 +3,9 @@
 use rmcp::model::ServerResult;
 use serde_json::Value;
 
-use super::{base64, clean};
+use super::clean;
 use crate::domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
+use crate::server::outbound::base64;
 use crate::server::tools::result::{Part, outcome, said};
 use crate::server::tools::toolbox::{Fate, Outcome};
 

@@ -177,3 +177,16 @@ fn a_list_that_says_less_than_the_table_leaves_it_alone() {
     assert_eq!((refined.reasoning, refined.thinking_levels.len()), (Reasoning::Never, 0));
     assert_eq!(sent_to("claude-sonnet-5", &refined, Thinking::High, None), json!([128_000, null, null]));
 }
+
+#[test]
+fn all_but_the_oldest_see() {
+    for (model, expected) in [
+        ("claude-2.1", Some(false)),
+        ("claude-instant-1.2", Some(false)),
+        ("claude-3-haiku-20240307", Some(true)),
+        ("claude-sonnet-5-5", Some(true)),
+        ("MiniMax-M2.7", None),
+    ] {
+        assert_eq!(capabilities(model).images, expected, "{model}");
+    }
+}

@@ -79,3 +79,21 @@ fn only_levels_and_budgets_that_are_taken_can_be_asked_for() {
         assert_eq!((known.stop_sequences.plain, known.top_k.thinking.is_some()), (Some(5), true), "{model}");
     }
 }
+
+#[test]
+fn names_tell_whether_a_model_sees_and_takes_images_of_results() {
+    for (model, expected, of_results) in [
+        ("gemini-2.5-flash", Some(true), false),
+        ("models/gemini-3-pro-preview", Some(true), true),
+        ("gemini-3.7-flash", Some(true), true),
+        ("gemini-flash-latest", Some(true), false),
+        ("gemini-2.5-flash-preview-tts", Some(false), false),
+        ("gemini-1.0-pro", Some(false), false),
+        ("gemma-3-27b-it", Some(true), false),
+        ("gemma-3-1b-it", Some(false), false),
+        ("something-else", None, false),
+    ] {
+        assert_eq!((capabilities(model).images, shows_results(model)), (expected, of_results), "{model}");
+    }
+    assert!(!capabilities("gemini-2.5-flash").image_bounds.kinds.contains(&"image/gif"));
+}

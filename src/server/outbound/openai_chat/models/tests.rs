@@ -89,3 +89,27 @@ fn every_dialect_takes_its_own_parameters() {
         assert_eq!(known.thinking_budget.is_some(), has_budget, "{dialect} {model}");
     }
 }
+
+#[test]
+fn every_dialect_knows_whose_models_see() {
+    for (dialect, model, expected) in [
+        ("openai", "gpt-4o", Some(true)),
+        ("openai", "o3-mini", Some(false)),
+        ("openai", "unheard-of", None),
+        ("deepseek", "deepseek-chat", Some(false)),
+        ("openrouter", "openai/gpt-4o", Some(true)),
+        ("openrouter", "any/model", None),
+        ("groq", "meta-llama/llama-4-scout-17b", Some(true)),
+        ("groq", "openai/gpt-oss-120b", Some(false)),
+        ("xai", "grok-4", Some(true)),
+        ("xai", "grok-3-mini", Some(false)),
+        ("mistral", "pixtral-large-latest", Some(true)),
+        ("mistral", "codestral-latest", None),
+        ("llamacpp", "whatever", None),
+        ("ollama", "qwen2.5vl:7b", Some(true)),
+        ("demo", "plain", Some(true)),
+    ] {
+        assert_eq!(of(dialect, model).images, expected, "{dialect} {model}");
+    }
+    assert_eq!(of("groq", "meta-llama/llama-4-scout-17b").image_bounds.count, 5);
+}

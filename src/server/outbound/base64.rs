@@ -1,4 +1,30 @@
-//! Bytes out of base64 as servers write it: with and without padding, in both alphabets, broken into lines.
+//! Base64: bytes out of it as servers write it (with and without padding, in both alphabets, broken into lines), and into
+//! it in the one form that all of them read.
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// How long so many bytes become.
+pub fn encoded_bytes(bytes: usize) -> usize {
+    bytes.div_ceil(3) * 4
+}
+
+/// Appends the bytes, padded.
+pub fn encode_into(bytes: &[u8], out: &mut Vec<u8>) {
+    for piece in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(piece.get(at).copied().unwrap_or_default());
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        let letter = |at: usize| ALPHABET[(bits >> (18 - 6 * at)) as usize & 63];
+        let said = piece.len() + 1;
+        out.extend((0..4).map(|at| if at < said { letter(at) } else { b'=' }));
+    }
+}
+
+/// The bytes as a text of their own, padded.
+pub fn encode(bytes: &[u8]) -> String {
+    let mut out = Vec::with_capacity(encoded_bytes(bytes.len()));
+    encode_into(bytes, &mut out);
+    out.into_iter().map(char::from).collect()
+}
 
 /// `None` when it is none.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
@@ -63,6 +89,15 @@ mod tests {
         ];
         for (text, bytes) in table {
             assert_eq!(decode(text).as_deref(), bytes, "{text:?}");
+        }
+        for (at, (text, bytes)) in table.iter().enumerate().take(7) {
+            assert_eq!(bytes.map(encode).as_deref(), Some(*text), "{at}");
+        }
+        let all: Vec<u8> = (0..=255).collect();
+        for end in 0..all.len() {
+            let encoded = encode(&all[..end]);
+            assert_eq!(encoded.len(), encoded_bytes(end));
+            assert_eq!(decode(&encoded).as_deref(), Some(&all[..end]));
         }
     }
 }

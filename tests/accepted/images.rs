@@ -1,0 +1,286 @@
+//! Images in chats with every API: on the wire they have their bytes, in what is stored of a request their names. Those of
+//! a person, those of tools' results, and what becomes of them where a model does not see.
+
+use std::sync::Arc;
+
+use chrono::Utc;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use turnleaf::domain::block::chat_seq;
+use turnleaf::domain::{Author, Block, BlockState, Content, Thinking, Turn};
+use turnleaf::server::outbound::connect::connect;
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::registry::Registry;
+use turnleaf::server::platform::endpoint::Api;
+use turnleaf::server::platform::ids;
+use turnleaf::server::store::blobs::{self, BlobOf};
+use turnleaf::server::store::turn_blocks::{self, BlockOf};
+use turnleaf::server::store::{Db, generations};
+
+use crate::chats::{complete, plain};
+use crate::house::House;
+use crate::talk::{At, Talk};
+use crate::toolbox::{Does, Lab};
+use crate::validator::pictures::decoded;
+use crate::validator::script::{Say, call, text, thinking};
+use crate::validator::{Asked, Validator, pictures};
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02\x08\x02\0\0\0, one";
+const JPEG: &[u8] = b"\xff\xd8\xff\xc0\0\x11\x08\0\x10\0\x20, another";
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Puts an image at the end of a message.
+async fn attach(house: &House, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
+    let turn = house.service.turn(house.owner, message.id).await.unwrap();
+    let seq = u32::try_from(turn.blocks.len()).unwrap();
+    let sha256 = hash(bytes);
+    let block = Block {
+        id: ids::mint(),
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::User,
+        state: BlockState::Done,
+        content: Content::Image { blob: sha256.clone(), mime: mime.into(), alt: alt.into() },
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: Utc::now(),
+    };
+    let mut tx = house.db.begin().await.unwrap();
+    let of = BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
+    turn_blocks::upsert(&mut tx, &[of], Utc::now()).await.unwrap();
+    blobs::put(&mut tx, &[BlobOf { block: block.id, sha256: &sha256, mime, bytes }], Utc::now()).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+/// What is stored of every request, as text.
+async fn stored(house: &House) -> Vec<String> {
+    const BODIES: &str = "SELECT request_body FROM generations ORDER BY started_at, step";
+    let bodies: Vec<Vec<u8>> = match &house.db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),
+    };
+    bodies.into_iter().map(|body| String::from_utf8(body).unwrap()).collect()
+}
+
+/// The images on the wire, in order, wherever they stand.
+fn images_in(value: &Value) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    match value {
+        Value::String(text) => {
+            let data = text.split_once(";base64,").map_or(text.as_str(), |(_, data)| data);
+            all.extend(decoded(data).filter(|bytes| [PNG, JPEG].contains(&bytes.as_slice())));
+        }
+        Value::Array(values) => all.extend(values.iter().flat_map(images_in)),
+        Value::Object(fields) => all.extend(fields.values().flat_map(images_in)),
+        _ => {}
+    }
+    all
+}
+
+/// The last request as it came.
+fn last(talk: &Talk) -> Value {
+    Value::Array(talk.validator.sent().pop().unwrap().before)
+}
+
+/// A chat whose first message has two images, and its second reply has seen them.
+async fn showing(accounts: &[At]) -> Talk {
+    let mut talk = Talk::new(11, accounts).await;
+    talk.thinking = Thinking::High;
+    let first = talk.begin("Look at this", [plain("At what?")]).await;
+    complete(&talk.house.ended(first.assistant_turn.id).await);
+    attach(&talk.house, &first.user_turn, PNG, "image/png", "A leaf").await;
+    attach(&talk.house, &first.user_turn, JPEG, "image/jpeg", "A tree").await;
+    talk
+}
+
+fn last_manifest(made: &[generations::Generation]) -> Value {
+    made.last().unwrap().request_manifest.clone()
+}
+
+#[tokio::test]
+async fn every_api_is_shown_the_bytes_and_stored_are_the_names() {
+    for (provider, api, model) in [
+        ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
+        ("openai", Api::OpenaiChat, "gpt-4o"),
+        ("mistral", Api::OpenaiChat, "mistral-small-latest"),
+        ("responses", Api::OpenaiResponses, "gpt-5.1"),
+        ("gemini", Api::Gemini, "gemini-2.5-flash"),
+        ("ollama", Api::Ollama, "qwen3-vl:4b"),
+    ] {
+        let mut talk = showing(&[At { provider, api, model }]).await;
+        complete(&talk.again([plain("A leaf and a tree.")]).await);
+        assert_eq!(images_in(&last(&talk)), [PNG, JPEG], "{model}");
+        complete(&talk.say("Sure?", [plain("Quite sure.")]).await);
+        assert_eq!(images_in(&last(&talk)), [PNG, JPEG], "{model}: the same again");
+        assert_eq!(talk.validator.accepted(), 3, "{model}");
+        let bodies = stored(&talk.house).await;
+        assert_eq!(bodies.len(), 3);
+        for body in &bodies[1..] {
+            for bytes in [PNG, JPEG] {
+                assert!(body.contains(&format!("\\u0000blob:{}\"", hash(bytes))), "{model}: {body}");
+            }
+            let parsed: Value = serde_json::from_str(body).unwrap();
+            assert_eq!(images_in(&parsed), Vec::<Vec<u8>>::new(), "{model}: {body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_model_behind_a_break_is_shown_them_too() {
+    let first = At { provider: "anthropic", api: Api::Anthropic, model: "claude-sonnet-4-5" };
+    let second = At { provider: "gemini", api: Api::Gemini, model: "gemini-2.5-flash" };
+    let mut talk = showing(&[first, second]).await;
+    complete(&talk.again([plain("A leaf and a tree.")]).await);
+    talk.next = Some(second);
+    complete(&talk.say("And you?", [plain("I see them, too.")]).await);
+    assert_eq!(images_in(&last(&talk)), [PNG, JPEG]);
+    talk.validator.accepted();
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_see_is_told_what_they_show() {
+    let mut talk = showing(&[At { provider: "deepseek", api: Api::OpenaiChat, model: "deepseek-chat" }]).await;
+    complete(&talk.again([plain("I cannot see.")]).await);
+    let message = &last(&talk)[0]["content"];
+    assert_eq!(message, "Look at this\n\n[image: A leaf]\n\n[image: A tree]");
+    talk.validator.accepted();
+}
+
+#[tokio::test]
+async fn where_nobody_knows_a_refusal_is_repaired_once_and_learnt() {
+    for (provider, api, model) in [
+        ("llamacpp", Api::OpenaiChat, "some.gguf"),
+        ("ollama", Api::Ollama, "llama3.2"),
+        ("ollama-v1", Api::OpenaiChat, "x-vl"),
+    ] {
+        let mut talk = showing(&[At { provider, api, model }]).await;
+        let turn = talk.again([plain("I read of a leaf and a tree.")]).await;
+        complete(&turn);
+        let sees = model == "x-vl";
+        let notice = turn.blocks.iter().find_map(|block| match &block.content {
+            Content::Other(fields) => fields.get("kind").and_then(Value::as_str),
+            _ => None,
+        });
+        assert_eq!(notice, (!sees).then_some("images_not_seen"), "{model}");
+        complete(&talk.say("Sure?", [plain("Quite sure.")]).await);
+        assert_eq!(talk.validator.violations().len(), usize::from(!sees), "{model}: {:?}", talk.validator.violations());
+        let told = last(&talk)[0]["content"].to_string().contains("[image: A leaf]");
+        assert_eq!((told, images_in(&last(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
+        let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
+        let expected = if sees { Value::Null } else { json!("images_not_seen") };
+        assert_eq!(last_manifest(&made)["repair"], expected, "{model}");
+        if !sees {
+            let attached = &last_manifest(&made)["turns"][0]["attachments"];
+            assert_eq!(
+                (attached[0]["shown_as"].as_str(), attached[1]["shown_as"].as_str()),
+                (Some("alt_text"), Some("alt_text"))
+            );
+        }
+    }
+}
+
+/// A chat with a tool that shows two images.
+async fn with_tool(at: At) -> Talk {
+    let validator = Validator::start(5).await;
+    let provider = connect(&validator.endpoint(at.provider, at.api), HttpClient::default());
+    let lab = Lab::default().with("look", Does::Shows("Here they are.", &[PNG, JPEG])).with("fail", Does::Fails);
+    let registry = Registry::of_providers(vec![(provider, vec![at.model.to_owned()])]);
+    let house = House::equipped(registry, Arc::new(lab.clone())).await;
+    let chat = Some(house.chat_with(&lab.offer()).await);
+    let (thinking, params) = (Thinking::High, Default::default());
+    Talk { house, validator, chat, leaf: None, next: None, thinking, params }
+}
+
+#[tokio::test]
+async fn images_of_results_are_shown_where_there_is_a_place_for_them() {
+    for (provider, api, model, is_shown) in [
+        ("anthropic", Api::Anthropic, "claude-sonnet-4-5", true),
+        ("responses", Api::OpenaiResponses, "gpt-5.1", true),
+        ("responses-kept", Api::OpenaiResponses, "gpt-5.1", true),
+        ("gemini", Api::Gemini, "gemini-3-flash-preview", true),
+        ("gemini", Api::Gemini, "gemini-2.5-flash", false),
+        ("openai", Api::OpenaiChat, "gpt-4o", false),
+        ("ollama", Api::Ollama, "qwen3-vl:4b", false),
+    ] {
+        let mut talk = with_tool(At { provider, api, model }).await;
+        let looks = Say::new([thinking("I look."), call("lab__look", json!({})), call("lab__fail", json!({}))]);
+        let turn = talk.say("What is there?", [looks, Say::new([text("A leaf and a tree.")])]).await;
+        complete(&turn);
+        let images: &[&[u8]] = if is_shown { &[PNG, JPEG] } else { &[] };
+        assert_eq!(images_in(&last(&talk)), images, "{model}");
+        let words = last(&talk).to_string();
+        assert_eq!(words.contains("shown to the user, not to you"), !is_shown, "{model}: {words}");
+        complete(&talk.say("Sure?", [plain("Quite sure.")]).await);
+        assert_eq!(images_in(&last(&talk)), images, "{model}: the same again");
+        talk.validator.accepted();
+        for body in stored(&talk.house).await {
+            assert_eq!(images_in(&serde_json::from_str(&body).unwrap()), Vec::<Vec<u8>>::new(), "{model}: {body}");
+        }
+        let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
+        let turns = last_manifest(&made)["turns"].clone();
+        let attached = turns.as_array().unwrap().last().unwrap()["attachments"].clone();
+        assert_eq!(attached.as_array().map_or(0, Vec::len), images.len(), "{model}: {turns}");
+        talk.house.check().await;
+    }
+}
+
+/// The judge of images: of every rule a request that breaks it.
+#[test]
+fn every_rule_about_images_has_a_request_that_it_refuses() {
+    let png = turnleaf::server::outbound::base64::encode(PNG);
+    let url = format!("data:image/png;base64,{png}");
+    let judged = |path: &str, body: Value| {
+        let asked =
+            Asked { provider: path.split('/').nth(1).unwrap().into(), path: path.into(), headers: Vec::new(), body };
+        pictures::judge(&asked).map_err(|refusal| refusal.message)
+    };
+    let block = |mime: &str, data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}});
+    let says = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
+    let result = |content: Value, is_error: bool| json!([{"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": is_error}]);
+    let part = json!({"type": "image_url", "image_url": {"url": url}});
+    let item = |part: Value| json!({"input": [{"role": "user", "content": [part]}]});
+    let inline = |mime: &str| json!({"inlineData": {"mimeType": mime, "data": png}});
+    let answered = json!({"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}, "parts": [inline("image/png")]}}]}]});
+    let native = |image: &str, role: &str| json!({"model": "x-vl", "messages": [{"role": role, "content": "", "images": [image]}]});
+    let (messages, chat, native_path) = ("/anthropic/v1/messages", "/openai/v1/chat/completions", "/ollama/api/chat");
+    let (responses, gemini) =
+        ("/responses/v1/responses", "/gemini/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse");
+    let older = "/gemini/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+    for (path, body) in [
+        (messages, says("user", json!([block("image/png", &png)]))),
+        (messages, says("user", result(json!([{"type": "text", "text": "x"}, block("image/png", &png)]), false))),
+        (chat, says("user", json!([part]))),
+        (responses, item(json!({"type": "input_image", "image_url": url, "detail": "auto"}))),
+        (gemini, json!({"contents": [{"role": "user", "parts": [inline("image/png")]}]})),
+        (gemini, answered.clone()),
+        (native_path, native(&png, "user")),
+    ] {
+        assert_eq!(judged(path, body), Ok(()), "{path}");
+    }
+    let large = turnleaf::server::outbound::base64::encode(&[PNG, &vec![0; 4 << 20]].concat());
+    for (path, body, words) in [
+        (messages, says("user", json!([block("image/jpeg", &png)])), "appears to be a image/png"),
+        (messages, says("user", json!([block("image/png", "AA")])), "invalid base64"),
+        (messages, says("user", json!([block("image/png", "AAB=")])), "invalid base64"),
+        (messages, says("user", json!([block("image/png", &large)])), "image exceeds 5 MB"),
+        (messages, says("user", json!([block("image/svg+xml", &png)])), "unsupported media type"),
+        (messages, says("assistant", json!([block("image/png", &png)])), "only permitted in user"),
+        (messages, says("user", result(json!([block("image/png", &png)]), true)), "if `is_error`"),
+        (messages, says("user", json!("\0blob:00")), "instead of its bytes"),
+        (chat, says("tool", json!([part])), "only allowed for messages with role 'user'"),
+        (chat, says("user", json!([{"type": "image_url", "image_url": {"url": "https://a/b.png"}}])), "data URL"),
+        (chat, says("user", json!([{"type": "text", "text": ""}])), "Invalid value: 'text'"),
+        (responses, item(json!({"type": "input_image", "image_url": url})), "Unknown parameter"),
+        (older, answered, "not supported for this model"),
+        (gemini, json!({"contents": [{"role": "user", "parts": [inline("image/gif")]}]}), "unsupported media type"),
+        (native_path, native(&url, "user"), "illegal base64"),
+        (native_path, native(&png, "tool"), "belong to what a person says"),
+    ] {
+        let refused = judged(path, body).unwrap_err();
+        assert!(refused.contains(words), "{words:?} was expected and not {refused:?}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Images that a model makes, through a whole run on every database: the block names a blob, the next request has the
+//! response as it came, and no row and no event has the bytes.
+
+use std::cell::RefCell;
+
+use serde_json::{Value, json};
+use turnleaf::domain::{Content, Turn, TurnStatus};
+use turnleaf::server::outbound::base64;
+use turnleaf::server::outbound::gemini::endpoint::GeminiEndpoint;
+use turnleaf::server::outbound::http_client::HttpClient;
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf::server::platform::endpoint::Api;
+use turnleaf::server::store::Db;
+
+use crate::house::{House, answer, delta, text};
+use crate::repair::{endpoint, next};
+
+/// Large enough that nobody could overlook it in a row.
+fn picture() -> Vec<u8> {
+    let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02";
+    head.iter().copied().chain((0..200_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)).collect()
+}
+
+fn image_of(turn: &Turn) -> (String, String, String) {
+    let image = turn.blocks.iter().find_map(|block| match &block.content {
+        Content::Image { blob, mime, alt } => Some((blob.clone(), mime.clone(), alt.clone())),
+        _ => None,
+    });
+    image.unwrap_or_else(|| panic!("no image: {turn:#?}"))
+}
+
+/// The texts of every row and of every event, in which nothing of the picture may stand.
+async fn rows(house: &House) -> Vec<String> {
+    let mut all = Vec::new();
+    for sql in [
+        "SELECT CAST(content AS TEXT) FROM turn_blocks",
+        "SELECT CAST(event AS TEXT) FROM turn_events",
+        "SELECT CAST(request_manifest AS TEXT) FROM generations",
+    ] {
+        let rows: Vec<String> = match &house.db {
+            Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
+            Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
+        };
+        all.extend(rows);
+    }
+    let bodies: Vec<Vec<u8>> = match &house.db {
+        Db::Sqlite { writer, .. } => {
+            sqlx::query_scalar("SELECT request_body FROM generations").fetch_all(writer).await.unwrap()
+        }
+        Db::Postgres { writer, .. } => {
+            sqlx::query_scalar("SELECT request_body FROM generations").fetch_all(writer).await.unwrap()
+        }
+    };
+    all.extend(bodies.into_iter().map(|body| String::from_utf8(body).unwrap()));
+    all
+}
+
+#[tokio::test]
+async fn an_image_of_a_reply_is_a_blob_and_goes_back_as_it_came() {
+    let picture = picture();
+    let data = base64::encode(&picture);
+    let parts = json!([
+        {"text": "Here: "}, {"inlineData": {"mimeType": "image/png", "data": data}, "thoughtSignature": "s"}, {"text": "Good?"}
+    ]);
+    let stream = |parts: &Value| {
+        let chunk = json!({"modelVersion": "m", "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]});
+        Answer::Stream(vec![Step::Bytes(format!("data: {chunk}\r\n\r\n").into())])
+    };
+    let provider = || {
+        Scripted::new(
+            "scripted",
+            [stream(&parts), stream(&json!([{"text": "Gladly."}])), stream(&json!([{"text": "Yes."}]))],
+        )
+        .like(GeminiEndpoint::new(&endpoint(Api::Gemini), HttpClient::default()))
+    };
+    let logs = RefCell::new(Vec::new());
+    let houses = House::everywhere(|| {
+        let provider = provider();
+        logs.borrow_mut().push(provider.log());
+        provider
+    })
+    .await;
+    for (house, log) in houses.into_iter().zip(logs.into_inner()) {
+        let first = house.send("Draw a leaf").await;
+        let turn = house.ended(first.assistant_turn.id).await;
+        assert_eq!(turn.status, TurnStatus::Complete, "{turn:#?}");
+        let (blob, mime, alt) = image_of(&turn);
+        assert_eq!((mime.as_str(), alt.as_str()), ("image/png", "Generated image (3 × 2 pixels)"));
+        let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
+        assert_eq!(kinds, ["text", "image", "thinking_signature", "text"]);
+        assert_eq!(turn.blocks[1].block_metadata["card"]["size"], json!([3, 2]));
+        let stored = house.service.blob(house.owner, &blob).await.unwrap();
+        assert_eq!((stored.mime.as_str(), stored.bytes.as_ref()), ("image/png", picture.as_slice()));
+
+        let second = next(&house, &first, "Another").await;
+        assert_eq!(house.ended(second.assistant_turn.id).await.status, TurnStatus::Complete);
+        let sent: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
+        assert_eq!(sent["contents"][1]["parts"], parts, "as it came");
+        for row in rows(&house).await {
+            let found = (0..4).map(|at| &data[at * 1_000..at * 1_000 + 100]).any(|piece| row.contains(piece));
+            assert!(!found, "base64 in a row of {} bytes", row.len());
+        }
+        // The same request gives the same bytes: trying again sends what was sent.
+        let again = house
+            .service
+            .retry_turn(house.owner, second.assistant_turn.id, Default::default(), Default::default(), None)
+            .await
+            .unwrap();
+        house.ended(again.assistant_turn.id).await;
+        assert_eq!(log.requests()[2], log.requests()[1]);
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_image_that_comes_twice_is_one_and_one_that_broke_off_is_none() {
+    let url = format!("data:image/png;base64,{}", base64::encode(&picture()));
+    let image = || delta(json!({"images": [{"type": "image_url", "image_url": {"url": url}}]}));
+    let cut = Step::Bytes(
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"images\":[{{\"image_url\":{{\"url\":\"{}",
+            &url[..500]
+        )
+        .into(),
+    );
+    let provider = Scripted::new(
+        "scripted",
+        [answer([text("a"), image(), image(), text("b")]), Answer::Stream(vec![text("half"), cut])],
+    );
+    let house = House::new(provider).await;
+    let first = house.send("Draw").await;
+    let turn = house.ended(first.assistant_turn.id).await;
+    let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
+    assert_eq!(kinds, ["text", "image", "text"]);
+    let second = next(&house, &first, "Again").await;
+    let turn = house.ended(second.assistant_turn.id).await;
+    assert_eq!(turn.status, TurnStatus::Error);
+    assert!(!turn.blocks.iter().any(|block| block.is_image()), "{turn:#?}");
+    house.check().await;
+}
