@@ -38,6 +38,7 @@ pub mod request_size;
 pub mod router;
 pub mod routes;
 pub mod serve;
+mod search;
 mod settings;
 mod site_pages;
 mod socket;
