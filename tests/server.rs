@@ -50,6 +50,8 @@ mod reading;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/search.rs"]
+mod search;
 #[path = "server/socket.rs"]
 mod socket;
 #[path = "server/tool_approval.rs"]

@@ -116,21 +116,39 @@ async fn is_true(db: &Db) {
 #[tokio::test]
 async fn every_query_means_itself() {
     let signs = [
-        "100%", "a_b", "foo\"bar", "AND", "*", "NEAR(", "a-b", "C++", "zz:hello", "(((", "' OR 1=1--", "/usr/local/bin",
-        "std::mem::swap", "\\d+", "foo_bar", "x->y", "$HOME", "#[test]", "naïve", "😀", "👍🏽", "１２３",
+        "100%",
+        "a_b",
+        "foo\"bar",
+        "AND",
+        "*",
+        "NEAR(",
+        "a-b",
+        "C++",
+        "zz:hello",
+        "(((",
+        "' OR 1=1--",
+        "/usr/local/bin",
+        "std::mem::swap",
+        "\\d+",
+        "foo_bar",
+        "x->y",
+        "$HOME",
+        "#[test]",
+        "naïve",
+        "😀",
+        "👍🏽",
+        "１２３",
     ];
     let mut texts: Vec<String> = signs.iter().map(|sign| format!("before {sign} after")).collect();
-    texts.extend(["你好世界 再见", "Über dem Fluß", "axb 1000 C foobar", "nul \0 in it", "用GPT模型的人"].map(str::to_owned));
+    texts.extend(
+        ["你好世界 再见", "Über dem Fluß", "axb 1000 C foobar", "nul \0 in it", "用GPT模型的人"].map(str::to_owned),
+    );
     for fresh in databases::fresh().await {
         let db = &fresh.db;
         let mut written = Written::begin(db, "").await;
         let said = written.say_all(db, &texts).await;
         for (at, sign) in signs.iter().enumerate() {
-            let mut hit = found(db, written.owner, sign).await;
-            // Every sign of these is in others too.
-            if matches!(*sign, "*" | "AND") {
-                hit.retain(|id| *id == said[at]);
-            }
+            let hit = found(db, written.owner, sign).await;
             assert_eq!(hit, BTreeSet::from([said[at]]), "{sign} on {}", fresh.url);
         }
         let more = signs.len();
@@ -246,7 +264,8 @@ async fn a_long_text_is_found_by_every_word_of_it() {
         }
         let near = page(db, written.owner, "w15000x w15001x", &[Kind::Turn], None, 20).await;
         let Some(Hit::Turn(hit)) = near.hits.first() else { panic!("{near:?}") };
-        let marked: Vec<String> = hit.excerpt.pieces().into_iter().filter(|(_, is)| *is).map(|(text, _)| text).collect();
+        let marked: Vec<String> =
+            hit.excerpt.pieces().into_iter().filter(|(_, is)| *is).map(|(text, _)| text).collect();
         assert_eq!(marked, ["w15000x", "w15001x"]);
         is_true(db).await;
         fresh.close().await;
@@ -272,7 +291,8 @@ async fn pages_show_everything_once_whatever_is_written_and_deleted_between() {
             match seen.len() {
                 40 => drop(written.say_all(db, &vec!["tree".to_owned(); 100]).await),
                 120 => {
-                    let new = NewDeletion { id: id(), owner_id: owner, chat_id: gone.chat.id, root: Root::Chat, at: now() };
+                    let new =
+                        NewDeletion { id: id(), owner_id: owner, chat_id: gone.chat.id, root: Root::Chat, at: now() };
                     let mut tx = db.begin().await.unwrap();
                     assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { .. }));
                     tx.commit().await.unwrap();
@@ -417,17 +437,13 @@ async fn what_is_older_than_the_index_is_indexed_in_steps() {
         assert_eq!(found.len(), 451);
         assert!(said.iter().chain([&new]).all(|id| found.contains(id)));
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id <= 4294967296").await, 451);
-        let newest = match db {
-            Db::Sqlite { .. } => "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296",
-            Db::Postgres { .. } => "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296",
-        };
-        assert_eq!(count(db, newest).await, 1);
+        assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296").await, 1);
         is_true(db).await;
         // Other rules: all of it once more.
         run(db, "UPDATE search_progress SET rules = 0").await;
         assert!(!page(db, owner, "oak", &[Kind::Turn], None, 20).await.is_indexed);
         while catch_up::step(db).await.unwrap() {}
-        assert_eq!(page(db, owner, "oak", &[Kind::Turn], None, 20).await.is_indexed, true);
+        assert!(page(db, owner, "oak", &[Kind::Turn], None, 20).await.is_indexed);
         is_true(db).await;
         fresh.close().await;
     }
@@ -487,7 +503,8 @@ async fn documents_are_found_by_their_titles_and_their_newest_text() {
         let document: DocumentId = id();
         const INSERT: &str = "INSERT INTO documents (id, owner_id, title, kind, created_at, updated_at) \
             VALUES ($1, $2, 'Annual report', 'markdown', $3, $3)";
-        const VERSION: &str = "INSERT INTO document_versions (document_id, version_timestamp, content) VALUES ($1, $2, $3)";
+        const VERSION: &str =
+            "INSERT INTO document_versions (document_id, version_timestamp, content) VALUES ($1, $2, $3)";
         macro_rules! write {
             ($text:expr, $($value:expr),*) => {
                 match &mut tx {
@@ -508,7 +525,10 @@ async fn documents_are_found_by_their_titles_and_their_newest_text() {
         }
         let found = page(db, owner, "report revenue", &[Kind::Document], None, 20).await;
         let [Hit::Document { title, excerpt, document_id, .. }] = found.hits.as_slice() else { panic!("{found:?}") };
-        assert_eq!((*document_id, title.marks.as_slice(), excerpt.marks.as_slice()), (document, &[[7, 13]][..], &[[0, 7]][..]));
+        assert_eq!(
+            (*document_id, title.marks.as_slice(), excerpt.marks.as_slice()),
+            (document, &[[7, 13]][..], &[[0, 7]][..])
+        );
         is_true(db).await;
         run(db, "DELETE FROM documents").await;
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_words").await, 0);

@@ -8,8 +8,8 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, events, find, forms, generations,
-    grafts, openapi, providers, reading, search, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree,
-    tree_pages, turn_pages, turns, usage,
+    grafts, openapi, providers, reading, search, settings, site_pages, socket, tool_settings, tools, trash, trash_page,
+    tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 

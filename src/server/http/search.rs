@@ -31,8 +31,9 @@ pub struct SearchQuery {
     /// `next_cursor` of the page before.
     cursor: Option<String>,
     /// A kind of thing; without it, all.
+    #[serde(rename = "in")]
     #[param(inline)]
-    r#in: Option<In>,
+    kind: Option<In>,
     chat: Option<ChatId>,
     #[param(inline)]
     role: Option<Role>,
@@ -155,8 +156,7 @@ pub async fn show(
         until: query.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
     };
     let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
-    let question =
-        Search { words: query.q, kind: query.r#in.map(Kind::from), filter, cursor: query.cursor, limit };
+    let question = Search { words: query.q, kind: query.kind.map(Kind::from), filter, cursor: query.cursor, limit };
     Ok(Json(app.service().search(viewer.0, &question).await?.into()))
 }
 
@@ -170,7 +170,8 @@ fn beginning(day: NaiveDate) -> DateTime<Utc> {
 pub struct PageQuery {
     q: String,
     cursor: String,
-    r#in: String,
+    #[serde(rename = "in")]
+    kind: String,
     chat: String,
     role: String,
     model: String,
@@ -183,10 +184,14 @@ impl PageQuery {
     fn narrowed(&self) -> Result<Narrowed, Invalid> {
         fn read<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<Option<T>, Invalid> {
             let read = || serde_json::from_value(serde_json::Value::String(text.to_owned()));
-            if text.is_empty() { Ok(None) } else { read().map(Some).map_err(|_| Invalid::new(field, "is none there is")) }
+            if text.is_empty() {
+                Ok(None)
+            } else {
+                read().map(Some).map_err(|_| Invalid::new(field, "is none there is"))
+            }
         }
         Ok(Narrowed {
-            kind: read::<In>("in", &self.r#in)?.map(Kind::from),
+            kind: read::<In>("in", &self.kind)?.map(Kind::from),
             chat: read("chat", &self.chat)?,
             role: read("role", &self.role)?,
             model: Some(self.model.clone()).filter(|model| !model.is_empty()),

@@ -53,9 +53,5 @@ impl Kind {
 }
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
-    [
-        ("search/catch_up", catch_up::STATEMENTS),
-        ("search/index", index::STATEMENTS),
-        ("search/look", look::STATEMENTS),
-    ]
+    [("search/catch_up", catch_up::STATEMENTS), ("search/index", index::STATEMENTS), ("search/look", look::STATEMENTS)]
 }

@@ -33,7 +33,8 @@ impl Cursor {
     pub fn write(&self) -> String {
         let kind = &self.kind.as_str()[..1];
         let lowest = self.lowest.map_or(String::new(), |row| format!("{row:x}"));
-        let after = self.after.map_or(String::new(), |(points, micros, id)| format!("{points}_{micros}_{}", id.simple()));
+        let after =
+            self.after.map_or(String::new(), |(points, micros, id)| format!("{points}_{micros}_{}", id.simple()));
         format!("{kind}.{:x}.{lowest}.{after}.{:08x}", self.highest, self.asked)
     }
 
@@ -85,7 +86,9 @@ mod tests {
         for cursor in [whole, next] {
             assert_eq!(Cursor::parse(&cursor.write()), Ok(cursor));
         }
-        for wrong in ["", ".", "t....", "x.1...00000000", "t.-1...00000000", "t.1...0", "t.1..1_2.00000000", "T.1...00000000"] {
+        for wrong in
+            ["", ".", "t....", "x.1...00000000", "t.-1...00000000", "t.1...0", "t.1..1_2.00000000", "T.1...00000000"]
+        {
             assert_eq!(Cursor::parse(wrong).unwrap_err().field, "cursor", "{wrong}");
         }
     }

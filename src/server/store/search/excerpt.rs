@@ -72,7 +72,7 @@ impl Marked {
 fn marked_bytes(query: &Query, text: &str) -> Vec<(usize, usize)> {
     let folded = Folded::new(text);
     let line: String = folded.chars.iter().collect();
-    let Some(found) = query.places(&line) else { return Vec::new() };
+    let found = query.some_places(&line);
     // From bytes of the folded text to its characters, both in order.
     let mut starts = Vec::with_capacity(folded.chars.len());
     let mut at = 0;
@@ -94,7 +94,8 @@ fn marked_bytes(query: &Query, text: &str) -> Vec<(usize, usize)> {
 
 /// The bytes to show: as many marks as there are in one stretch, with a little before them.
 fn stretch(text: &str, places: &[(usize, usize)], most: usize) -> (usize, usize) {
-    let forward = |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
+    let forward =
+        |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
     if most == usize::MAX {
         return (0, text.len());
     }
@@ -108,7 +109,8 @@ fn stretch(text: &str, places: &[(usize, usize)], most: usize) -> (usize, usize)
         places.iter().filter(|(start, end)| *start >= from && *end <= to).count()
     };
     // The first of those with the most; a text with very many marks is looked at from the first few.
-    let best = places.iter().take(64).map(|(start, _)| begin(*start)).max_by_key(|from| (marked(*from), usize::MAX - from));
+    let best =
+        places.iter().take(64).map(|(start, _)| begin(*start)).max_by_key(|from| (marked(*from), usize::MAX - from));
     let from = best.unwrap_or(0);
     (from, forward(from, most))
 }

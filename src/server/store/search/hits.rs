@@ -94,21 +94,36 @@ pub(super) async fn read(
         sql.push_values(ranked, |mut row, one| push_row(&mut row, one.row));
         match kind {
             Kind::Turn => {
-                let rows: Vec<TurnRow> =
-                    sql.push(OF_TURNS).push_bind(owner.uuid()).build_query_as().persistent(false).fetch_all(conn).await?;
+                let rows: Vec<TurnRow> = sql
+                    .push(OF_TURNS)
+                    .push_bind(owner.uuid())
+                    .build_query_as()
+                    .persistent(false)
+                    .fetch_all(conn)
+                    .await?;
                 rows.into_iter().map(|row| turn(row, query)).collect::<Result<_, _>>()?
             }
             Kind::Chat => {
-                let rows: Vec<ChatRow> =
-                    sql.push(OF_CHATS).push_bind(owner.uuid()).build_query_as().persistent(false).fetch_all(conn).await?;
+                let rows: Vec<ChatRow> = sql
+                    .push(OF_CHATS)
+                    .push_bind(owner.uuid())
+                    .build_query_as()
+                    .persistent(false)
+                    .fetch_all(conn)
+                    .await?;
                 let hit = |(word, id, title, updated_at): ChatRow| {
                     (word, Hit::Chat { chat_id: id.into(), title: Marked::whole(query, &title), updated_at })
                 };
                 rows.into_iter().map(hit).collect()
             }
             Kind::Document => {
-                let rows: Vec<DocumentRow> =
-                    sql.push(OF_DOCUMENTS).push_bind(owner.uuid()).build_query_as().persistent(false).fetch_all(conn).await?;
+                let rows: Vec<DocumentRow> = sql
+                    .push(OF_DOCUMENTS)
+                    .push_bind(owner.uuid())
+                    .build_query_as()
+                    .persistent(false)
+                    .fetch_all(conn)
+                    .await?;
                 let hit = |(word, id, title, updated_at, text): DocumentRow| {
                     let (title, excerpt) = (Marked::whole(query, &title), Marked::excerpt(query, &text));
                     (word, Hit::Document { document_id: id.into(), title, updated_at, excerpt })

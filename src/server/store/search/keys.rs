@@ -153,10 +153,18 @@ struct Before<'a> {
 }
 
 enum Part<'a> {
-    Word { run: &'a [char], end: usize, is_beside_sign: bool },
+    Word {
+        run: &'a [char],
+        end: usize,
+        is_beside_sign: bool,
+    },
     Letters(&'a [char]),
     /// With the character behind it, and the word that this begins.
-    Sign { sign: char, before: Before<'a>, after: Option<(char, Option<&'a [char]>)> },
+    Sign {
+        sign: char,
+        before: Before<'a>,
+        after: Option<(char, Option<&'a [char]>)>,
+    },
 }
 
 fn each<'a>(chars: &'a [char], mut give: impl FnMut(Part<'a>)) {

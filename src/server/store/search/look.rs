@@ -25,6 +25,9 @@ sql! {
     UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
 }
 
+// The statements below have it in words.
+const _: () = assert!(limits::SEARCH_PART_CHARS == 50_000);
+
 /// Each between the rows that are looked at, and the owner.
 pub(super) const ROWS_ARE: &str = "WITH m (word, entry, start) AS (";
 const OF_TURNS: &str = ") SELECT m.word, e.parts, t.id, t.role, t.created_at, t.chat_id, t.branch_id, b.model, '' AS title, \
@@ -121,8 +124,7 @@ pub async fn look(
     };
     let until = Instant::now() + limits::SEARCH_TIME;
     let mut tx = db.snapshot().await?;
-    let undone: i64 =
-        in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES).fetch_one(conn).await?);
+    let undone: i64 = in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES).fetch_one(conn).await?);
     let mut page = Page { is_whole: true, is_indexed: undone == 0, ..Page::default() };
     let most = limit as usize;
     while let Some(here) = at.take() {
@@ -179,6 +181,7 @@ async fn window(
         let is_end = rows.len() < limits::SEARCH_CANDIDATES as usize;
         let Some(last) = rows.last().filter(|_| !is_end) else {
             window.lowest = lowest;
+            window.has_more_below = at.lowest.is_some();
             window.found = found.into_values().collect();
             return Ok(window);
         };

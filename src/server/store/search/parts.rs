@@ -25,7 +25,8 @@ pub fn of(text: &str) -> Vec<&str> {
     if count(chars) == 1 && chars <= limits::SEARCH_PART_CHARS {
         return vec![text];
     }
-    let byte = |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
+    let byte =
+        |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
     let mut from = 0;
     let mut parts = Vec::new();
     for _ in 0..count(chars) {
