@@ -392,7 +392,7 @@ async fn text_and_index_are_written_together_or_not_at_all() {
         exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
         turns::insert(&mut tx, &reply).await.unwrap();
         tx.commit().await.unwrap();
-        reply.blocks = vec![block(&reply, 0, Author::Model, BlockState::Done, Content::text("an elm"))];
+        reply.blocks = vec![block(&reply, 0, Author::Assistant, BlockState::Done, Content::text("an elm"))];
         (reply.status, reply.completed_at) = (TurnStatus::Complete, Some(now()));
         let mut tx = db.begin().await.unwrap();
         assert!(turns::finish(&mut tx, &reply).await.unwrap());

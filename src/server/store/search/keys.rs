@@ -2,7 +2,8 @@
 //! beyond ASCII), so that neither database has anything of its own to say about it.
 //!
 //! A key begins with four characters of the owner and one of the kind, so that what others wrote is elsewhere in the
-//! index. Then comes what it is: `w` a word, or one or two letters of a script without spaces; `s` a sign; `t` two signs
+//! index. Then comes what it is: `w` a word, or one or two letters of a script without spaces; `a` how a
+//! word begins; `s` a sign; `t` two signs
 //! beside each other; `p` a word with the sign behind it, `q` with the sign before it, which make `C++`, `a-b`, `100%` and
 //! `foo_bar` quick to find; `f` where a text is: its chat, its role, its branch, its model.
 
@@ -17,6 +18,9 @@ use crate::server::store::search::fold::{Class, class};
 
 /// Of how these keys are made. When that changes, this does, and everything is indexed again.
 pub const RULES: i64 = 1;
+
+/// Letters of the beginnings of words that are keys: of five letters the first four are asked for.
+const BEGINNINGS: [usize; 3] = [3, 4, 6];
 
 /// What every key of an owner's texts of one kind begins with.
 pub fn beginning(owner: UserId, kind: Kind) -> String {
@@ -70,7 +74,10 @@ pub struct Wanted {
 pub fn of_text(chars: &[char]) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     each(chars, |part| match part {
-        Part::Word { run, .. } => drop(keys.insert(word(run))),
+        Part::Word { run, .. } => {
+            keys.insert(word(run));
+            keys.extend(BEGINNINGS.iter().filter(|most| run.len() >= **most).map(|most| begins(run, *most)));
+        }
         Part::Letters(run) => {
             keys.extend(run.iter().map(|letter| format!("w{letter}")));
             keys.extend(run.windows(2).map(two));
@@ -106,7 +113,7 @@ pub fn of_term(chars: &[char], may_go_on: bool) -> Vec<Wanted> {
     let goes_on = |run: &[char], end: usize| may_go_on && end == chars.len() && run.len() < limits::SEARCH_WORD_CHARS;
     each(chars, |part| match part {
         // A sign beside it says more.
-        Part::Word { run, end, is_beside_sign: false } => want(word(run), goes_on(run, end)),
+        Part::Word { run, end, is_beside_sign: false } => want_word(&mut want, run, goes_on(run, end)),
         Part::Word { .. } => {}
         Part::Letters([letter]) => want(format!("w{letter}"), false),
         Part::Letters(run) => run.windows(2).for_each(|pair| want(two(pair), false)),
@@ -126,7 +133,7 @@ pub fn of_term(chars: &[char], may_go_on: bool) -> Vec<Wanted> {
                     want(beside('q', sign, run), goes_on(run, end));
                     is_told = true;
                 } else {
-                    want(word(run), goes_on(run, end));
+                    want_word(&mut want, run, goes_on(run, end));
                 }
             }
             if let Some((next, None)) = after.filter(|(next, _)| class(*next) == Class::Sign) {
@@ -139,6 +146,16 @@ pub fn of_term(chars: &[char], may_go_on: bool) -> Vec<Wanted> {
         }
     });
     wanted
+}
+
+/// A word, or what it begins: short beginnings are keys, because a database goes through every word that has one.
+fn want_word(want: &mut impl FnMut(String, bool), run: &[char], goes_on: bool) {
+    let shortest = BEGINNINGS[0]..=BEGINNINGS[BEGINNINGS.len() - 1];
+    let most = BEGINNINGS.into_iter().rfind(|most| *most <= run.len());
+    match most {
+        Some(most) if goes_on && shortest.contains(&run.len()) => want(begins(run, most), false),
+        _ => want(word(run), goes_on),
+    }
 }
 
 /// What is before a sign.
@@ -219,6 +236,12 @@ fn word(run: &[char]) -> String {
     key
 }
 
+fn begins(run: &[char], most: usize) -> String {
+    let mut key = "a".to_owned();
+    key.extend(&run[..most.min(run.len())]);
+    key
+}
+
 fn two(pair: &[char]) -> String {
     let mut key = "w".to_owned();
     key.extend(pair);
@@ -256,7 +279,7 @@ mod tests {
     #[test]
     fn a_text_has_each_key_once() {
         let keys: Vec<String> = of_text(&chars("Tree, tree 你好你")).into_iter().collect();
-        assert_eq!(keys, ["s2c", "wtree", "w你", "w你好", "w好", "w好你"]);
+        assert_eq!(keys, ["atre", "atree", "s2c", "wtree", "w你", "w你好", "w好", "w好你"]);
     }
 
     #[test]
@@ -267,7 +290,10 @@ mod tests {
         assert_eq!(wanted("foo_bar", true), ["p5fxfoo", "q5fxbar*"]);
         assert_eq!(wanted("end.", true), ["wend", "s2e"]);
         assert_eq!(wanted("(((", true), ["t28x28", "s28"]);
-        assert_eq!(wanted("tree", true), ["wtree*"]);
+        assert_eq!(wanted("tree", true), ["atree"]);
+        assert_eq!(wanted("trees", true), ["atree"]);
+        assert_eq!(wanted("treetop", true), ["wtreetop*"]);
+        assert_eq!(wanted("tree", false), ["wtree"]);
         assert_eq!(wanted("GPT模型", true), ["wgpt", "w模型"]);
         assert_eq!(wanted("模", true), ["w模"]);
     }
