@@ -18,9 +18,6 @@ CREATE TABLE search_words (
     id    BIGINT NOT NULL PRIMARY KEY,
     words TSVECTOR NOT NULL
 );
--- Words lie outside the rows, which are read without them.
-ALTER TABLE search_words ALTER COLUMN words SET STORAGE EXTENDED;
-ALTER TABLE search_words SET (toast_tuple_target = 128);
 -- What waits for its place is read by every search, so little waits.
 CREATE INDEX search_words_index ON search_words USING gin (words) WITH (gin_pending_list_limit = 256);
 

@@ -17,7 +17,7 @@ const FIND_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 
     AND id BETWEEN $2 AND $3 ORDER BY id + 0 DESC LIMIT $4";
 const NEWEST_POSTGRES: &str = "SELECT COALESCE(MAX(id), 0) FROM search_words";
 /// Entries that PostgreSQL is asked about first, and then.
-const STRETCHES: [i64; 2] = [8_192, 131_072];
+const STRETCHES: [i64; 3] = [8_192, 32_768, 131_072];
 
 /// Adds a row with these keys, which spaces stand between.
 pub(super) async fn insert(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {
