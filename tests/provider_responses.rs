@@ -109,6 +109,7 @@ fn told(items: &[Item]) -> Told {
                 told.calls.push((id.clone(), name.clone(), String::new()));
             }
             Item::ToolArguments { index, text } => told.calls[usize::try_from(*index).unwrap()].2.push_str(text),
+            Item::Image(_) => told.others.push("image".to_owned()),
             Item::OwnCall { name, .. } => told.others.push(format!("own {name}")),
             Item::OwnArguments { .. } | Item::OwnResult { .. } => {}
             Item::Opaque(map) if map["type"] == "x:citation" => told.citations += 1,

@@ -52,6 +52,8 @@ mod reading;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/search.rs"]
+mod search;
 #[path = "server/sidebar.rs"]
 mod sidebar;
 #[path = "server/socket.rs"]
@@ -66,6 +68,7 @@ mod tool_loop;
 mod tool_restart;
 #[path = "server/tool_resume.rs"]
 mod tool_resume;
+#[expect(dead_code, reason = "images are shown by the tests of what providers accept")]
 #[path = "support/toolbox.rs"]
 mod toolbox;
 #[path = "server/tools_api.rs"]

@@ -24,6 +24,8 @@ mod grafts;
 mod migrations;
 #[path = "store/paths.rs"]
 mod paths;
+#[path = "store/search.rs"]
+mod search;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]

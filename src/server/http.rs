@@ -37,6 +37,7 @@ pub mod request_id;
 pub mod request_size;
 pub mod router;
 pub mod routes;
+mod search;
 pub mod serve;
 mod settings;
 mod site_pages;

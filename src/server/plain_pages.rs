@@ -16,6 +16,7 @@ pub mod frame;
 pub mod grafts;
 pub mod providers;
 pub mod question;
+pub mod search;
 pub mod tools;
 pub mod trash;
 pub mod turns;

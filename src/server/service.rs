@@ -22,6 +22,7 @@ pub mod paths;
 pub mod placement;
 pub mod providers;
 pub mod reading;
+pub mod search;
 pub mod tool_choice;
 pub mod tool_results;
 pub mod tool_servers;

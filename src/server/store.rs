@@ -26,6 +26,7 @@ pub mod generations;
 pub mod grafts;
 pub mod providers;
 pub mod requests;
+pub mod search;
 pub mod settings;
 pub mod spending;
 pub mod tool_listings;
@@ -75,6 +76,6 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/versions", turns::versions::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
-    let tables = files.into_iter().chain(deletions::statements()).chain(fsck::statements());
+    let tables = files.into_iter().chain(deletions::statements()).chain(search::statements()).chain(fsck::statements());
     tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
 }

@@ -51,6 +51,7 @@ pub fn Sidebar() -> impl IntoView {
                 <ChatList/>
                 <div class="drawer-foot">
                     <ThemeMenu/>
+                    <a class="button bare" rel="external" href="/search">{words::SEARCH}</a>
                     <a class="button bare" rel="external" href="/trash">{words::TRASH}</a>
                     <a class="button bare" rel="external" href="/settings/providers">{words::SETTINGS}</a>
                 </div>

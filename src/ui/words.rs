@@ -33,6 +33,7 @@ pub const DRAFT: &str = "Draft";
 pub const ANSWERING: &str = "answering";
 pub const NEEDS_YOU: &str = "needs you";
 pub const CHAT_MENU: &str = "More for this chat";
+pub const SEARCH: &str = "Search";
 pub const FIND: &str = "Find";
 pub const FIND_IN_CHAT: &str = "Find in chat";
 pub const FIND_WORDS: &str = "Words to find";

@@ -58,6 +58,17 @@ const PLANTED: &[(&str, &str, &str)] = &[
         "DELETE FROM turn_events WHERE turn_id = $reply AND seq = (SELECT last_event_seq FROM turns WHERE id = $reply)",
     ),
     ("R4", "turn_events", "UPDATE turns SET last_event_seq = 400 WHERE id = $reply"),
+    ("search", "turns", "DELETE FROM search_entries WHERE item_id = $reply"),
+    ("search", "turns", "UPDATE search_entries SET digest = digest - 1 WHERE item_id = $reply"),
+    ("search", "turns", "DELETE FROM search_words"),
+    ("search", "turns", "UPDATE turns SET content_text = 'something else' WHERE id = $reply"),
+    ("search", "chats", "UPDATE chats SET title = 'another one'"),
+    (
+        "search",
+        "search_entries",
+        "INSERT INTO search_entries (kind, item_id, owner_id, digest, parts) \
+         SELECT 'turn', default_branch_id, owner_id, 0, 1 FROM chats WHERE default_branch_id IS NOT NULL LIMIT 1",
+    ),
     ("R4", "turn_events", "INSERT INTO turn_events (turn_id, seq, event) SELECT id, 1, '{}' FROM chats"),
     (
         "R7",

@@ -10,21 +10,23 @@ use turnleaf::domain::branch::Frozen;
 use turnleaf::server::store::{Db, StoreError, branches, dialect, turns};
 use uuid::Uuid;
 
-/// (table, column, whether it may be null)
+/// (table, column, whether it may be null), but for the words of the search, which each database keeps in its own way.
 type Columns = BTreeSet<(String, String, bool)>;
 
 async fn columns(db: &Db) -> Columns {
     let rows: Vec<(String, String, bool)> = match db {
         Db::Sqlite { writer, .. } => sqlx::query_as(
             "SELECT s.name, c.name, c.\"notnull\" = 0 FROM sqlite_schema s, pragma_table_xinfo(s.name) c \
-             WHERE c.hidden <> 1 AND s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND s.name <> '_sqlx_migrations'",
+             WHERE c.hidden <> 1 AND s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND s.name <> '_sqlx_migrations' \
+             AND s.name NOT LIKE 'search_words%'",
         )
         .fetch_all(writer)
         .await
         .unwrap(),
         Db::Postgres { writer, .. } => sqlx::query_as(
             "SELECT CAST(table_name AS TEXT), CAST(column_name AS TEXT), is_nullable = 'YES' \
-             FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'",
+             FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations' \
+             AND table_name <> 'search_words'",
         )
         .fetch_all(writer)
         .await

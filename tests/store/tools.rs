@@ -7,7 +7,6 @@ use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use turnleaf::domain::*;
 use turnleaf::server::store::tool_listings::ListedTool;
 use turnleaf::server::store::tool_servers::{StoredToolServer, ToolServerSettings};
-use turnleaf::server::store::turns::find::in_chats;
 use turnleaf::server::store::{
     Db, StoreError, blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
     turn_blocks, turns, users,
@@ -224,27 +223,6 @@ async fn a_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: 
     turns::insert(&mut tx, &turn).await.unwrap();
     tx.commit().await.unwrap();
     turn
-}
-
-#[tokio::test]
-async fn words_are_found_in_the_other_chats_of_their_owner() {
-    for fresh in databases::fresh().await {
-        let db = &fresh.db;
-        let (owner, other) = two_owners(db).await;
-        let (asking, there) = (a_chat(db, owner).await, a_chat(db, owner).await);
-        a_message(db, (&asking.0, &asking.1), "a Boat here", None).await;
-        let found_turn = a_message(db, (&there.0, &there.1), "A 100% BOAT there", None).await;
-        let find = |of, words: &'static str| async move {
-            in_chats(db, of, asking.0.id, &Needle::new(words).unwrap(), 10).await.unwrap()
-        };
-        let found = find(owner, "100% boat").await;
-        assert!(found.is_whole);
-        assert_eq!(found.hits.iter().map(|hit| hit.turn_id).collect::<Vec<_>>(), [found_turn.id]);
-        assert_eq!(found.hits[0].excerpt.concat(), "A 100% BOAT there");
-        assert_eq!(find(owner, "1000 boat").await.hits, []);
-        assert_eq!(find(other, "boat").await.hits, []);
-        fresh.close().await;
-    }
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ pub fn run(figures: &[String]) -> Result<()> {
     })?;
     step("compile what is linked with the server", || {
         let mut build = workspace::build("build");
-        build.args(["--release", "--package", "xtask", "--bin", "decode", "--bin", "plant"]);
+        build.args(["--release", "--package", "xtask", "--bin", "decode", "--bin", "plant", "--bin", "search"]);
         build.args(["--no-default-features", "--features", "decode"]);
         // As the server is built, of which most is there already.
         finish(build.args(workspace::without_paths()))
@@ -33,8 +33,8 @@ pub fn run(figures: &[String]) -> Result<()> {
     let mut load = Command::new(programs.join("load"));
     load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
     load.arg("--decode").arg(programs.join("decode")).arg("--fixtures").arg(fixtures());
-    load.arg("--plant").arg(programs.join("plant"));
-    let is_asked = |figure: &String| figure.starts_with('T');
+    load.arg("--plant").arg(programs.join("plant")).arg("--search").arg(programs.join("search"));
+    let is_asked = |figure: &String| figure.starts_with(['S', 'T']);
     let cluster = match figures.is_empty() || figures.iter().any(is_asked) {
         true => Some(Cluster::start()?),
         false => None,

@@ -10,6 +10,7 @@ mod operation;
 mod providers;
 mod reading;
 mod schemas;
+mod search;
 mod server;
 mod tools;
 mod trash;
@@ -32,7 +33,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
 
 /// The groups of operations, in the order of the page.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
@@ -41,6 +42,7 @@ const TAGS: [(&str, &str); 8] = [
     ),
     ("Branches", "A branch is a lineage of turns that keeps one provider and one model."),
     ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
+    ("Search", "Words in everything that was said and written, on all branches."),
     ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
     ("Providers", "Connections to model providers. Keys go in and never come out."),
     (
@@ -86,6 +88,7 @@ fn operations() -> Vec<Operation> {
         compare::operations(),
         branches::operations(),
         reading::operations(),
+        search::operations(),
         trash::operations(),
         providers::operations(),
         tools::operations(),

@@ -8,8 +8,8 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, events, find, forms, generations,
-    grafts, openapi, providers, reading, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree,
-    tree_pages, turn_pages, turns, usage,
+    grafts, openapi, providers, reading, search, settings, site_pages, socket, tool_settings, tools, trash, trash_page,
+    tree, tree_pages, turn_pages, turns, usage,
 };
 use crate::server::app::App;
 
@@ -96,6 +96,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/providers/models", post(settings::models))
         .route("/forms/providers/test", post(settings::test))
         .route("/forms/providers/remove", post(settings::remove))
+        .route("/api/search", get(search::show))
+        .route("/search", get(search::page))
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
         .route("/trash", get(trash_page::show))

@@ -34,6 +34,7 @@ pub enum Section {
     Providers,
     Tools,
     Usage,
+    Search,
     Trash,
     Api,
     /// A chat's own settings: reached from the chat, not from the list.
@@ -41,7 +42,7 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 5] = [Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
+    pub const ALL: [Self; 6] = [Self::Search, Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
@@ -49,6 +50,7 @@ impl Section {
             Self::Providers => "/settings/providers",
             Self::Tools => "/settings/tools",
             Self::Usage => "/usage",
+            Self::Search => "/search",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
             Self::Chat => "/",
@@ -61,6 +63,7 @@ impl Section {
             Self::Providers => words::PROVIDERS,
             Self::Tools => words::tools::TOOLS,
             Self::Usage => words::USAGE,
+            Self::Search => words::search::TITLE,
             Self::Trash => words::trash::TRASH,
             Self::Api => words::API,
             Self::Chat => words::CHAT_SETTINGS,

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod compare;
 pub mod providers;
+pub mod search;
 pub mod tools;
 pub mod trash;
 pub mod tree;

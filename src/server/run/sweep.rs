@@ -15,7 +15,7 @@ use crate::server::store::generations::{GenerationEnd, GenerationStatus, raw};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
-use crate::server::store::{Db, StoreError, Tx, generations, spending, turn_blocks, turn_events, turns};
+use crate::server::store::{Db, StoreError, Tx, generations, search, spending, turn_blocks, turn_events, turns};
 
 /// Ends all unfinished turns that wait for nobody; gives their number. One transaction a turn, so that a crash in the middle only leaves
 /// fewer to do.
@@ -110,6 +110,12 @@ async fn record(tx: &mut Tx, turn: &mut Turn, events: &[Event], now: DateTime<Ut
     let blocks: Vec<_> =
         turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, now).await
+}
+
+/// Indexes for the search what is older than its index.
+pub async fn index(db: &Db) -> Result<(), StoreError> {
+    while search::catch_up::step(db).await? {}
+    Ok(())
 }
 
 /// Turns that are tidied at a time.

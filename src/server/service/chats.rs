@@ -14,6 +14,8 @@ use crate::server::platform::ids;
 use crate::server::store::db::Tx;
 use crate::server::store::{branches, chat_tools, chats};
 
+pub use crate::server::store::chats::ListedChat;
+
 /// A chat to make before its first message.
 #[derive(Debug, Clone, Default)]
 pub struct NewChat {

@@ -25,6 +25,8 @@ sql! {
         origin, provider_state, label, pinned, policy, system_prompt, tools, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     /// Changes nothing, but holds the chat: what is deleted in it is deleted before or after.
+    MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND b.deleted_at IS NULL ORDER BY b.model LIMIT $2";
     HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
     FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
@@ -293,4 +295,9 @@ pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head:
         query.execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
+}
+
+/// The models of an owner's branches, by name; at most `limit`.
+pub async fn models(db: &Db, owner: UserId, limit: u32) -> Result<Vec<String>, StoreError> {
+    Ok(on!(db, |pool| sqlx::query_scalar(MODELS).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?))
 }

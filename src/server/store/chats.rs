@@ -12,6 +12,7 @@ use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::plain;
+use crate::server::store::search;
 
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
@@ -107,7 +108,7 @@ struct ListedRow {
 pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
     let title = plain(&chat.title, "the title")?;
     let system_prompt = plain(&chat.system_prompt, "the system prompt")?;
-    in_tx!(tx, |conn| {
+    in_tx!(&mut *tx, |conn| {
         sqlx::query(INSERT)
             .bind(chat.id.uuid())
             .bind(chat.owner_id.uuid())
@@ -123,7 +124,7 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .execute(conn)
             .await?;
     });
-    Ok(())
+    search::index::chat_title(tx, chat.id).await
 }
 
 /// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.
@@ -188,9 +189,10 @@ pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_us
         return Ok(false);
     }
     settings.titled_by_user = by_user;
-    in_tx!(tx, |conn| {
+    in_tx!(&mut *tx, |conn| {
         sqlx::query(SET_TITLE).bind(chat.uuid()).bind(title).bind(Json(&settings)).execute(conn).await?;
     });
+    search::index::chat_title(tx, chat).await?;
     Ok(true)
 }
 

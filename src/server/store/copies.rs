@@ -11,6 +11,7 @@ use crate::domain::{
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{from_json, inconsistent, place};
+use crate::server::store::search;
 use crate::server::store::turn_events::fixed_chunks;
 
 sql! {
@@ -194,7 +195,7 @@ pub async fn skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<Skeleton, 
 pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), StoreError> {
     let chat = chat.uuid();
     let next_ord = i64::try_from(copies.turns.len()).unwrap_or(i64::MAX).saturating_add(1);
-    in_tx!(tx, |conn| {
+    in_tx!(&mut *tx, |conn| {
         for some in fixed_chunks(&copies.exchanges) {
             let mut query = QueryBuilder::new(OF_EXCHANGES);
             query.push_values(some, |mut row, copy| {
@@ -239,5 +240,8 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), Stor
         }
         sqlx::query(COUNT_ON).bind(chat).bind(next_ord).execute(&mut *conn).await?;
     });
+    for turn in &copies.turns {
+        search::index::turn(tx, turn.new).await?;
+    }
     Ok(())
 }

@@ -28,12 +28,14 @@ mod bodies;
 mod calls;
 mod journal;
 mod references;
+mod search;
 mod tree;
 
 /// One invariant that does not hold somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// `I1` to `I14` are domain.md 4.4's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the database's own check.
+    /// `I1` to `I14` are domain.md 4.4's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the database's own check,
+    /// `search` the index of the search.
     pub invariant: &'static str,
     pub table: &'static str,
     /// Of the row at which it was found.
@@ -58,11 +60,12 @@ struct Rule {
     text: &'static str,
 }
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 5] {
     [
         ("fsck/bodies", bodies::STATEMENTS),
         ("fsck/journal", journal::STATEMENTS),
         ("fsck/references", references::STATEMENTS),
+        ("fsck/search", search::STATEMENTS),
         ("fsck/tree", tree::STATEMENTS),
     ]
 }
@@ -90,6 +93,7 @@ pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError
     }
     journal::check(db, meanwhile, &mut findings).await?;
     bodies::check(db, &mut findings).await?;
+    search::check(db, &mut findings).await?;
     Ok(findings)
 }
 

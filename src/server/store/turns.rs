@@ -10,6 +10,7 @@ use crate::domain::{Turn, TurnId, TurnStatus};
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
+use crate::server::store::search;
 use crate::server::store::turn_blocks::{self, BlockOf};
 
 pub mod find;
@@ -83,6 +84,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     }
     // An ending is never refused for what was said.
     let text = turn.content_text().replace('\0', "\u{2400}");
+    let says_something = !text.is_empty();
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     in_tx!(&mut *tx, |conn| {
         sqlx::query(INSERT)
@@ -116,7 +118,8 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     });
     let blocks: Vec<BlockOf<'_>> =
         turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
-    turn_blocks::upsert(tx, &blocks, turn.created_at).await
+    turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
+    if says_something { search::index::turn(tx, turn.id).await } else { Ok(()) }
 }
 
 /// Records how far a running turn is. False when it is over already; then the caller lost the race and stops.
@@ -151,7 +154,7 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
     let text = turn.content_text();
     let text = plain(&text, "the text of a turn")?;
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
-    let changed = in_tx!(tx, |conn| {
+    let changed = in_tx!(&mut *tx, |conn| {
         sqlx::query(FINISH)
             .bind(turn.id.uuid())
             .bind(turn.status.as_str())
@@ -174,5 +177,9 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
             .await?
             .rows_affected()
     });
-    Ok(changed > 0)
+    if changed == 0 {
+        return Ok(false);
+    }
+    search::index::turn(tx, turn.id).await?;
+    Ok(true)
 }

@@ -80,7 +80,8 @@ pub fn described() -> Vec<Described> {
         tool(
             SEARCH,
             "Search in your chats",
-            "Looks for words in the user's other chats and gives where they stand, newest first.",
+            "Looks for words in the user's other chats and gives where they stand: places that have every word, the best of the \
+             newest first.",
             json!({
                 "query": {
                     "type": "string", "minLength": 1, "maxLength": limits::FIND_CHARS,

@@ -4,6 +4,7 @@ mod crowd;
 mod decode;
 mod kill;
 mod long;
+mod search;
 mod single;
 mod start;
 mod tree;
@@ -19,8 +20,8 @@ use crate::turnleaf::Installation;
 
 /// What can be asked for; G5 and G6 come from one run, as do D1 and D2, T1 to T4, and L1 to L3, which are G11 of the
 /// performance goals.
-const KNOWN: [&str; 18] =
-    ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4", "L1", "L2", "L3"];
+const KNOWN: [&str; 19] =
+    ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "S1"];
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
@@ -37,6 +38,9 @@ pub struct Programs {
     /// The program that plants long chats.
     #[arg(long)]
     plant: PathBuf,
+    /// The program that searches in very many turns.
+    #[arg(long)]
+    search: PathBuf,
     /// An empty PostgreSQL database, for what is measured on both.
     #[arg(long)]
     postgres: Option<String>,
@@ -120,6 +124,9 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     }
     if ["L1", "L2", "L3"].into_iter().any(asked) {
         long::chats(&mut bench, programs).await?;
+    }
+    if asked("S1") {
+        search::many_turns(&mut bench, &programs.search, programs.postgres.as_deref())?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)

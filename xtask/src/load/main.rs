@@ -35,7 +35,7 @@ enum Command {
         /// Where the result goes as JSON.
         #[arg(long)]
         out: PathBuf,
-        /// G1, G2, G5 to G10, D1 to D3, T1 to T4, L1 to L3; all when none is named.
+        /// G1, G2, G5 to G10, D1 to D3, T1 to T4, L1 to L3, S1; all when none is named.
         figures: Vec<String>,
     },
     /// Parses a model server's stream and writes it again, as little as a relay that understands it can do.

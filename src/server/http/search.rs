@@ -1,0 +1,261 @@
+//! Searching everything: as JSON, and as the page without script.
+
+use axum::extract::State;
+use axum::response::Response;
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+
+use super::json::Json;
+use super::plain_page::Asked;
+use super::problem::Problem;
+use super::query::Query;
+use crate::domain::id::DocumentId;
+use crate::domain::{BranchId, ChatId, Invalid, Role, TurnId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::search::{Group, Narrowed, SearchPage};
+use crate::server::service::search::{Filter, Hit, Kind, Marked, Page, Query as Words, Search};
+
+/// Hits of one kind that the page shows before it shows the other kinds.
+const FEW: u32 = 5;
+
+/// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct SearchQuery {
+    /// Up to 16 words.
+    #[param(min_length = 1, max_length = 256, pattern = r"\S")]
+    q: String,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// A kind of thing; without it, all.
+    #[serde(rename = "in")]
+    #[param(inline)]
+    kind: Option<In>,
+    chat: Option<ChatId>,
+    #[param(inline)]
+    role: Option<Role>,
+    /// The model of the branch.
+    model: Option<String>,
+    /// The branch that a turn was written on.
+    branch: Option<BranchId>,
+    since: Option<NaiveDate>,
+    until: Option<NaiveDate>,
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = SearchIn)]
+pub enum In {
+    Chats,
+    Documents,
+    Turns,
+}
+
+impl From<In> for Kind {
+    fn from(kind: In) -> Self {
+        match kind {
+            In::Chats => Self::Chat,
+            In::Documents => Self::Document,
+            In::Turns => Self::Turn,
+        }
+    }
+}
+
+/// What was found: chats, then documents, then turns; of each the best first.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct SearchBody {
+    hits: Vec<SearchHit>,
+    /// Where the next page begins; null at the end.
+    next_cursor: Option<String>,
+    /// False when there was no time to look through all of it.
+    complete: bool,
+    /// False while what is older than the index is still being indexed.
+    indexed: bool,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum SearchHit {
+    Chat {
+        chat_id: ChatId,
+        title: Marked,
+        updated_at: DateTime<Utc>,
+    },
+    Document {
+        document_id: DocumentId,
+        title: Marked,
+        excerpt: Marked,
+        updated_at: DateTime<Utc>,
+    },
+    Turn {
+        turn_id: TurnId,
+        chat_id: ChatId,
+        chat_title: String,
+        branch_id: BranchId,
+        branch: String,
+        provider: String,
+        model: String,
+        role: Role,
+        created_at: DateTime<Utc>,
+        excerpt: Marked,
+    },
+}
+
+impl From<Hit> for SearchHit {
+    fn from(hit: Hit) -> Self {
+        match hit {
+            Hit::Chat { chat_id, title, updated_at } => Self::Chat { chat_id, title, updated_at },
+            Hit::Document { document_id, title, updated_at, excerpt } => {
+                Self::Document { document_id, title, excerpt, updated_at }
+            }
+            Hit::Turn(hit) => Self::Turn {
+                turn_id: hit.turn_id,
+                chat_id: hit.chat_id,
+                chat_title: hit.chat_title,
+                branch_id: hit.branch_id,
+                branch: hit.branch,
+                provider: hit.lock.provider,
+                model: hit.lock.model,
+                role: hit.role,
+                created_at: hit.created_at,
+                excerpt: hit.excerpt,
+            },
+        }
+    }
+}
+
+impl From<Page> for SearchBody {
+    fn from(page: Page) -> Self {
+        Self {
+            hits: page.hits.into_iter().map(SearchHit::from).collect(),
+            next_cursor: page.next.map(|cursor| cursor.write()),
+            complete: page.is_whole,
+            indexed: page.is_indexed,
+        }
+    }
+}
+
+/// `GET /api/search`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<SearchQuery>,
+) -> Result<Json<SearchBody>, Problem> {
+    let filter = Filter {
+        chat: query.chat,
+        not_chat: None,
+        role: query.role,
+        model: query.model,
+        branch: query.branch,
+        since: query.since.map(beginning),
+        until: query.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
+    };
+    let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
+    let question = Search { words: query.q, kind: query.kind.map(Kind::from), filter, cursor: query.cursor, limit };
+    Ok(Json(app.service().search(viewer.0, &question).await?.into()))
+}
+
+fn beginning(day: NaiveDate) -> DateTime<Utc> {
+    day.and_time(NaiveTime::MIN).and_utc()
+}
+
+/// What the form sends: a field that was left alone is empty.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PageQuery {
+    q: String,
+    cursor: String,
+    #[serde(rename = "in")]
+    kind: String,
+    chat: String,
+    role: String,
+    model: String,
+    branch: String,
+    since: String,
+    until: String,
+}
+
+impl PageQuery {
+    fn narrowed(&self) -> Result<Narrowed, Invalid> {
+        fn read<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<Option<T>, Invalid> {
+            let read = || serde_json::from_value(serde_json::Value::String(text.to_owned()));
+            if text.is_empty() {
+                Ok(None)
+            } else {
+                read().map(Some).map_err(|_| Invalid::new(field, "is none there is"))
+            }
+        }
+        Ok(Narrowed {
+            kind: read::<In>("in", &self.kind)?.map(Kind::from),
+            chat: read("chat", &self.chat)?,
+            role: read("role", &self.role)?,
+            model: Some(self.model.clone()).filter(|model| !model.is_empty()),
+            branch: read("branch", &self.branch)?,
+            since: read("since", &self.since)?,
+            until: read("until", &self.until)?,
+        })
+    }
+}
+
+/// `GET /search`: a form, and what it found in groups; without words, the newest chats.
+pub async fn page(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<PageQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let narrowed = query.narrowed()?;
+    let mut page = SearchPage {
+        models: app.service().models_in_use(viewer.0).await?,
+        words: query.q.clone(),
+        narrowed: narrowed.clone(),
+        ..SearchPage::default()
+    };
+    if let Some(chat) = narrowed.chat {
+        page.chat_title = Some(app.service().chat(viewer.0, chat).await?.title);
+    }
+    if query.q.trim().is_empty() {
+        page.recent = app.service().list_chats(viewer.0, limits::SEARCH_PAGE).await?;
+    } else if let Err(invalid) = Words::new(&query.q) {
+        page.wrong = Some(invalid.reason);
+    } else {
+        let filter = Filter {
+            chat: narrowed.chat,
+            not_chat: None,
+            role: narrowed.role,
+            model: narrowed.model.clone(),
+            branch: narrowed.branch,
+            since: narrowed.since.map(beginning),
+            until: narrowed.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
+        };
+        let cursor = Some(query.cursor).filter(|cursor| !cursor.is_empty());
+        page.is_first = cursor.is_none();
+        let kinds: &[Kind] = match (&narrowed.kind, filter.is_about_turns()) {
+            (Some(Kind::Chat), _) => &[Kind::Chat],
+            (Some(Kind::Document), _) => &[Kind::Document],
+            (None, false) => &Kind::ALL,
+            (Some(Kind::Turn), _) | (None, true) => &[Kind::Turn],
+        };
+        for kind in kinds {
+            let is_few = kinds.len() > 1 && *kind != Kind::Turn;
+            let question = Search {
+                words: query.q.clone(),
+                kind: Some(*kind),
+                filter: filter.clone(),
+                cursor: cursor.clone(),
+                limit: if is_few { FEW } else { limits::SEARCH_PAGE },
+            };
+            let found = app.service().search(viewer.0, &question).await?;
+            page.is_whole &= found.is_whole;
+            page.is_indexed &= found.is_indexed;
+            page.groups.push(Group { kind: *kind, hits: found.hits, next: found.next.map(|cursor| cursor.write()) });
+        }
+    }
+    let status = if page.wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(asked.answer(&app, status, page.draw()))
+}

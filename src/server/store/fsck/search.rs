@@ -1,0 +1,74 @@
+//! Whether the index of the search has what is stored, and nothing else. Not while older rows are still being indexed.
+
+use uuid::Uuid;
+
+use super::{Finding, finding};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+use crate::server::store::search::keys::{self, Wanted};
+use crate::server::store::search::words::{self, Asked};
+use crate::server::store::search::{Kind, index, parts};
+
+/// Keys of a part that are looked for in its row.
+const SOME: usize = 24;
+
+sql! {
+    UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
+    CHATS = "SELECT id FROM chats ORDER BY id";
+    DOCUMENTS = "SELECT id FROM documents ORDER BY id";
+    TURNS = "SELECT id FROM turns WHERE content_text <> '' ORDER BY id";
+    ENTRY = "SELECT id, digest, parts FROM search_entries WHERE item_id = $1 AND kind = $2 AND owner_id = $3";
+    STRAY = "SELECT e.item_id FROM search_entries e \
+        LEFT JOIN chats c ON c.id = e.item_id AND e.kind = 'chat' \
+        LEFT JOIN documents d ON d.id = e.item_id AND e.kind = 'document' \
+        LEFT JOIN turns t ON t.id = e.item_id AND e.kind = 'turn' \
+        WHERE c.id IS NULL AND d.id IS NULL AND t.id IS NULL";
+}
+
+pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    let undone: i64 = on!(db, |pool| sqlx::query_scalar(UNDONE).bind(keys::RULES).fetch_one(pool).await?);
+    if undone > 0 {
+        return Ok(());
+    }
+    let stray: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(STRAY).fetch_all(pool).await?);
+    let what = "it is indexed and not there";
+    findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, what)));
+    for (kind, text, table) in
+        [(Kind::Chat, CHATS, "chats"), (Kind::Document, DOCUMENTS, "documents"), (Kind::Turn, TURNS, "turns")]
+    {
+        let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(text).fetch_all(pool).await?);
+        for id in ids {
+            if let Some(what) = wrong(db, kind, id).await? {
+                findings.push(finding("search", table, id, what));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with how this is indexed. Text and index are read at one moment.
+async fn wrong(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
+    let mut tx = db.snapshot().await?;
+    let Some(entry) = index::entry(&mut tx, kind, id).await? else { return Ok(None) };
+    let known: Option<(i64, i64, i64)> = in_tx!(&mut tx, |conn| {
+        let query = sqlx::query_as(ENTRY).bind(id).bind(kind.as_str()).bind(entry.owner.uuid());
+        query.fetch_optional(conn).await?
+    });
+    let all = entry.keys();
+    let Some((row, digest, count)) = known else {
+        return Ok((!all.is_empty()).then_some("it is not in the index of the search"));
+    };
+    if digest != entry.digest() || usize::try_from(count) != Ok(all.len()) {
+        return Ok(Some("the index of the search has another text of it"));
+    }
+    for (row, keys) in (row * parts::ROWS..).zip(&all) {
+        let step = keys.len().div_ceil(SOME).max(1);
+        let some: Vec<Wanted> =
+            keys.iter().step_by(step).map(|key| Wanted { key: key.clone(), is_prefix: false }).collect();
+        let found = words::find(&mut tx, &Asked::all_of("", &some), (row, row), 1).await?;
+        if found.is_empty() {
+            return Ok(Some("its words are not in the index of the search"));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,204 @@
+//! Text as it is searched: compatibility forms are one (NFKC), capitals are small, letters of the Latin and Greek scripts
+//! lose their accents, characters that nobody sees are left out. The same for a query, a text, and each part of a text.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// A text as it is searched, with the places of its characters in the text itself.
+#[derive(Debug, Default)]
+pub struct Folded {
+    pub chars: Vec<char>,
+    /// Of each character, the bytes of the text that it stands for.
+    pub places: Vec<(usize, usize)>,
+}
+
+impl Folded {
+    pub fn new(text: &str) -> Self {
+        let mut folded = Self { chars: Vec::with_capacity(text.len()), places: Vec::with_capacity(text.len()) };
+        each(text, |letter, start, end| {
+            folded.chars.push(letter);
+            folded.places.push((start, end));
+        });
+        folded
+    }
+}
+
+/// The characters alone.
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    each(text, |letter, _, _| folded.push(letter));
+    folded
+}
+
+/// Gives every character with the bytes of the text that it stands for. A letter and the marks on it are taken together.
+fn each(text: &str, mut give: impl FnMut(char, usize, usize)) {
+    let mut letters = text.char_indices().peekable();
+    while let Some((start, letter)) = letters.next() {
+        let mut end = start + letter.len_utf8();
+        let mut is_alone = true;
+        while let Some((at, next)) = letters.next_if(|(_, next)| joins(*next)) {
+            end = at + next.len_utf8();
+            is_alone = false;
+        }
+        if is_alone && letter.is_ascii() && letter != '\0' {
+            give(letter.to_ascii_lowercase(), start, end);
+        } else if is_alone && is_plain(letter) {
+            give(letter, start, end);
+        } else {
+            together(&text[start..end], |letter| give(letter, start, end));
+        }
+    }
+}
+
+/// Whether it belongs to the letter before it. The sound marks of half-width kana become marks only by NFKC.
+fn joins(letter: char) -> bool {
+    !letter.is_ascii()
+        && !is_plain(letter)
+        && (is_combining_mark(letter) || matches!(letter, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}'))
+}
+
+/// Letters of which there are many, and which are themselves.
+fn is_plain(letter: char) -> bool {
+    matches!(letter, '\u{4e00}'..='\u{9fff}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+fn together(segment: &str, mut give: impl FnMut(char)) {
+    let mut base = ' ';
+    let without_accents = segment.nfkd().filter(|letter| {
+        if matches!(letter, '\u{300}'..='\u{36f}') {
+            return !has_accents(base);
+        }
+        base = *letter;
+        !is_unseen(*letter)
+    });
+    let composed: String = without_accents.nfc().collect();
+    for letter in composed.chars().flat_map(char::to_lowercase) {
+        match letter {
+            // The second half of what İ becomes.
+            '\u{307}' => {}
+            'ς' => give('σ'),
+            'ß' => {
+                give('s');
+                give('s');
+            }
+            // As stored text has it.
+            '\0' => give('\u{2400}'),
+            _ => give(letter),
+        }
+    }
+}
+
+/// Letters of scripts in which people leave accents out when they search.
+fn has_accents(base: char) -> bool {
+    base.is_ascii_alphabetic() || matches!(base, '\u{c0}'..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
+}
+
+/// Joiners, variation selectors, soft hyphens and the like, which a text has or has not without anybody seeing it.
+fn is_unseen(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// What a character is to a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    Space,
+    /// Of a script with spaces between its words.
+    Word,
+    /// Of a script without: each letter stands for itself.
+    Letter,
+    Sign,
+}
+
+/// Of a folded character.
+pub fn class(letter: char) -> Class {
+    if letter.is_ascii() {
+        return match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
+            _ if letter.is_ascii_whitespace() || letter == '\u{b}' => Class::Space,
+            _ => Class::Sign,
+        };
+    }
+    if is_plain(letter) {
+        return Class::Letter;
+    }
+    if letter.is_whitespace() {
+        return Class::Space;
+    }
+    if !letter.is_alphanumeric() && !is_combining_mark(letter) {
+        return Class::Sign;
+    }
+    let is_unspaced = matches!(
+        letter,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
+            | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{312f}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+            | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+    );
+    if is_unspaced { Class::Letter } else { Class::Word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_alike_is_alike() {
+        for (one, other) in [
+            ("Café", "cafe"),
+            ("cafe\u{301}", "CAFÉ"),
+            ("Ａｂｃ１２３", "abc123"),
+            ("ﬁne", "fine"),
+            ("STRASSE", "straße"),
+            ("ΟΔΟΣ", "οδός"),
+            ("300 \u{212a}", "300 K"),
+            ("İstanbul", "istanbul"),
+            ("ガ", "ｶﾞ"),
+            ("ガ", "カ\u{3099}"),
+            ("한", "\u{1112}\u{1161}\u{11ab}"),
+            ("❤\u{fe0f}", "❤"),
+            ("co\u{ad}op", "coop"),
+            ("nul\0", "nul\u{2400}"),
+            ("①", "1"),
+            ("，", ","),
+        ] {
+            assert_eq!(fold(one), fold(other), "{one} and {other}");
+        }
+        for (one, other) in [("й", "и"), ("が", "か"), ("ø", "o"), ("你", "您"), ("😀", "😁")] {
+            assert_ne!(fold(one), fold(other), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn folding_twice_changes_nothing() {
+        for letter in '\0'..=char::MAX {
+            let once = fold(&letter.to_string());
+            assert_eq!(fold(&once), once, "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_text() {
+        let text = "aÉe\u{301}ﬁ你😀";
+        let folded = Folded::new(text);
+        assert_eq!(folded.chars.iter().collect::<String>(), "aeefi你😀");
+        let parts: Vec<&str> = folded.places.iter().map(|(start, end)| &text[*start..*end]).collect();
+        assert_eq!(parts, ["a", "É", "e\u{301}", "ﬁ", "ﬁ", "你", "😀"]);
+    }
+
+    #[test]
+    fn characters_are_of_four_classes() {
+        for (letters, is) in [
+            ("az09éßжא๑", Class::Word),
+            ("你々ンあ한ก", Class::Letter),
+            ("+-_%#.。、😀$\"\u{2400}", Class::Sign),
+            (" \n\t\u{3000}\u{a0}", Class::Space),
+        ] {
+            for letter in letters.chars().filter(|letter| *letter != '๑') {
+                assert_eq!(class(letter), is, "{letter:?}");
+            }
+        }
+    }
+}

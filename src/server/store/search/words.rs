@@ -1,0 +1,81 @@
+//! The rows of the index and how they are asked: here, and only here, the two databases differ in searching. FTS5 goes
+//! through its rows newest first and stops where it is told; PostgreSQL's index has no order, so it is asked about the
+//! newest rows first, and about more of them only when those have not enough.
+
+use crate::server::store::db::Tx;
+use crate::server::store::error::StoreError;
+use crate::server::store::search::keys::Wanted;
+use crate::server::store::search::parts::ROWS;
+
+const INSERT_SQLITE: &str = "INSERT INTO search_words (rowid, words) VALUES ($1, $2)";
+const INSERT_POSTGRES: &str =
+    "INSERT INTO search_words (id, words) VALUES ($1, array_to_tsvector(string_to_array($2, ' ')))";
+const FIND_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid BETWEEN $2 AND $3 \
+    ORDER BY rowid DESC LIMIT $4";
+/// The sum keeps it from going through the rows in their order, looking at the words of each.
+const FIND_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) \
+    AND id BETWEEN $2 AND $3 ORDER BY id + 0 DESC LIMIT $4";
+const NEWEST_POSTGRES: &str = "SELECT COALESCE(MAX(id), 0) FROM search_words";
+/// Entries that PostgreSQL is asked about first, and then.
+const STRETCHES: [i64; 3] = [8_192, 32_768, 131_072];
+
+/// Adds a row with these keys, which spaces stand between.
+pub(super) async fn insert(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {
+    match tx {
+        Tx::Sqlite(tx) => drop(sqlx::query(INSERT_SQLITE).bind(row).bind(keys).execute(&mut **tx).await?),
+        Tx::Postgres(tx) => drop(sqlx::query(INSERT_POSTGRES).bind(row).bind(keys).execute(&mut **tx).await?),
+    }
+    Ok(())
+}
+
+/// What rows are looked for.
+pub(in crate::server::store) struct Asked {
+    for_sqlite: String,
+    for_postgres: String,
+}
+
+impl Asked {
+    /// Rows that have all these keys, which begin like this.
+    pub fn all_of(beginning: &str, wanted: &[Wanted]) -> Self {
+        // Keys have no quotes: they are letters and digits, and what is neither in no database's grammar.
+        let join = |each: &dyn Fn(&Wanted) -> String, and: &str| wanted.iter().map(each).collect::<Vec<_>>().join(and);
+        let more = |one: &Wanted, sign: &'static str| if one.is_prefix { sign } else { "" };
+        Self {
+            for_sqlite: join(&|one| format!("\"{beginning}{}\"{}", one.key, more(one, " *")), " AND "),
+            for_postgres: join(&|one| format!("'{beginning}{}'{}", one.key, more(one, ":*")), " & "),
+        }
+    }
+}
+
+/// The newest rows between these two, both included; at most `limit`, newest first.
+pub(in crate::server::store) async fn find(
+    tx: &mut Tx,
+    asked: &Asked,
+    (lowest, highest): (i64, i64),
+    limit: u32,
+) -> Result<Vec<i64>, StoreError> {
+    match tx {
+        Tx::Sqlite(tx) => {
+            let query = sqlx::query_scalar(FIND_SQLITE).bind(&asked.for_sqlite).bind(lowest).bind(highest);
+            Ok(query.bind(i64::from(limit)).fetch_all(&mut **tx).await?)
+        }
+        Tx::Postgres(tx) => {
+            let newest: i64 = sqlx::query_scalar(NEWEST_POSTGRES).fetch_one(&mut **tx).await?;
+            let mut to = highest.min(newest);
+            let mut found: Vec<i64> = Vec::new();
+            for width in STRETCHES.map(|entries| entries * ROWS).into_iter().chain([i64::MAX]) {
+                let from = to.saturating_sub(width).max(lowest);
+                let left = i64::from(limit) - i64::try_from(found.len()).unwrap_or(i64::MAX);
+                if left <= 0 || from > to {
+                    break;
+                }
+                let query = sqlx::query_scalar(FIND_POSTGRES).bind(&asked.for_postgres).bind(from).bind(to);
+                // Planned for these words: how many rows have them differs too much for one plan.
+                let rows: Vec<i64> = query.bind(left).persistent(false).fetch_all(&mut **tx).await?;
+                found.extend(rows);
+                to = from - 1;
+            }
+            Ok(found)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! How fast a search is in 100,000 turns: the part of `cargo xtask bench` that is linked with Turnleaf itself. Turns go
+//! through the store's own functions into a database of their own, with words as often as languages have them; then each
+//! kind of query is asked again and again. Prints one JSON object a kind of query, a line each, after one about the planting.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use serde_json::json;
+use turnleaf::domain::block::chat_seq;
+use turnleaf::domain::branch::Frozen;
+use turnleaf::domain::chat::ChatSettings;
+use turnleaf::domain::{
+    Author, Block, BlockState, Branch, Chat, Content, Exchange, ExchangeKind, Lock, Origin, Params, Role, Turn,
+    TurnStatus, Usage, UserId,
+};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::ids::mint;
+use turnleaf::server::store::search::{Filter, Kind, Query, look};
+use turnleaf::server::store::{Db, Tx, branches, chats, exchanges, turns, users};
+
+const TURNS_PER_CHAT: usize = 200;
+/// Words of the language that the turns are written in; the n-th is n times as rare as the first.
+const WORDS: usize = 30_000;
+const LETTERS_OF_HAN: u32 = 3_000;
+/// As long as messages and replies often are.
+const WORDS_PER_TURN: usize = 110;
+const ROUNDS: usize = 200;
+
+#[derive(Parser)]
+struct Arguments {
+    /// An empty database.
+    #[arg(long)]
+    database: String,
+    #[arg(long, default_value_t = 100_000)]
+    turns: usize,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match measure(&Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("search: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn measure(arguments: &Arguments) -> Result<()> {
+    let db = Db::open(&arguments.database).await?;
+    db.migrate(None, SystemClock.now()).await?;
+    let mut tx = db.begin().await?;
+    let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
+    tx.commit().await?;
+    let began = Instant::now();
+    let mut chance = Chance(0x5eed);
+    for _ in 0..arguments.turns.div_ceil(TURNS_PER_CHAT) {
+        plant(&db, owner, &mut chance).await?;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    println!("{}", json!({ "planted": arguments.turns, "seconds": seconds }));
+    type Ask = fn(&mut Chance) -> String;
+    let kinds: [(&str, Ask); 7] = [
+        ("a rare word", |chance| word(WORDS / 2 + chance.below(WORDS / 2))),
+        ("a common word", |chance| word(chance.below(5))),
+        ("two Han characters", |chance| han(chance).chars().take(2).collect()),
+        ("two words", |chance| format!("{} {}", word(chance.zipf()), word(chance.zipf()))),
+        ("two common words", |chance| format!("{} {}", word(chance.below(20)), word(20 + chance.below(200)))),
+        ("a beginning of a word", |chance| word(chance.zipf()).chars().take(3).collect()),
+        ("signs", |chance| ["C++", "a-b", "100%", "foo_bar"][chance.below(4)].to_owned()),
+    ];
+    for (name, ask) in kinds {
+        let mut times = Vec::with_capacity(ROUNDS);
+        let mut hits = 0;
+        for _ in 0..ROUNDS {
+            let query = Query::new(&ask(&mut chance)).map_err(|invalid| anyhow::anyhow!("{invalid:?}"))?;
+            let began = Instant::now();
+            let page = look(&db, owner, (&query, &Filter::default(), &Kind::ALL), None, 20).await?;
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+            hits += page.map_or(0, |page| page.hits.len());
+        }
+        times.sort_by(f64::total_cmp);
+        let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or(f64::NAN);
+        println!("{}", json!({ "query": name, "p50_ms": at(50), "p95_ms": at(95), "max_ms": at(99), "hits": hits }));
+    }
+    db.close().await;
+    Ok(())
+}
+
+/// Numbers that look like chance and are the same every time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end as u64).unwrap_or(0)
+    }
+
+    /// The place of a word as languages choose them.
+    fn zipf(&mut self) -> usize {
+        let part = self.below(1_000_000) as f64 / 1e6;
+        ((WORDS as f64).powf(part) as usize).saturating_sub(1)
+    }
+}
+
+/// The word of this place.
+fn word(place: usize) -> String {
+    const BEGIN: [&str; 10] = ["st", "br", "con", "pre", "m", "tr", "l", "in", "w", "gr"];
+    const MIDDLE: [&str; 10] = ["a", "e", "ou", "i", "o", "ea", "u", "ai", "or", "en"];
+    let mut word = String::new();
+    let mut left = place + 10;
+    while left > 0 {
+        word.push_str(if word.len() % 2 == 0 { BEGIN[left % 10] } else { MIDDLE[left % 10] });
+        left /= 10;
+    }
+    word
+}
+
+fn han(chance: &mut Chance) -> String {
+    (0..6).filter_map(|_| char::from_u32(0x4e00 + chance.zipf() as u32 % LETTERS_OF_HAN)).collect()
+}
+
+fn text(chance: &mut Chance) -> String {
+    let mut text = String::new();
+    for n in 0..WORDS_PER_TURN / 2 + chance.below(WORDS_PER_TURN) {
+        match chance.below(40) {
+            0 => text.push_str(&han(chance)),
+            1 if chance.below(20) == 0 => text.push_str(["C++", "a-b", "100%", "foo_bar"][chance.below(4)]),
+            _ => text.push_str(&word(chance.zipf())),
+        }
+        text.push_str(if n % 12 == 11 { ". " } else { " " });
+    }
+    text
+}
+
+async fn plant(db: &Db, owner: UserId, chance: &mut Chance) -> Result<()> {
+    let now = SystemClock.now();
+    let mut tx = db.begin().await?;
+    let chat = Chat {
+        id: mint(),
+        owner_id: owner,
+        title: format!("{} {}", word(chance.zipf()), word(chance.zipf())),
+        system_prompt: String::new(),
+        settings: ChatSettings::default(),
+        default_branch_id: None,
+        last_viewed_turn_id: None,
+        copied_from_turn_id: None,
+        rev: 0,
+        created_at: now,
+        updated_at: now,
+    };
+    chats::insert(&mut tx, &chat).await?;
+    let branch = Branch {
+        id: mint(),
+        chat_id: chat.id,
+        name: "planted".into(),
+        lock: Lock::new("openai", "mock"),
+        parent_branch_id: None,
+        fork_turn_id: None,
+        head_turn_id: None,
+        origin: Origin::Root,
+        label: None,
+        pinned: false,
+        policy: Default::default(),
+        created_at: now,
+    };
+    branches::insert(&mut tx, &branch, &Frozen::default()).await?;
+    let mut last: Option<Turn> = None;
+    for _ in 0..TURNS_PER_CHAT {
+        last = Some(say(&mut tx, &chat, &branch, last.as_ref(), text(chance)).await?);
+    }
+    tx.commit().await?;
+    Ok(())
+}
+
+async fn say(tx: &mut Tx, chat: &Chat, branch: &Branch, prev: Option<&Turn>, text: String) -> Result<Turn> {
+    let now = SystemClock.now();
+    let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.context("the chat is gone")?;
+    let id = mint();
+    let exchange = Exchange {
+        id: mint(),
+        chat_id: chat.id,
+        branch_id: branch.id,
+        user_turn_id: Some(id),
+        kind: ExchangeKind::Send,
+        is_thinking_mode: false,
+        params: Params::default(),
+        not_sent: Vec::new(),
+        client_request_id: None,
+        created_at: now,
+    };
+    exchanges::insert(tx, chat.owner_id, &exchange, None).await?;
+    let block = Block {
+        id: mint(),
+        seq: 0,
+        chat_seq: chat_seq(ord, 0),
+        author: Author::User,
+        state: BlockState::Done,
+        content: Content::text(text),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: serde_json::Value::Null,
+        created_at: now,
+    };
+    let turn = Turn {
+        id,
+        chat_id: chat.id,
+        ord,
+        depth: prev.map_or(0, |prev| prev.depth + 1),
+        branch_id: branch.id,
+        exchange_id: exchange.id,
+        prev_turn_id: prev.map(|prev| prev.id),
+        role: Role::User,
+        status: TurnStatus::Complete,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        created_at: now,
+        started_at: None,
+        completed_at: Some(now),
+        blocks: vec![block],
+        attempt: None,
+    };
+    turns::insert(tx, &turn).await?;
+    Ok(turn)
+}
