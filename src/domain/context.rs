@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::ShownAttachment;
 use crate::block::{Block, Content};
 use crate::branch::Lock;
 use crate::id::TurnId;
@@ -106,6 +107,9 @@ pub struct ManifestEntry {
     /// In which form it went, where the provider had refused the whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
+    /// What a person attached to it, as it was shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<ShownAttachment>,
 }
 
 /// Decides the mode of every turn of a path, given from root to leaf and answered in that order, for a request on a
@@ -164,7 +168,17 @@ pub fn keep_at_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
         (entry.mode, entry.reason) = (Mode::Omitted, Reason::KeptByProvider);
         entry.blocks_omitted += std::mem::take(&mut entry.blocks_sent);
         entry.approx_tokens = 0;
+        entry.attachments.clear();
     }
+}
+
+/// What became of a message's attachments, whose tokens are counted now instead of guessed.
+pub fn show_attached(entry: &mut ManifestEntry, message: &Turn, shown: Vec<ShownAttachment>) {
+    let is_shown = |block: &&Block| shown.iter().any(|shown| shown.block_id == block.id);
+    let guessed: u64 = message.blocks.iter().filter(is_shown).map(|block| block_tokens(&block.content)).sum();
+    let counted: u64 = shown.iter().map(|shown| shown.approx_tokens).sum();
+    entry.approx_tokens = entry.approx_tokens.saturating_sub(guessed) + counted;
+    entry.attachments = shown;
 }
 
 /// Whether a request may go on from the response that the provider keeps of this reply (domain.md 4.7): it is the newest
@@ -200,6 +214,7 @@ fn counted(turn: &Turn, mode: Mode, reason: Reason, is_in: impl Fn(&Block) -> bo
         blocks_omitted: count(turn.blocks.iter()) - blocks_sent,
         approx_tokens: sent().map(|block| block_tokens(&block.content)).sum(),
         repair: None,
+        attachments: Vec::new(),
     }
 }
 
