@@ -33,13 +33,16 @@ pub fn stamp(version: DateTime<Utc>) -> String {
 
 /// Where a version, or lines of it, can be read.
 pub fn address(id: &str, version: Option<DateTime<Utc>>, lines: Option<(u64, u64)>) -> String {
-    let version = version.map(|version| format!("?version={}", stamp(version))).unwrap_or_default();
-    let lines = match lines {
-        Some((first, last)) if first == last => format!("#L{first}"),
-        Some((first, last)) => format!("#L{first}-L{last}"),
-        None => String::new(),
+    let version = version.map(|version| format!("version={}", stamp(version)));
+    // In the query for the server, which marks them; behind the `#` for the browser, which goes there.
+    let (marked, target) = match lines {
+        Some((first, last)) if first == last => (Some(format!("lines={first}-{last}")), format!("#L{first}")),
+        Some((first, last)) => (Some(format!("lines={first}-{last}")), format!("#L{first}-L{last}")),
+        None => (None, String::new()),
     };
-    format!("/documents/{id}{version}{lines}")
+    let query: Vec<String> = version.into_iter().chain(marked).collect();
+    let question = if query.is_empty() { "" } else { "?" };
+    format!("/documents/{id}{question}{}{target}", query.join("&"))
 }
 
 /// What a person wrote or a model answered, as Markdown: texts as they are, selections as quotes with their source,
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!(
             markdown(&blocks, |_| Some("one\n\ntwo".into())),
             "> one\n>\n> two\n>\n> — [spec \\[1\\].md, lines 1-2]\
-             (/documents/d1?version=2026-11-22T07:00:00.500000Z#L1-L2)\n\n![A](/api/blobs/ab)\n\nWhat is it?"
+             (/documents/d1?version=2026-11-22T07:00:00.500000Z&lines=1-2#L1-L2)\n\n![A](/api/blobs/ab)\n\nWhat is it?"
         );
         assert!(markdown(&blocks, |_| None).starts_with("> one\n>\n> — "));
     }

@@ -8,6 +8,7 @@ pub mod api;
 pub mod branches;
 pub mod chat_settings;
 pub mod compare;
+pub mod documents;
 pub mod drawing;
 pub mod field;
 pub mod find;

@@ -46,7 +46,7 @@ fn routes() -> BTreeSet<(String, String)> {
         }
     }
     // Pages for people.
-    found.retain(|(_, path)| !["/settings", "/usage", "/trash"].contains(&path.as_str()));
+    found.retain(|(_, path)| !["/settings", "/usage", "/trash", "/documents"].contains(&path.as_str()));
     found
 }
 

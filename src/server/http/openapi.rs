@@ -6,6 +6,7 @@ mod branches;
 mod calls;
 mod chats;
 mod compare;
+mod documents;
 mod operation;
 mod providers;
 mod reading;
@@ -32,7 +33,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
 
 /// The groups of operations, in the order of the page.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
@@ -42,6 +43,7 @@ const TAGS: [(&str, &str); 8] = [
     ("Branches", "A branch is a lineage of turns that keeps one provider and one model."),
     ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
     ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
+    ("Documents", "Texts with versions that never change, the files that they are made of, and images."),
     ("Providers", "Connections to model providers. Keys go in and never come out."),
     (
         "Tools",
@@ -87,6 +89,7 @@ fn operations() -> Vec<Operation> {
         branches::operations(),
         reading::operations(),
         trash::operations(),
+        documents::operations(),
         providers::operations(),
         tools::operations(),
         server::operations(),
