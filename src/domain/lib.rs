@@ -59,8 +59,8 @@ pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
 pub use graft::Graft;
 pub use id::{
-    BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, GraftId, ProviderId, ToolPolicyId, ToolServerId,
-    TurnId, UserId,
+    BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, GraftId, ProviderId, ToolPolicyId,
+    ToolServerId, TurnId, UserId,
 };
 pub use needle::Needle;
 pub use settle::NotSent;

@@ -139,8 +139,10 @@ mod tests {
                 selection_end: 7,
             },
         );
-        quote.block_metadata = json!({ CARD: { "title": "spec [1].md", "lines": [1, 2], "quote": "one", "tokens": 2 } });
-        let image = sample::block(1, 1, Content::Image { blob: "ab".into(), mime: "image/png".into(), alt: "A".into() });
+        quote.block_metadata =
+            json!({ CARD: { "title": "spec [1].md", "lines": [1, 2], "quote": "one", "tokens": 2 } });
+        let image =
+            sample::block(1, 1, Content::Image { blob: "ab".into(), mime: "image/png".into(), alt: "A".into() });
         let text = sample::block(1, 2, Content::text("What is it?"));
         let blocks = [quote, image, text];
         assert_eq!(

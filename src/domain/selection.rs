@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn offsets_are_scalar_values_and_half_open() {
-        for (start, end, text) in [(0, 5, Some(D)), (2, 3, Some("😀")), (2, 4, Some("😀世")), (4, 5, Some("界"))] {
+        for (start, end, text) in [(0, 5, Some(D)), (2, 3, Some("😀")), (2, 4, Some("😀世")), (4, 5, Some("界"))]
+        {
             assert_eq!(slice(D, start, end), text, "[{start},{end})");
         }
         for (start, end) in [(0, 6), (5, 6), (0, 16), (3, 2), (2, 2), (0, 0), (u64::MAX - 1, u64::MAX)] {

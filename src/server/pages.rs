@@ -236,7 +236,8 @@ impl Pages {
     }
 
     pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
-        let draft = Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking, attachments: None };
+        let draft =
+            Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking, attachments: None };
         self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
     }
 

@@ -80,6 +80,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("uploads", uploads::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
-    let tables = files.into_iter().chain(deletions::statements()).chain(documents::statements()).chain(fsck::statements());
+    let tables =
+        files.into_iter().chain(deletions::statements()).chain(documents::statements()).chain(fsck::statements());
     tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
 }

@@ -279,11 +279,7 @@ pub async fn compare(
     Ok(Json(app.service().compare_versions(viewer.0, id, query.left, query.right).await?))
 }
 
-fn source(
-    content: Option<String>,
-    blob: Option<String>,
-    encoding: Option<String>,
-) -> Result<Option<Source>, Invalid> {
+fn source(content: Option<String>, blob: Option<String>, encoding: Option<String>) -> Result<Option<Source>, Invalid> {
     match (content, blob) {
         (Some(_), Some(_)) => Err(Invalid::new("blob", "give `content` or `blob`, not both")),
         (_, None) if encoding.is_some() => Err(Invalid::new("encoding", "only a `blob` has one")),

@@ -12,7 +12,7 @@ use super::documents_page::{list_page, show_page};
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::trash_page;
-use super::uploads::read;
+use super::uploads::{read, too_slow};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, DocumentId, Invalid, UserId, limits, selection};
 use crate::server::access::Viewer;
@@ -42,29 +42,11 @@ pub async fn upload(
     asked: Asked,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let mut form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
     let place = app.service().upload_place().await;
-    let (mut encoding, mut of, mut files) = (None, None, Vec::new());
-    while let Some(field) = form.next_field().await.map_err(broken)? {
-        match field.name() {
-            Some("encoding") => encoding = Some(small(field).await?).filter(|name| !name.is_empty()),
-            Some("document_id") => {
-                let id: DocumentId = small(field).await?.parse().map_err(|_| Problem::not_found())?;
-                of = Some(app.service().document(viewer.0, id).await?.id);
-            }
-            Some("files") if files.len() >= limits::FORM_FILES => {
-                let (name, why) = (field.file_name().unwrap_or_default().to_owned(), words::TOO_MANY_FILES.to_owned());
-                files.push(FileSaid::Refused { name, why });
-                break;
-            }
-            Some("files") => files.extend(file(&app, viewer.0, field, encoding.as_deref(), of).await?),
-            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
-        }
-    }
+    let taking = tokio::time::timeout(limits::UPLOAD_TIME, take(&app, viewer.0, form));
+    let (of, files) = taking.await.map_err(|_| too_slow())??;
     drop(place);
-    if files.is_empty() {
-        files.push(FileSaid::Refused { name: words::FILE.to_owned(), why: words::NO_FILE.to_owned() });
-    }
     if let [FileSaid::Made { id, .. }] = files[..] {
         let done = if of.is_some() { "saved" } else { "created" };
         return Ok(see_other(&format!("/documents/{id}?done={done}")));
@@ -73,6 +55,31 @@ pub async fn upload(
     let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = list_page(&app, viewer.0, None, files).await?;
     Ok(asked.answer(&app, status, page.draw(None)))
+}
+
+/// Reads the form: whose new version it is, and what came of each file.
+async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<DocumentId>, Vec<FileSaid>), Problem> {
+    let (mut encoding, mut of, mut files) = (None, None, Vec::new());
+    while let Some(field) = form.next_field().await.map_err(broken)? {
+        match field.name() {
+            Some("encoding") => encoding = Some(small(field).await?).filter(|name| !name.is_empty()),
+            Some("document_id") => {
+                let id: DocumentId = small(field).await?.parse().map_err(|_| Problem::not_found())?;
+                of = Some(app.service().document(viewer, id).await?.id);
+            }
+            Some("files") if files.len() >= limits::FORM_FILES => {
+                let (name, why) = (field.file_name().unwrap_or_default().to_owned(), words::TOO_MANY_FILES.to_owned());
+                files.push(FileSaid::Refused { name, why });
+                break;
+            }
+            Some("files") => files.extend(file(app, viewer, field, encoding.as_deref(), of).await?),
+            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
+        }
+    }
+    if files.is_empty() {
+        files.push(FileSaid::Refused { name: words::FILE.to_owned(), why: words::NO_FILE.to_owned() });
+    }
+    Ok((of, files))
 }
 
 /// What came of one file; nothing for a field in which none was chosen.

@@ -12,9 +12,7 @@ impl From<ServiceError> for Problem {
         match error {
             ServiceError::NotFound => Self::not_found(),
             ServiceError::Invalid(invalid) => refused(invalid),
-            ServiceError::Conflict { code, message, extra } => {
-                with_members(Self::conflict(code, message), extra)
-            }
+            ServiceError::Conflict { code, message, extra } => with_members(Self::conflict(code, message), extra),
             ServiceError::TooLarge { field, limit } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}")).with("field", field)
             }

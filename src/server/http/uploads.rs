@@ -76,7 +76,9 @@ pub async fn create(
 }
 
 /// All of a stream; nothing where it has more than an upload may have. Then the rest is not read.
-pub(super) async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Result<Option<Bytes>, Problem> {
+pub(super) async fn read<E>(
+    mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin,
+) -> Result<Option<Bytes>, Problem> {
     let mut all: Vec<u8> = Vec::new();
     loop {
         match tokio::time::timeout(limits::BODY_TIME, stream.next()).await {
@@ -89,7 +91,7 @@ pub(super) async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + U
     }
 }
 
-fn too_slow() -> Problem {
+pub(super) fn too_slow() -> Problem {
     Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
 }
 

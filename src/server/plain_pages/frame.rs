@@ -42,8 +42,7 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 6] =
-        [Self::Documents, Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
+    pub const ALL: [Self; 6] = [Self::Documents, Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {

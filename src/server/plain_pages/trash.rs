@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::question::Question;
-use super::words::providers::ago;
 use super::words::documents as of_documents;
+use super::words::providers::ago;
 use super::words::trash as words;
 use super::{Page, Said, Section};
 use crate::domain::{DeletionId, limits};

@@ -33,11 +33,15 @@ pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
     loop {
         let mut tx = db.begin().await?;
         if !delete_one(&mut tx, of).await? {
-            return Ok(gone);
+            break;
         }
         tx.commit().await?;
         gone += 1;
     }
+    if gone > 0 {
+        give_back_space(db).await?;
+    }
+    Ok(gone)
 }
 
 /// Deletes everything that is doomed, and then the blobs that nothing names any more.
@@ -55,9 +59,11 @@ pub async fn purge_doomed(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError>
         tx.commit().await?;
     }
     forget_uploads(db, now).await?;
-    delete_blobs(db, now).await?;
-    // Documents may have gone too; where nothing did, there is nothing to give back, and asking costs nothing.
-    give_back_space(db).await
+    let blobs = delete_blobs(db, now).await?;
+    if !doomed.is_empty() || blobs > 0 {
+        give_back_space(db).await?;
+    }
+    Ok(())
 }
 
 async fn forget_uploads(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
@@ -84,13 +90,15 @@ async fn give_back_space(db: &Db) -> Result<(), StoreError> {
 }
 
 /// Until there is none: with an image go its other forms, which nothing names from then on.
-async fn delete_blobs(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+async fn delete_blobs(db: &Db, now: DateTime<Utc>) -> Result<u64, StoreError> {
+    let mut all = 0;
     loop {
         let mut tx = db.begin().await?;
         let deleted = purge::delete_blobs(&mut tx, now - limits::BLOB_KEPT, AT_A_TIME as u32).await?;
         tx.commit().await?;
         if deleted == 0 {
-            return Ok(());
+            return Ok(all);
         }
+        all += deleted;
     }
 }

@@ -15,8 +15,8 @@ use crate::server::store::documents::write;
 
 pub mod change;
 
-pub use change::{DocumentChange, NewDocument, Source, TEXT_KINDS};
 pub use crate::server::store::documents::{Document, Version};
+pub use change::{DocumentChange, NewDocument, Source, TEXT_KINDS};
 
 impl Service {
     /// Makes the words of an earlier version the newest ones.

@@ -13,8 +13,8 @@ use crate::domain::block::{Block, BlockState, chat_seq};
 use crate::domain::settle::settle;
 use crate::domain::turn::content_text;
 use crate::domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId, TurnStatus,
+    Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;

@@ -5,8 +5,8 @@ mod steps;
 
 use serde_json::json;
 
-use super::once::Made;
 use super::messages::Message;
+use super::once::Made;
 use super::placement::{Leaving, Wanted, name_after};
 use super::{Service, ServiceError};
 use crate::domain::graft::{GraftStatus, LastReply, NextStep};

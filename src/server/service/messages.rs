@@ -164,9 +164,8 @@ pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
         return Err(Invalid::new("content", "the message is empty").into());
     }
     let count = |is_one: fn(&MessageBlock) -> bool| blocks.iter().filter(|block| is_one(block)).count();
-    let references = count(|block| {
-        matches!(block, MessageBlock::Reference { .. } | MessageBlock::PartialReference { .. })
-    });
+    let references =
+        count(|block| matches!(block, MessageBlock::Reference { .. } | MessageBlock::PartialReference { .. }));
     if references > limits::REFERENCES_PER_TURN {
         let reason = format!("at most {} references", limits::REFERENCES_PER_TURN);
         return Err(Invalid::new("content", reason).into());
@@ -191,16 +190,18 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         MessageBlock::Image { blob, alt } => {
             let alt = alt.unwrap_or_default().replace('\0', "\u{2400}");
             if alt.chars().count() > limits::ALT_CHARS {
-                return Err(Invalid::new("content", format!("`alt` has at most {} characters", limits::ALT_CHARS)).into());
+                return Err(
+                    Invalid::new("content", format!("`alt` has at most {} characters", limits::ALT_CHARS)).into()
+                );
             }
             Ok(Content::Image { blob, mime: String::new(), alt })
         }
         MessageBlock::Reference { ref_id, ref_type, version_timestamp } => {
             Ok(Content::Reference { ref_id, ref_type, version_timestamp })
         }
-        MessageBlock::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end, .. } => {
-            Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end })
-        }
+        MessageBlock::PartialReference {
+            ref_id, ref_type, version_timestamp, selection_start, selection_end, ..
+        } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
         MessageBlock::ToolResult { tool_use_id, result, is_error } => {
             if tool_use_id.is_empty() || tool_use_id.contains('\0') {
                 return Err(Invalid::new("content", "a result names its call with `tool_use_id`").into());

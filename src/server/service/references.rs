@@ -35,11 +35,7 @@ struct Sums {
 
 impl Service {
     /// The message of a request, with what the draft of its chat has attached where it takes that.
-    pub(super) async fn message_to_send(
-        &self,
-        owner: UserId,
-        request: &StartTurn,
-    ) -> Result<Message, ServiceError> {
+    pub(super) async fn message_to_send(&self, owner: UserId, request: &StartTurn) -> Result<Message, ServiceError> {
         let mut blocks: Vec<MessageBlock> = Vec::new();
         if request.takes_attachments {
             let draft = self.draft(owner, request.chat_id).await?.unwrap_or_default();
@@ -185,8 +181,7 @@ impl Service {
         card.quote = Some(selected.chars().take(QUOTE_CHARS).collect());
         card.tokens = approx_tokens(selected) + WRAPPING_TOKENS;
         let version_timestamp = Some(at);
-        let content =
-            Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end };
+        let content = Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end };
         Ok((content, card))
     }
 
@@ -219,8 +214,9 @@ impl Service {
         let turn: Turn = self.turn(owner, id).await?;
         let mut selected = std::collections::HashMap::new();
         for block in &turn.blocks {
-            let Content::PartialReference { ref_id, version_timestamp: Some(at), selection_start, selection_end, .. } =
-                &block.content
+            let Content::PartialReference {
+                ref_id, version_timestamp: Some(at), selection_start, selection_end, ..
+            } = &block.content
             else {
                 continue;
             };

@@ -73,13 +73,7 @@ pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Resul
 }
 
 /// Stores bytes that nothing names yet: whoever stores them says in the same transaction what they are for.
-pub async fn store(
-    tx: &mut Tx,
-    sha256: &str,
-    mime: &str,
-    bytes: &[u8],
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
+pub async fn store(tx: &mut Tx, sha256: &str, mime: &str, bytes: &[u8], now: DateTime<Utc>) -> Result<(), StoreError> {
     let mime = plain(mime, "the type of a blob")?;
     in_tx!(tx, |conn| {
         let query = sqlx::query(PUT).bind(sha256).bind(mime).bind(i64::try_from(bytes.len()).unwrap_or(i64::MAX));

@@ -177,9 +177,8 @@ pub async fn list(
 
 /// Those in Trash, the last one first.
 pub async fn deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
-    let rows: Vec<DocumentRow> = on!(db, |pool| {
-        sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
-    });
+    let rows: Vec<DocumentRow> =
+        on!(db, |pool| { sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await? });
     Ok(rows.into_iter().map(DocumentRow::into_document).collect())
 }
 

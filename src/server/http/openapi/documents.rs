@@ -26,8 +26,14 @@ pub fn operations() -> Vec<Operation> {
             .takes_bytes()
             .gives::<UploadBody>(201, "What is kept of it.")
             .refuses(415, UNKNOWN)
-            .refuses(422, "`image_too_large`: in pixels. `empty_file`, `damaged_file`, `unreadable_file`: it cannot be used.")
-            .refuses(507, "`quota_reached`: your files and documents have no more room. `storage_full`: the disk has none."),
+            .refuses(
+                422,
+                "`image_too_large`: in pixels. `empty_file`, `damaged_file`, `unreadable_file`: it cannot be used.",
+            )
+            .refuses(
+                507,
+                "`quota_reached`: your files and documents have no more room. `storage_full`: the disk has none.",
+            ),
         operation("get", "/api/documents", ("Documents", "list_documents"), "Lists documents.")
             .query::<DocumentsQuery>()
             .may(404)

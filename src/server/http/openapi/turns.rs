@@ -8,7 +8,8 @@ use crate::server::http::events::EventsQuery;
 use crate::server::http::turns::{Edit, NewTurn, Retry, StartedBody};
 use crate::server::service::generations::Generation;
 
-const NOT_DOABLE: &str = "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";
+const NOT_DOABLE: &str =
+    "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";
 const ATTACHED: &str = "`selection_mismatch`: another text than `quote` is selected in that version.";
 const NAMES: &str = "`not_found`; `version_gone`: a document has no such version.";
 const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`: a bound is reached.";

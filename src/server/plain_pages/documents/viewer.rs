@@ -154,13 +154,31 @@ impl DocumentPage<'_> {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let (first, last) = (number(self.lines.first), number(self.lines.last));
         let field = |label, name, value, error| {
-            TextField { label, name, form: "quote", value, error, kind: Kind::Code, is_required: true, ..TextField::default() }
-                .draw()
+            TextField {
+                label,
+                name,
+                form: "quote",
+                value,
+                error,
+                kind: Kind::Code,
+                is_required: true,
+                ..TextField::default()
+            }
+            .draw()
         };
-        let chats: Vec<(String, String)> = self.chats.iter().map(|(id, title)| (id.to_string(), titled(title))).collect();
+        let chats: Vec<(String, String)> =
+            self.chats.iter().map(|(id, title)| (id.to_string(), titled(title))).collect();
         let mut options = vec![("", words::NEW_CHAT)];
         options.extend(chats.iter().map(|(id, title)| (id.as_str(), title.as_str())));
-        let chat = Choice { label: words::CHAT, name: "chat_id", form: "quote", options: &options, chosen: "", hint: None, error: None };
+        let chat = Choice {
+            label: words::CHAT,
+            name: "chat_id",
+            form: "quote",
+            options: &options,
+            chosen: "",
+            hint: None,
+            error: None,
+        };
         view! {
             <form class="panel" id="quote" method="post" action="/forms/documents/quote">
                 <h2>{words::QUOTE}</h2>
@@ -177,11 +195,17 @@ impl DocumentPage<'_> {
 
     fn menu(&self) -> AnyView {
         let shown = quoted::stamp(self.version.version_timestamp);
-        let names: Vec<(String, String)> = self.versions.iter().enumerate().map(|(at, version)| {
-            let newest = if at == 0 { format!(" ({})", words::NEWEST) } else { String::new() };
-            let name = format!("{}{newest} · {}", named(version.version_timestamp), words::size(version.byte_count));
-            (quoted::stamp(version.version_timestamp), name)
-        }).collect();
+        let names: Vec<(String, String)> = self
+            .versions
+            .iter()
+            .enumerate()
+            .map(|(at, version)| {
+                let newest = if at == 0 { format!(" ({})", words::NEWEST) } else { String::new() };
+                let name =
+                    format!("{}{newest} · {}", named(version.version_timestamp), words::size(version.byte_count));
+                (quoted::stamp(version.version_timestamp), name)
+            })
+            .collect();
         let options: Vec<(&str, &str)> = names.iter().map(|(value, name)| (value.as_str(), name.as_str())).collect();
         let choice = |label, name, form, chosen| {
             Choice { label, name, form, options: &options, chosen, hint: None, error: None }.draw()

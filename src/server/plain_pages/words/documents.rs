@@ -4,7 +4,8 @@ use crate::domain::limits;
 
 pub const DOCUMENTS: &str = "Documents";
 pub const LEAD: &str = "Texts that messages can name, all of them or some lines. Every change keeps the version before, so a message goes on saying what it said.";
-pub const NOTHING: &str = "Nothing is here yet. Write a document or upload files: text, Markdown, code, HTML, PDF, Word, Excel, CSV.";
+pub const NOTHING: &str =
+    "Nothing is here yet. Write a document or upload files: text, Markdown, code, HTML, PDF, Word, Excel, CSV.";
 pub const LIST: &str = "All documents";
 pub const NEW: &str = "New document";
 pub const NEW_TITLE: &str = "New document";
@@ -69,7 +70,8 @@ pub const IN_TRASH: &str = "Documents";
 pub const PURGE: &str = "Delete for ever…";
 pub const PURGE_SURE: &str = "Delete for ever";
 pub const RESTORE: &str = "Restore";
-pub const PURGE_WHAT: &str = "All versions go for ever. Messages that name it stay and say that it was deleted. This cannot be undone.";
+pub const PURGE_WHAT: &str =
+    "All versions go for ever. Messages that name it stay and say that it was deleted. This cannot be undone.";
 
 /// A size for people.
 pub fn size(bytes: u64) -> String {

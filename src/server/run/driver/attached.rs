@@ -76,12 +76,7 @@ async fn image(
     Ok((Some(ShownImage { sha256, mime: stored.mime, bytes: stored.bytes, alt: alt.to_owned() }), line))
 }
 
-async fn document(
-    db: &Db,
-    owner: UserId,
-    block: &Block,
-    card: &Card,
-) -> Result<(String, ShownAttachment), StoreError> {
+async fn document(db: &Db, owner: UserId, block: &Block, card: &Card) -> Result<(String, ShownAttachment), StoreError> {
     let (ref_id, ref_type, version, selected) = match &block.content {
         Content::Reference { ref_id, ref_type, version_timestamp } => (ref_id, ref_type, *version_timestamp, None),
         Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end } => {

@@ -21,7 +21,10 @@ pub const TEXT_KINDS: [&str; 4] = [WRITTEN, "text/plain", "text/html", "text/csv
 pub enum Source {
     Text(String),
     /// A file that was uploaded, and its encoding where a person chose one.
-    Blob { sha256: String, encoding: Option<String> },
+    Blob {
+        sha256: String,
+        encoding: Option<String>,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -148,7 +151,6 @@ impl Service {
         }
         let name = upload.map(|upload| upload.name).unwrap_or_default();
         let kind = self.reader().sniff(&name, &blob.bytes).map_err(refused)?;
-        let _place = self.upload_place().await;
         let converted = self.reader().text(kind, blob.bytes, encoding.as_deref()).await.map_err(refused)?;
         let kind = Some(kind.mime().to_owned());
         let name = Some(name).filter(|name| !name.is_empty());
