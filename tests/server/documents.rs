@@ -507,10 +507,11 @@ async fn attachments_go_along_with_every_way_to_say_it_again() {
         let body = json!({ "leaf_turn_id": reply, "provider": "scripted", "model": "model-b" });
         let (status, graft) = api.call("POST", &format!("/api/chats/{chat}/grafts"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{graft}");
-        let leaf = graft["reply"]["id"].as_str().unwrap();
+        let leaf = graft["reply_turn_id"].as_str().unwrap();
         api.events(leaf, &[]).await;
-        let (_, grafted) =
-            api.call("GET", &format!("/api/turns/{}", graft["reply"]["prev_turn_id"].as_str().unwrap()), None).await;
+        let (_, reply) = api.call("GET", &format!("/api/turns/{leaf}"), None).await;
+        let path = format!("/api/turns/{}", reply["prev_turn_id"].as_str().unwrap());
+        let (_, grafted) = api.call("GET", &path, None).await;
         assert_eq!(of(&grafted), before);
         api.house.check().await;
         api.house.close().await;

@@ -318,6 +318,27 @@ async fn the_same_file_is_stored_once() {
     }
 }
 
+#[tokio::test]
+async fn what_is_forgotten_gives_its_disk_back() {
+    let fresh = databases::empty_sqlite().await;
+    fresh.db.migrate(None, databases::noon()).await.unwrap();
+    let db = &fresh.db;
+    let (owner, _) = two_owners(db).await;
+    let before = count(db, "PRAGMA page_count").await;
+    let at = now();
+    let bytes: Vec<u8> = (0..4_u32 << 20).map(|n| (n % 251) as u8).collect();
+    an_upload(db, owner, "large.png", &bytes, at).await;
+    let plan = a_document(db, owner, &"a document ".repeat(100_000), at).await;
+    let mut tx = db.begin().await.unwrap();
+    write::trash(&mut tx, owner, plan, id(), at).await.unwrap();
+    tx.commit().await.unwrap();
+    assert!(count(db, "PRAGMA page_count").await > before + 1_000);
+    empty_old(db, at + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
+    let after = count(db, "PRAGMA page_count").await;
+    assert!(after < before + 50, "{before} pages, then {after}");
+    fresh.close().await;
+}
+
 /// What the checker says of rows that nothing of the product writes.
 #[tokio::test]
 async fn the_checker_finds_what_is_broken() {

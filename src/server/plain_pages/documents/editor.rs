@@ -7,8 +7,8 @@ use crate::server::plain_pages::field::{Kind, TextField};
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Said, Section};
 use crate::ui::erased::view;
-use crate::ui::markdown::view::MarkdownText;
-use crate::ui::markdown::{Part, render};
+use crate::ui::markdown::render;
+use crate::ui::markdown::view::drawn;
 
 /// The form as it was opened or sent.
 #[derive(Debug, Clone, Default)]
@@ -78,11 +78,10 @@ impl EditorPage {
 }
 
 fn preview(text: &str) -> AnyView {
-    let parts: Vec<Part> = render(text);
     view! {
         <section class="panel" id="preview" aria-label=words::PREVIEW>
             <h2>{words::PREVIEW}</h2>
-            <MarkdownText parts=Signal::stored(parts)/>
+            {drawn(&render(text))}
         </section>
     }
 }

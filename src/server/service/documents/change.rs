@@ -125,7 +125,7 @@ impl Service {
             tx.rollback().await?;
             return self.document(owner, id).await;
         }
-        let mut kind = before.kind;
+        let mut kind = before.kind.clone();
         if let Some(words) = &added {
             if write::count_versions(&mut tx, id).await? >= limits::DOCUMENT_VERSIONS {
                 let message = format!("a document has at most {} versions", limits::DOCUMENT_VERSIONS);
@@ -134,7 +134,9 @@ impl Service {
             kind = words.kind.clone().unwrap_or(kind);
             write::add_version(&mut tx, id, &words.version(&kind), newest.map(|(at, _)| at), now).await?;
         }
-        write::name(&mut tx, id, title.as_deref().unwrap_or(&before.title), &kind).await?;
+        if title.is_some() || kind != before.kind {
+            write::name(&mut tx, id, title.as_deref().unwrap_or(&before.title), &kind).await?;
+        }
         tx.commit().await?;
         self.document(owner, id).await
     }

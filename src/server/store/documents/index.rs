@@ -1,11 +1,12 @@
 //! What search knows of documents. Every writer of a document's words ends here, in the transaction of its deed, so that
-//! what is found is what is stored: a new version, another title, into Trash and out of it.
+//! what is found is what is stored: a new document, a new version, another title. What is in Trash, or gone, needs no
+//! call.
 
 use crate::domain::DocumentId;
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
 
-/// The words of a document changed, or whether it may be found: `search::index::document(tx, document)` belongs here.
+/// The words of a document changed: `search::index::document(tx, document)` belongs here.
 pub(super) async fn words_changed(_tx: &mut Tx, _document: DocumentId) -> Result<(), StoreError> {
     Ok(())
 }

@@ -4,7 +4,6 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::index;
 use crate::domain::{DocumentId, UserId};
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
@@ -36,7 +35,6 @@ pub async fn delete_one(tx: &mut Tx, of: Doomed) -> Result<bool, StoreError> {
         }
     });
     let Some(id) = found else { return Ok(false) };
-    index::words_changed(tx, id.into()).await?;
     let gone = in_tx!(tx, |conn| sqlx::query(DELETE).bind(id).execute(conn).await?.rows_affected());
     Ok(gone > 0)
 }

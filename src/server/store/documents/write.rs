@@ -121,7 +121,6 @@ pub async fn trash(
         let query = sqlx::query(TRASH).bind(owner.uuid()).bind(id.uuid()).bind(now).bind(deletion.uuid());
         query.execute(conn).await?.rows_affected()
     });
-    index::words_changed(tx, id).await?;
     Ok(moved > 0)
 }
 
@@ -130,7 +129,6 @@ pub async fn restore(tx: &mut Tx, owner: UserId, id: DocumentId) -> Result<bool,
     let restored = in_tx!(&mut *tx, |conn| {
         sqlx::query(RESTORE).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()
     });
-    index::words_changed(tx, id).await?;
     Ok(restored > 0)
 }
 
