@@ -23,9 +23,15 @@ mod compare;
 mod copies;
 #[path = "store/databases.rs"]
 mod databases;
+#[path = "server/document_pages.rs"]
+mod document_pages;
+#[path = "server/documents.rs"]
+mod documents;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
+#[path = "server/files.rs"]
+mod files;
 #[path = "server/find.rs"]
 mod find;
 #[path = "server/grafts.rs"]

@@ -10,6 +10,8 @@ mod actors;
 mod bush;
 #[path = "store/databases.rs"]
 mod databases;
+#[path = "store/documents.rs"]
+mod documents;
 #[path = "store/every_function.rs"]
 mod every_function;
 #[path = "store/failures.rs"]

@@ -35,6 +35,13 @@ pub struct Card {
 /// How much of a selection its card has.
 pub const QUOTE_CHARS: usize = 600;
 
+/// What an image costs a model, roughly: vendors take about a token for 750 pixels, and make larger ones smaller.
+pub fn image_tokens(size: Option<(u32, u32)>) -> u64 {
+    const PIXELS: u64 = 750;
+    let guess = |(width, height)| (u64::from(width) * u64::from(height)).div_ceil(PIXELS).clamp(85, 1_600);
+    size.map_or(1_000, guess)
+}
+
 impl Card {
     /// The card of a block, where it has one.
     pub fn of(block: &Block) -> Option<Self> {

@@ -172,6 +172,15 @@ pub fn keep_at_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
     }
 }
 
+/// What became of a message's attachments, whose tokens are counted now instead of guessed.
+pub fn show_attached(entry: &mut ManifestEntry, message: &Turn, shown: Vec<ShownAttachment>) {
+    let is_shown = |block: &&Block| shown.iter().any(|shown| shown.block_id == block.id);
+    let guessed: u64 = message.blocks.iter().filter(is_shown).map(|block| block_tokens(&block.content)).sum();
+    let counted: u64 = shown.iter().map(|shown| shown.approx_tokens).sum();
+    entry.approx_tokens = entry.approx_tokens.saturating_sub(guessed) + counted;
+    entry.attachments = shown;
+}
+
 /// Whether a request may go on from the response that the provider keeps of this reply (domain.md 4.7): it is the newest
 /// reply of the path, went back whole and unrepaired so far, and no model break masks anything.
 pub fn may_go_on(path: &[PathTurn<'_>], manifest: &[ManifestEntry], kept: TurnId) -> bool {

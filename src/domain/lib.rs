@@ -18,6 +18,7 @@ pub mod deletion;
 pub mod event;
 pub mod exchange;
 pub mod failure;
+pub mod file_name;
 pub mod fold;
 pub mod frame;
 pub mod graft;
@@ -31,10 +32,12 @@ pub mod needle;
 pub mod notice;
 pub mod plain;
 pub mod provider;
+pub mod quoted;
 pub mod reader;
 pub mod repair;
 pub mod sample;
 pub mod segment;
+pub mod selection;
 pub mod settle;
 pub mod sources;
 pub mod told;
@@ -56,8 +59,8 @@ pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
 pub use graft::Graft;
 pub use id::{
-    BlockId, BranchId, ChatId, DeletionId, ExchangeId, GenerationId, GraftId, ProviderId, ToolPolicyId, ToolServerId,
-    TurnId, UserId,
+    BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, GraftId, ProviderId, ToolPolicyId,
+    ToolServerId, TurnId, UserId,
 };
 pub use needle::Needle;
 pub use settle::NotSent;

@@ -225,9 +225,16 @@ pub const DOCUMENT_BYTES: usize = 8 << 20;
 pub const TURN_REFERENCE_BYTES: usize = 32 << 20;
 pub const REFERENCES_PER_TURN: usize = 32;
 pub const IMAGES_PER_TURN: usize = 20;
+/// What an image says where it cannot be seen.
+pub const ALT_CHARS: usize = 2_000;
+/// Files of one form.
+pub const FORM_FILES: usize = 32;
 /// Versions of one document, documents on one page of their list.
 pub const DOCUMENT_VERSIONS: i64 = 1_000;
 pub const DOCUMENTS_PAGE: u32 = 50;
+/// Lines of a document on one page, and the bytes after which the page ends sooner.
+pub const DOCUMENT_LINES_SHOWN: u64 = 2_000;
+pub const DOCUMENT_BYTES_SHOWN: usize = 1 << 20;
 /// The process that reads a file: memory, time on the processor, time in all; what a packed file may unpack to.
 pub const CONVERT_MEMORY: u64 = 512 << 20;
 pub const CONVERT_CPU: Duration = Duration::from_secs(20);

@@ -187,6 +187,7 @@ impl Pages {
                 may_branch: message.may_branch,
             },
             params: Params { thinking, ..Params::default() },
+            takes_attachments: true,
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
         };
         let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
@@ -221,6 +222,7 @@ impl Pages {
     ) -> Result<Started, ApiError> {
         let request = StartTurn {
             content: vec![MessageBlock::Text { text }],
+            takes_attachments: true,
             client_request_id: Some(request_id).filter(|id| !id.is_empty()),
             ..StartTurn::default()
         };
@@ -234,7 +236,8 @@ impl Pages {
     }
 
     pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
-        let draft = Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking };
+        let draft =
+            Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking, attachments: None };
         self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
     }
 
@@ -280,6 +283,7 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::NotFound => ApiError::NotFound,
         ServiceError::Invalid(Invalid { field, reason }) => ApiError::Invalid { field, reason },
         ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
+        ServiceError::Unfit { code, message, .. } => ApiError::Conflict { code: code.into(), message },
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
         ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },

@@ -9,6 +9,7 @@ pub mod branches;
 pub mod chat_settings;
 pub mod compare;
 pub mod deeds;
+pub mod documents;
 pub mod drawing;
 pub mod field;
 pub mod find;

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod chats;
 pub mod compare;
 pub mod copies;
+pub mod documents;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
@@ -22,6 +23,7 @@ pub mod paths;
 pub mod placement;
 pub mod providers;
 pub mod reading;
+pub mod references;
 pub mod search;
 pub mod tool_choice;
 pub mod tool_results;
@@ -29,6 +31,7 @@ pub mod tool_servers;
 pub mod toolbox;
 pub mod trash;
 pub mod turns;
+pub mod uploads;
 pub mod usage;
 pub mod versions;
 pub mod visits;
@@ -45,13 +48,14 @@ pub use crate::server::store::drafts::Draft;
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
-use crate::domain::UserId;
+use crate::domain::{UserId, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
 use crate::server::service::providers::Sealer;
 use crate::server::service::toolbox::Tools;
+use crate::server::service::uploads::{PlainReader, Reader};
 use crate::server::store::Db;
 
 /// The verbs, over one database and one set of runs.
@@ -64,12 +68,21 @@ pub struct Service {
     tools: Tools,
     /// Held while a provider or a server of tools is changed, so that what runs follows the rows in their order.
     changing_providers: Arc<Mutex<()>>,
+    reader: Arc<dyn Reader>,
+    /// Places of those that bring files at the same time.
+    uploading: Arc<Semaphore>,
 }
 
 impl Service {
     pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
         let tools = Tools::new(supervisor.db().clone(), Vec::new());
-        Self { supervisor, owner, sealer, tools, changing_providers: Arc::default() }
+        let (reader, uploading) = (Arc::new(PlainReader), Arc::new(Semaphore::new(limits::UPLOADS_AT_ONCE)));
+        Self { supervisor, owner, sealer, tools, changing_providers: Arc::default(), reader, uploading }
+    }
+
+    /// With what reads files.
+    pub fn with_reader(self, reader: Arc<dyn Reader>) -> Self {
+        Self { reader, ..self }
     }
 
     /// With these tools, which are the ones that the supervisor's runs have too.
@@ -96,6 +109,14 @@ impl Service {
 
     fn tools(&self) -> &Tools {
         &self.tools
+    }
+
+    fn reader(&self) -> &dyn Reader {
+        self.reader.as_ref()
+    }
+
+    fn uploading(&self) -> &Arc<Semaphore> {
+        &self.uploading
     }
 
     async fn changing_providers(&self) -> MutexGuard<'_, ()> {

@@ -14,12 +14,14 @@ pub mod error;
 pub mod migrate;
 mod rows;
 
+pub mod attachments;
 pub mod blobs;
 pub mod branches;
 pub mod chat_tools;
 pub mod chats;
 pub mod copies;
 pub mod deletions;
+pub mod documents;
 pub mod drafts;
 pub mod exchanges;
 pub mod generations;
@@ -35,6 +37,7 @@ pub mod tool_servers;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
+pub mod uploads;
 pub mod users;
 
 pub mod fsck;
@@ -46,6 +49,7 @@ pub use error::StoreError;
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("attachments", attachments::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
@@ -74,8 +78,14 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),
         ("turns/versions", turns::versions::STATEMENTS),
+        ("uploads", uploads::STATEMENTS),
         ("users", users::STATEMENTS),
     ];
-    let tables = files.into_iter().chain(deletions::statements()).chain(search::statements()).chain(fsck::statements());
+    let tables = files
+        .into_iter()
+        .chain(deletions::statements())
+        .chain(documents::statements())
+        .chain(search::statements())
+        .chain(fsck::statements());
     tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
 }

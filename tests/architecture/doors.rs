@@ -22,7 +22,7 @@ pub const DOORS: &[(&str, &[&str])] = &[
     ("service", &["convert", "domain", "outbound", "platform", "run", "store", "tools"]),
     ("markup", &["domain", "markdown"]),
     ("pages", &["domain", "markup", "platform", "service", "view"]),
-    ("plain_pages", &["domain", "erased", "service", "ui"]),
+    ("plain_pages", &["domain", "erased", "markdown", "service", "ui"]),
     ("access", &["domain", "pages", "view"]),
     ("http", &["access", "domain", "markup", "pages", "plain_pages", "platform", "service", "ui", "view"]),
     (

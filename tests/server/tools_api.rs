@@ -409,7 +409,7 @@ async fn bytes_of_a_result_are_given_to_their_owner_and_never_as_a_document() {
     let page = get("a".repeat(64), None).await;
     assert_eq!(page.status(), StatusCode::OK);
     let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
-    assert_eq!(header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!(header("content-type"), "application/octet-stream");
     assert!(header("content-disposition").starts_with("attachment"));
     assert!(header("content-security-policy").starts_with("sandbox"));
     assert_eq!(header("x-content-type-options"), "nosniff");

@@ -694,6 +694,7 @@ async fn drafts_and_settings(db: &Db, story: &Story) {
         text: "half a thought\n".into(),
         lock: Some(Lock::new("demo", "another")),
         thinking: Some(Thinking::Budget(7)),
+        attachments: Some(Vec::new()),
         rev: 0,
     };
     for chat in [Some(story.chat.id), None] {

@@ -16,6 +16,7 @@ use crate::server::app::App;
 use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
 use crate::server::cli::print;
+use crate::server::convert::Converter;
 use crate::server::http;
 use crate::server::http::assets::Site;
 use crate::server::http::headers::Transport;
@@ -115,7 +116,9 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
     }
-    let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools);
+    // What people upload is read by another process of this program.
+    let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
+    let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let left = service.settle_grafts().await?;
     if left > 0 {
         tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");

@@ -1,4 +1,4 @@
-//! Bytes of tools' results. Whoever made them is a stranger: a browser shows none of them as a document, and draws only
+//! Bytes of files, images and tools' results. Whoever made them is a stranger: a browser shows none of them as a document, and draws only
 //! what begins like a picture of a kind that holds no script.
 
 use axum::body::Body;
@@ -32,13 +32,14 @@ pub async fn show(
                 (None, true) => ("text/plain; charset=utf-8", Some("txt")),
                 (None, false) => ("application/octet-stream", Some("bin")),
             };
+            let name = name.map(|end| blob.name.unwrap_or_else(|| format!("{}.{end}", &sha256[..12])));
             let mut response = Response::new(Body::from(blob.bytes));
             let fields = response.headers_mut();
             fields.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
             fields.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX));
-            if let Some(end) = name {
-                let name = format!("attachment; filename=\"{}.{end}\"", &sha256[..12]);
-                fields.insert(header::CONTENT_DISPOSITION, HeaderValue::try_from(name).map_err(Problem::internal)?);
+            if let Some(name) = name {
+                let kept = disposition(&name);
+                fields.insert(header::CONTENT_DISPOSITION, HeaderValue::try_from(kept).map_err(Problem::internal)?);
             }
             response
         }
@@ -49,8 +50,23 @@ pub async fn show(
     Ok(response)
 }
 
+/// Text that a browser shows as such. HTML is no such text, whatever it is called.
 fn is_text(mime: &str) -> bool {
-    mime.starts_with("text/") || mime == "application/json"
+    (mime.starts_with("text/") && mime != "text/html") || mime == "application/json"
+}
+
+/// To be saved under this name (RFC 6266, RFC 8187): in ASCII for old programs, and as it is.
+fn disposition(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
+    let ascii: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+    let mut exact = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_' => exact.push(char::from(byte)),
+            byte => exact.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
 }
 
 /// The kind of picture that the bytes begin like.
@@ -67,6 +83,19 @@ fn picture(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_one_header_whatever_is_in_it() {
+        for (name, kept) in [
+            ("a b.txt", "attachment; filename=\"a b.txt\"; filename*=UTF-8''a%20b.txt"),
+            ("a\"\r\nX: 1", "attachment; filename=\"a___X_ 1\"; filename*=UTF-8''a%22%0D%0AX%3A%201"),
+            ("报.pdf", "attachment; filename=\"_.pdf\"; filename*=UTF-8''%E6%8A%A5.pdf"),
+        ] {
+            assert_eq!(disposition(name), kept);
+            assert!(HeaderValue::try_from(kept).is_ok());
+        }
+        assert!(!is_text("text/html") && is_text("text/csv") && is_text("application/json"));
+    }
 
     #[test]
     fn only_what_begins_like_a_picture_is_one() {

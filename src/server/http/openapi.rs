@@ -6,6 +6,7 @@ mod branches;
 mod calls;
 mod chats;
 mod compare;
+mod documents;
 mod operation;
 mod providers;
 mod reading;
@@ -33,7 +34,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
 
 /// The groups of operations, in the order of the page.
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
@@ -44,6 +45,7 @@ const TAGS: [(&str, &str); 9] = [
     ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
     ("Search", "Words in everything that was said and written, on all branches."),
     ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
+    ("Documents", "Texts with versions that never change, the files that they are made of, and images."),
     ("Providers", "Connections to model providers. Keys go in and never come out."),
     (
         "Tools",
@@ -90,6 +92,7 @@ fn operations() -> Vec<Operation> {
         reading::operations(),
         search::operations(),
         trash::operations(),
+        documents::operations(),
         providers::operations(),
         tools::operations(),
         server::operations(),

@@ -4,6 +4,7 @@ use http::StatusCode;
 
 use super::problem::Problem;
 use crate::domain::Invalid;
+use crate::server::service::error::Unfit;
 use crate::server::service::{ServiceError, StoreError};
 
 impl From<ServiceError> for Problem {
@@ -11,17 +12,19 @@ impl From<ServiceError> for Problem {
         match error {
             ServiceError::NotFound => Self::not_found(),
             ServiceError::Invalid(invalid) => refused(invalid),
-            ServiceError::Conflict { code, message, extra } => {
-                let problem = Self::conflict(code, message);
-                match extra {
-                    serde_json::Value::Object(members) => {
-                        members.into_iter().fold(problem, |problem, (name, value)| problem.with(&name, value))
-                    }
-                    _ => problem,
-                }
-            }
+            ServiceError::Conflict { code, message, extra } => with_members(Self::conflict(code, message), extra),
             ServiceError::TooLarge { field, limit } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}")).with("field", field)
+            }
+            ServiceError::Unfit { why, code, field, message, extra } => {
+                let status = match why {
+                    Unfit::Gone => StatusCode::NOT_FOUND,
+                    Unfit::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                    Unfit::Content => StatusCode::UNPROCESSABLE_ENTITY,
+                    Unfit::Size => StatusCode::PAYLOAD_TOO_LARGE,
+                    Unfit::Room => StatusCode::INSUFFICIENT_STORAGE,
+                };
+                with_members(Self::new(status, code, message).with("field", field), extra)
             }
             ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
             ServiceError::Store(StoreError::Full) => {
@@ -34,6 +37,15 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }
+    }
+}
+
+fn with_members(problem: Problem, extra: serde_json::Value) -> Problem {
+    match extra {
+        serde_json::Value::Object(members) => {
+            members.into_iter().fold(problem, |problem, (name, value)| problem.with(&name, value))
+        }
+        _ => problem,
     }
 }
 

@@ -12,13 +12,22 @@ use crate::server::http::problem::Problem;
 
 /// Refuses what is too large.
 pub async fn layer(request: Request, next: Next) -> Response {
-    match check(request.headers()) {
+    match check(request.headers(), bound(request.uri().path())) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
 }
 
-fn check(headers: &HeaderMap) -> Result<(), Problem> {
+/// How long the body of a request may be. Only where files come in it is longer than elsewhere.
+fn bound(path: &str) -> usize {
+    match path {
+        "/api/blobs" => limits::UPLOAD_BYTES,
+        "/forms/documents/upload" => limits::TURN_UPLOAD_BYTES,
+        _ => limits::BODY_BYTES,
+    }
+}
+
+fn check(headers: &HeaderMap, most: usize) -> Result<(), Problem> {
     let too_large = |name: &str| {
         let detail = format!("The header `{name}` is too large.");
         Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large", detail)
@@ -32,7 +41,7 @@ fn check(headers: &HeaderMap) -> Result<(), Problem> {
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     match length {
-        Some(length) if length > limits::BODY_BYTES as u64 => Err(Problem::too_large(limits::BODY_BYTES)),
+        Some(length) if length > most as u64 => Err(Problem::too_large(most)),
         _ => Ok(()),
     }
 }

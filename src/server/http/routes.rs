@@ -7,9 +7,9 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, events, find, forms, generations,
-    grafts, openapi, providers, reading, search, settings, site_pages, socket, tool_settings, tools, trash, trash_page,
-    tree, tree_pages, turn_pages, turns, usage,
+    blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents, documents_forms,
+    documents_page, events, find, forms, generations, grafts, openapi, providers, reading, search, settings, site_pages,
+    socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage,
 };
 use crate::server::app::App;
 
@@ -22,6 +22,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/chats/{id}/restore", post(chats::restore))
         .route("/api/chats/{id}/last-viewed", put(chats::last_viewed))
         .route("/api/turns/{id}", get(turns::show).delete(trash::delete_turn))
+        .route("/api/turns/{id}/markdown", get(turns::markdown))
         .route("/api/turns/{id}/restore", post(trash::restore_turn))
         .route("/api/chats/{id}/prune", post(trash::prune))
         .route("/api/trash", get(trash::list).delete(trash::empty))
@@ -78,7 +79,24 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/tool-servers", get(tools::servers).post(tools::create_server))
         .route("/api/tool-servers/{id}", patch(tools::change_server).delete(tools::remove_server))
         .route("/api/tool-servers/{id}/restart", post(tools::restart_server))
+        .route("/api/blobs", post(uploads::create))
         .route("/api/blobs/{sha256}", get(blobs::show))
+        .route("/api/documents", get(documents::list).post(documents::create))
+        .route("/api/documents/{id}", get(documents::show).put(documents::change).delete(documents::delete))
+        .route("/api/documents/{id}/restore", post(documents::restore))
+        .route("/api/documents/{id}/versions", get(documents::versions))
+        .route("/api/documents/{id}/compare", get(documents::compare))
+        .route("/documents", get(documents_page::list))
+        .route("/documents/new", get(documents_page::new))
+        .route("/documents/{id}", get(documents_page::show))
+        .route("/documents/{id}/edit", get(documents_page::edit))
+        .route("/documents/{id}/compare", get(documents_page::compare))
+        .route("/forms/documents/upload", post(documents_forms::upload).layer(documents_forms::file_limit()))
+        .route("/forms/documents/save", post(documents_forms::save))
+        .route("/forms/documents/delete", post(documents_forms::delete))
+        .route("/forms/documents/restore", post(documents_forms::restore))
+        .route("/forms/documents/purge", post(documents_forms::purge))
+        .route("/forms/documents/quote", post(documents_forms::quote))
         .route("/settings/tools", get(tool_settings::show))
         .route("/forms/tools/default", post(tool_settings::default))
         .route("/forms/tools/policies", post(tool_settings::policies))

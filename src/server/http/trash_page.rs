@@ -125,11 +125,13 @@ pub async fn empty(State(app): State<App>, viewer: Viewer, asked: Asked, fields:
 }
 
 /// One more than the page shows says whether there are older ones.
-async fn page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<TrashPage, Problem> {
+pub(super) async fn page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<TrashPage, Problem> {
     let mut deletions = app.service().trash(viewer, before, limits::PAGE_MAX + 1).await?;
     let has_older = deletions.len() > limits::PAGE_MAX as usize;
     deletions.truncate(limits::PAGE_MAX as usize);
-    Ok(TrashPage { deletions, has_older, before: None, now: app.now(), sure: None })
+    // Documents stand once, behind the newest deletions.
+    let documents = if before.is_none() { app.service().deleted_documents(viewer).await? } else { Vec::new() };
+    Ok(TrashPage { deletions, documents, has_older, before: None, now: app.now(), sure: None })
 }
 
 /// To what is left, with what was deleted in the address, so that the page can say it and offer to undo it.
@@ -139,7 +141,7 @@ fn to_rest(deleted: &Deleted) -> Response {
     see_other(&format!("/c/{chat_id}?{at}deleted={deletion_id}#latest"))
 }
 
-fn to_trash(done: &str) -> Response {
+pub(super) fn to_trash(done: &str) -> Response {
     see_other(&format!("{}?done={done}", Section::Trash.path()))
 }
 

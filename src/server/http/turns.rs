@@ -1,7 +1,7 @@
 //! Turns over HTTP: send, edit, look, stop, try again (contract.md 3).
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,7 @@ pub async fn start(
             may_branch: false,
         },
         params: new.params,
+        takes_attachments: false,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
     Ok(respond(app.service().start_turn(viewer.0, request).await?))
@@ -93,6 +94,12 @@ pub async fn start(
 /// `GET /api/turns/{id}`.
 pub async fn show(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Json<Turn>, Problem> {
     Ok(Json(app.service().turn(viewer.0, id).await?))
+}
+
+/// `GET /api/turns/{id}/markdown`: what a message quotes stands in it with its source.
+pub async fn markdown(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Response, Problem> {
+    let text = app.service().markdown_of(viewer.0, id).await?;
+    Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response())
 }
 
 /// `POST /api/turns/{id}/stop`: 200 once the ending is stored; also for a turn that is over.
@@ -124,6 +131,8 @@ pub async fn edit(
 ) -> Result<Response, Problem> {
     let request = StartTurn {
         chat_id: None,
+        // Other words alone change nothing of what is attached; blocks are all that there is.
+        takes_attachments: edit.content.is_none(),
         content: content(edit.content, edit.text)?,
         place: Wanted { provider: edit.provider, model: edit.model, ..Wanted::default() },
         params: edit.params,

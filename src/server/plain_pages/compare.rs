@@ -5,6 +5,9 @@ mod graft_form;
 mod pair;
 mod summary;
 
+// Two texts side by side, for whatever compares some.
+pub(super) use pair::{Only, words as marked_words};
+
 use leptos::prelude::*;
 
 use super::field::Choice;

@@ -31,6 +31,7 @@ pub struct Page {
 /// Which page of the settings it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
+    Documents,
     Providers,
     Tools,
     Usage,
@@ -42,11 +43,13 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 6] = [Self::Search, Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
+    pub const ALL: [Self; 7] =
+        [Self::Search, Self::Documents, Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
         match self {
+            Self::Documents => "/documents",
             Self::Providers => "/settings/providers",
             Self::Tools => "/settings/tools",
             Self::Usage => "/usage",
@@ -60,6 +63,7 @@ impl Section {
     /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Documents => words::documents::DOCUMENTS,
             Self::Providers => words::PROVIDERS,
             Self::Tools => words::tools::TOOLS,
             Self::Usage => words::USAGE,

@@ -5,11 +5,13 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::question::Question;
+use super::words::documents as of_documents;
 use super::words::providers::ago;
 use super::words::trash as words;
 use super::{Page, Said, Section};
 use crate::domain::{DeletionId, limits};
 use crate::server::service::Deletion;
+use crate::server::service::documents::Document;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 
@@ -17,6 +19,8 @@ use crate::ui::kit::Icon;
 pub struct TrashPage {
     /// The newest first.
     pub deletions: Vec<Deletion>,
+    /// The last one first.
+    pub documents: Vec<Document>,
     pub has_older: bool,
     /// Where this part of it begins; nothing for the newest.
     pub before: Option<DeletionId>,
@@ -28,6 +32,7 @@ pub struct TrashPage {
 /// What is to go for ever.
 pub enum Sure {
     One(Deletion),
+    Document(Document),
     All,
 }
 
@@ -35,7 +40,7 @@ impl TrashPage {
     /// The page, for its frame.
     pub fn draw(self, said: Option<Said>) -> Page {
         let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
-        let body = if rows.is_empty() {
+        let body = if rows.is_empty() && self.documents.is_empty() {
             view! { <p class="hint">{words::NOTHING}</p> }
         } else {
             view! {
@@ -43,6 +48,7 @@ impl TrashPage {
                 {self.sure.is_none().then(empty)}
                 <ul class="trash">{rows}</ul>
                 {self.pages()}
+                {self.documents()}
             }
         };
         let sure = self.sure.as_ref().map(ask);
@@ -81,6 +87,35 @@ impl TrashPage {
         }
     }
 
+    fn documents(&self) -> Option<AnyView> {
+        let row = |document: &Document| {
+            let left = document.deleted_at.map(|at| (at + limits::TRASH_KEPT - self.now).num_days());
+            let deed = |action: &'static str, word: &'static str, class: &'static str| {
+                let id = document.id.to_string();
+                form(action, ("document_id", id), word, &document.title, class)
+            };
+            view! {
+                <li class="panel" data-document=document.id.to_string()>
+                    <h3 dir="auto"><bdi>{document.title.clone()}</bdi></h3>
+                    <p class="hint">
+                        {of_documents::size(document.version.byte_count)}" · "{of_documents::used_in(document.used_in)}
+                        {left.map(|left| format!(" · {}", words::days_left(left)))}
+                    </p>
+                    <div class="deeds">
+                        {deed("/forms/documents/restore", of_documents::RESTORE, "button")}
+                        {deed("/forms/documents/purge", of_documents::PURGE, "button danger")}
+                    </div>
+                </li>
+            }
+        };
+        (!self.documents.is_empty()).then(|| {
+            view! {
+                <h2>{of_documents::IN_TRASH}</h2>
+                <ul class="trash">{self.documents.iter().map(row).collect_view()}</ul>
+            }
+        })
+    }
+
     fn pages(&self) -> AnyView {
         let path = Section::Trash.path();
         let newest = self.before.map(|_| view! { <a class="button" href=path>{words::NEWEST}</a> });
@@ -95,9 +130,19 @@ impl TrashPage {
 
 /// A form of one button. What it is about is part of its name.
 fn deed(action: &'static str, id: DeletionId, word: &'static str, title: &str, class: &'static str) -> AnyView {
+    form(action, ("deletion_id", id.to_string()), word, title, class)
+}
+
+fn form(
+    action: &'static str,
+    (name, id): (&'static str, String),
+    word: &'static str,
+    title: &str,
+    class: &'static str,
+) -> AnyView {
     view! {
         <form method="post" action=action>
-            <input type="hidden" name="deletion_id" value=id.to_string()/>
+            <input type="hidden" name=name value=id/>
             <button type="submit" class=class>{word}<span class="quiet">" "{title.to_owned()}</span></button>
         </form>
     }
@@ -117,14 +162,20 @@ fn ask(sure: &Sure) -> AnyView {
             words::purge_title(&words::title(deletion.kind, &deletion.title)),
             words::purge_what(&words::counts(deletion.turns, deletion.branches)),
             "/forms/purge",
-            Some(deletion.id),
+            Some(("deletion_id", deletion.id.to_string())),
             words::PURGE_SURE,
+        ),
+        Sure::Document(document) => (
+            of_documents::purge_title(&document.title),
+            of_documents::PURGE_WHAT.to_owned(),
+            "/forms/documents/purge",
+            Some(("document_id", document.id.to_string())),
+            of_documents::PURGE_SURE,
         ),
         Sure::All => {
             (words::EMPTY_TITLE.to_owned(), words::EMPTY_WHAT.to_owned(), "/forms/empty-trash", None, words::EMPTY_SURE)
         }
     };
-    let id = id.map(|id| ("deletion_id", id.to_string()));
     let question = Question {
         title,
         what,

@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod compare;
+pub mod documents;
 pub mod providers;
 pub mod search;
 pub mod tools;

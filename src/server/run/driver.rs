@@ -1,6 +1,7 @@
 //! The driver: one assistant turn from pending to its end, through as many provider calls and tools as it takes. No error
 //! leaves it; a run always ends in a terminal event, and the journal is the error report.
 
+mod attached;
 mod attempts;
 mod conclusion;
 mod context;

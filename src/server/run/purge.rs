@@ -5,7 +5,8 @@ use chrono::{DateTime, Utc};
 
 use crate::domain::limits;
 use crate::server::store::deletions::purge;
-use crate::server::store::{Db, StoreError, dialect};
+use crate::server::store::documents::purge::{Doomed, delete_one};
+use crate::server::store::{Db, StoreError, dialect, uploads};
 
 /// Turns, or blobs, that one transaction deletes: a few milliseconds.
 const AT_A_TIME: usize = 50;
@@ -18,7 +19,29 @@ pub async fn empty_old(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     if doomed > 0 {
         tracing::info!(doomed, "purging what was deleted long ago");
     }
+    let documents = delete_documents(db, Doomed::Before(now - limits::TRASH_KEPT)).await?;
+    if documents > 0 {
+        tracing::info!(documents, "documents that were deleted long ago are gone");
+    }
     purge_doomed(db, now).await
+}
+
+/// Deletes these documents of Trash, one after the other; gives how many. What their files took comes back with the next
+/// purge behind their day ([`limits::BLOB_KEPT`]).
+pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
+    let mut gone = 0;
+    loop {
+        let mut tx = db.begin().await?;
+        if !delete_one(&mut tx, of).await? {
+            break;
+        }
+        tx.commit().await?;
+        gone += 1;
+    }
+    if gone > 0 {
+        give_back_space(db).await?;
+    }
+    Ok(gone)
 }
 
 /// Deletes everything that is doomed, and then the blobs that nothing names any more.
@@ -35,11 +58,23 @@ pub async fn purge_doomed(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError>
         purge::finish(&mut tx, *of).await?;
         tx.commit().await?;
     }
+    forget_uploads(db, now).await?;
     let blobs = delete_blobs(db, now).await?;
     if !doomed.is_empty() || blobs > 0 {
         give_back_space(db).await?;
     }
     Ok(())
+}
+
+async fn forget_uploads(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+    loop {
+        let mut tx = db.begin().await?;
+        let forgotten = uploads::forget(&mut tx, now - limits::BLOB_KEPT, AT_A_TIME as u32).await?;
+        tx.commit().await?;
+        if forgotten < AT_A_TIME as u64 {
+            return Ok(());
+        }
+    }
 }
 
 /// Until there is none, or none is given: a file from elsewhere may not be able to shrink.
@@ -54,15 +89,16 @@ async fn give_back_space(db: &Db) -> Result<(), StoreError> {
     }
 }
 
+/// Until there is none: with an image go its other forms, which nothing names from then on.
 async fn delete_blobs(db: &Db, now: DateTime<Utc>) -> Result<u64, StoreError> {
     let mut all = 0;
     loop {
         let mut tx = db.begin().await?;
         let deleted = purge::delete_blobs(&mut tx, now - limits::BLOB_KEPT, AT_A_TIME as u32).await?;
         tx.commit().await?;
-        all += deleted;
-        if deleted < AT_A_TIME as u64 {
+        if deleted == 0 {
             return Ok(all);
         }
+        all += deleted;
     }
 }

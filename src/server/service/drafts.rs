@@ -1,7 +1,9 @@
 //! Drafts: what a person has typed and not sent, for each chat and for the chat that does not exist yet.
 
+use super::messages::{self, MessageBlock};
 use super::{Service, ServiceError};
-use crate::domain::{ChatId, UserId, limits};
+use crate::domain::attachment::{Attachment, CARD};
+use crate::domain::{ChatId, Invalid, UserId, limits};
 use crate::server::store::drafts::{self, Draft};
 
 impl Service {
@@ -10,6 +12,10 @@ impl Service {
         if draft.text.chars().count() > limits::DRAFT_CHARS {
             let limit = format!("at most {} characters", limits::DRAFT_CHARS);
             return Err(ServiceError::TooLarge { field: "text", limit });
+        }
+        if draft.attachments.as_ref().is_some_and(|attached| attached.len() > limits::BLOCKS_PER_USER_TURN) {
+            let reason = format!("at most {} attachments", limits::BLOCKS_PER_USER_TURN);
+            return Err(Invalid::new("attachments", reason).into());
         }
         if let Some(chat) = chat {
             self.chat(owner, chat).await?;
@@ -21,11 +27,29 @@ impl Service {
         if rev.is_none() {
             // Another tab wrote meanwhile. The newest wins; that tab sees the revision move and says so.
             let known = drafts::find(self.db(), owner, chat).await?.map_or(0, |known| known.rev);
-            rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft }, now).await?;
+            rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft.clone() }, now).await?;
         }
         let rev = rev.ok_or_else(|| ServiceError::conflict("draft_changed", "the draft changed at the same moment"))?;
         tx.commit().await?;
         Ok(rev)
+    }
+
+    /// Attaches what these blocks name to a draft, behind what is attached already; its words stay. Only what can be sent
+    /// is attached.
+    pub async fn attach_to_draft(
+        &self,
+        owner: UserId,
+        chat: Option<ChatId>,
+        blocks: Vec<MessageBlock>,
+    ) -> Result<i64, ServiceError> {
+        let message = self.attach(owner, messages::check(blocks)?, &[]).await?;
+        let mut draft = self.draft(owner, chat).await?.unwrap_or_default();
+        let attached = draft.attachments.get_or_insert_default();
+        for (content, metadata) in message.contents.into_iter().zip(message.metadata) {
+            let card = serde_json::from_value(metadata[CARD].clone()).unwrap_or_default();
+            attached.push(Attachment { content, card });
+        }
+        self.save_draft(owner, chat, draft).await
     }
 
     pub async fn draft(&self, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, ServiceError> {

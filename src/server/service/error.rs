@@ -20,13 +20,36 @@ pub enum ServiceError {
     /// Larger than a bound.
     #[error("{field} is too large: {limit}")]
     TooLarge { field: &'static str, limit: String },
+    /// A file, an image or a reference that cannot be taken as it is. `code` is stable; `extra` may say how to go on.
+    #[error("{message}")]
+    Unfit { why: Unfit, code: &'static str, field: &'static str, message: String, extra: Value },
     #[error("too many replies run at once")]
     TooManyRunning,
     #[error("{0}")]
     Store(#[from] StoreError),
 }
 
+/// What is wrong with a file, an image or a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfit {
+    /// It names something that is not there any more.
+    Gone,
+    /// Nothing here reads its kind.
+    Kind,
+    /// What is in it cannot be used.
+    Content,
+    /// There is more of it than a bound allows.
+    Size,
+    /// There is no room left for it.
+    Room,
+}
+
 impl ServiceError {
+    /// A file, an image or a reference cannot be taken.
+    pub(super) fn unfit(why: Unfit, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
+        Self::Unfit { why, code, field, message: message.into(), extra: Value::Null }
+    }
+
     pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
         Self::Conflict { code, message: message.into(), extra: Value::Null }
     }

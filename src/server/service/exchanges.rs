@@ -4,6 +4,7 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::messages::Message;
 use super::placement::Place;
 use super::tool_results::bind_results;
 use super::turns::Started;
@@ -12,8 +13,8 @@ use crate::domain::block::{Block, BlockState, chat_seq};
 use crate::domain::settle::settle;
 use crate::domain::turn::content_text;
 use crate::domain::{
-    Author, Branch, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId, TurnStatus,
+    Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
 use crate::server::run::Job;
@@ -57,10 +58,10 @@ pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
 }
 
 /// Makes a new turn one that is complete with what a person wrote.
-pub(super) fn written(turn: &mut Turn, contents: Vec<Content>) {
+pub(super) fn written(turn: &mut Turn, message: Message) {
     turn.status = TurnStatus::Complete;
     turn.completed_at = Some(turn.created_at);
-    let block = |(content, seq)| Block {
+    let block = |((content, block_metadata), seq)| Block {
         id: ids::mint(),
         seq,
         chat_seq: chat_seq(turn.ord, seq),
@@ -69,10 +70,10 @@ pub(super) fn written(turn: &mut Turn, contents: Vec<Content>) {
         content,
         parent_block_id: None,
         generation_id: None,
-        block_metadata: Value::Null,
+        block_metadata,
         created_at: turn.created_at,
     };
-    turn.blocks = contents.into_iter().zip(0..).map(block).collect();
+    turn.blocks = message.contents.into_iter().zip(message.metadata).zip(0..).map(block).collect();
 }
 
 impl Service {
@@ -82,10 +83,11 @@ impl Service {
         tx: &mut Tx,
         owner: UserId,
         mut chat: Chat,
-        message: &[Content],
+        message: &Message,
     ) -> Result<Chat, ServiceError> {
         if chat.title.is_empty() && !chat.settings.titled_by_user {
-            chat.title = chat::title_from(&content_text(message));
+            let words = content_text(&message.contents);
+            chat.title = chat::title_from(if words.trim().is_empty() { message.first_title() } else { &words });
             chats::rename(tx, owner, chat.id, &chat.title, false).await?;
         }
         Ok(chat)
@@ -97,12 +99,12 @@ impl Service {
         tx: &mut Tx,
         chat: &Chat,
         place: &Place,
-        contents: Vec<Content>,
+        message: Message,
         exchange: ExchangeId,
     ) -> Result<Turn, ServiceError> {
         let parent = place.parent.as_ref();
         let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
-        written(&mut turn, contents);
+        written(&mut turn, message);
         bind_results(parent, &mut turn)?;
         Ok(turn)
     }

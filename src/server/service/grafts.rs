@@ -5,6 +5,7 @@ mod steps;
 
 use serde_json::json;
 
+use super::messages::Message;
 use super::once::Made;
 use super::placement::{Leaving, Wanted, name_after};
 use super::{Service, ServiceError};
@@ -156,7 +157,7 @@ impl Service {
         let lock = self.lock_from(&source, &wanted)?;
         let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
         let first = turns::find(self.db(), owner, plan.messages[0]).await?.ok_or(ServiceError::NotFound)?;
-        let name = format!("again · {}", name_after(&repeatable(&first)?));
+        let name = format!("again · {}", name_after(&repeatable(&first)?.contents));
         let leaving = Leaving { id: ids::mint(), source: &source, from: new.from_turn_id, origin, lock, name };
         let branch = self.fork(&mut tx, &chat, leaving).await?;
         let now = self.clock().now();
@@ -248,13 +249,13 @@ impl Service {
 
 /// What of a message can be said again: all of it, unless a tool of the client answered in it, because that answer
 /// belongs to a call that the new path does not have.
-fn repeatable(message: &Turn) -> Result<Vec<Content>, ServiceError> {
+fn repeatable(message: &Turn) -> Result<Message, ServiceError> {
     let answers_call = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.blocks.iter().any(|block| answers_call(&block.content)) {
         let reason = "a message of this path holds the result of a tool, which cannot be asked again";
         return Err(Invalid::new("leaf_turn_id", reason).into());
     }
-    Ok(message.blocks.iter().map(|block| block.content.clone()).collect())
+    Ok(Message::of(&message.blocks))
 }
 
 fn last_reply(turn: &Turn) -> LastReply {

@@ -1,10 +1,13 @@
 //! What a person may send: the blocks of a user turn, checked.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use chrono::{DateTime, Utc};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
 use super::ServiceError;
-use crate::domain::{Content, Invalid, limits};
+use crate::domain::attachment::{Attachment, CARD, Card};
+use crate::domain::{Block, Content, Invalid, limits};
 use crate::server::tools::result::{Part, outcome};
 use crate::server::tools::toolbox::Fate;
 
@@ -33,17 +36,119 @@ pub enum MessageBlock {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+    /// An image that was uploaded.
+    Image {
+        /// The upload's `sha256`.
+        blob: String,
+        /// What it says where it cannot be seen; without this, its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alt: Option<String>,
+    },
+    /// A document, all of it.
+    Reference {
+        #[schema(format = "uuid")]
+        ref_id: String,
+        /// `document`.
+        ref_type: String,
+        /// Which version; the server fills in the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version_timestamp: Option<DateTime<Utc>>,
+    },
+    /// A selection of a document: Unicode scalar values of that version, half open.
+    PartialReference {
+        #[schema(format = "uuid")]
+        ref_id: String,
+        /// `document`.
+        ref_type: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version_timestamp: Option<DateTime<Utc>>,
+        #[serde(deserialize_with = "offset")]
+        selection_start: u64,
+        #[serde(deserialize_with = "offset")]
+        selection_end: u64,
+        /// What the client believes to be selected: another text there is refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quote: Option<String>,
+    },
 }
 
-/// Checks what a person sends and gives the contents of the user turn. NUL, which PostgreSQL cannot store, becomes its
+/// An offset as every client can write it (badinputs.md S-OF-06).
+fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let offset = u64::deserialize(from)?;
+    if i64::try_from(offset).is_err() {
+        return Err(D::Error::custom("an offset is at most 9223372036854775807"));
+    }
+    Ok(offset)
+}
+
+/// A block that is checked as far as it can be without looking anything up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Of an image its type and perhaps its words, of a reference its version are still to be found.
+    pub content: Content,
+    pub quote: Option<String>,
+}
+
+/// What goes into a turn: the contents of its blocks, and what each says of itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Message {
+    pub contents: Vec<Content>,
+    /// As many.
+    pub metadata: Vec<Value>,
+}
+
+impl Message {
+    /// The blocks of a message that is stored, to be said again.
+    pub fn of(blocks: &[Block]) -> Self {
+        let (contents, metadata) =
+            blocks.iter().map(|block| (block.content.clone(), block.block_metadata.clone())).unzip();
+        Self { contents, metadata }
+    }
+
+    pub(super) fn push(&mut self, content: Content, card: Option<&Card>) {
+        self.contents.push(content);
+        self.metadata.push(card.map_or(Value::Null, |card| json!({ CARD: card })));
+    }
+
+    pub(super) fn followed_by(mut self, other: Self) -> Self {
+        self.contents.extend(other.contents);
+        self.metadata.extend(other.metadata);
+        self
+    }
+
+    /// The title of the first thing that is attached; empty where nothing is.
+    pub fn first_title(&self) -> &str {
+        self.metadata.iter().find_map(|metadata| metadata[CARD]["title"].as_str()).unwrap_or_default()
+    }
+}
+
+impl From<Attachment> for MessageBlock {
+    /// What a draft has attached, as it is sent.
+    fn from(attachment: Attachment) -> Self {
+        match attachment.content {
+            Content::Image { blob, alt, .. } => Self::Image { blob, alt: Some(alt) },
+            Content::Reference { ref_id, ref_type, version_timestamp } => {
+                Self::Reference { ref_id, ref_type, version_timestamp }
+            }
+            Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end } => {
+                let quote = None;
+                Self::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end, quote }
+            }
+            // Drafts attach nothing else.
+            _ => Self::Text { text: String::new() },
+        }
+    }
+}
+
+/// Checks what a person sends, as far as that needs no look at what is stored. NUL, which PostgreSQL cannot store, becomes its
 /// visible picture (badinputs.md S-UN-04); nothing else is changed.
-pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Content>, ServiceError> {
+pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
     if blocks.len() > limits::BLOCKS_PER_USER_TURN {
         return Err(Invalid::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
     }
     let texts = blocks.iter().filter_map(|block| match block {
         MessageBlock::Text { text } => Some(text),
-        MessageBlock::ToolResult { .. } => None,
+        _ => None,
     });
     let bytes: usize = texts.clone().map(String::len).sum();
     if bytes > limits::MESSAGE_BYTES {
@@ -54,16 +159,49 @@ pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Content>, ServiceError> {
         let limit = format!("at most {} characters", limits::MESSAGE_CHARS);
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
-    let has_result = blocks.iter().any(|block| matches!(block, MessageBlock::ToolResult { .. }));
-    if !has_result && texts.clone().all(|text| is_blank(text)) {
+    let is_text = |block: &MessageBlock| matches!(block, MessageBlock::Text { .. });
+    if blocks.iter().all(is_text) && texts.clone().all(|text| is_blank(text)) {
         return Err(Invalid::new("content", "the message is empty").into());
     }
-    blocks.into_iter().map(content).collect()
+    let count = |is_one: fn(&MessageBlock) -> bool| blocks.iter().filter(|block| is_one(block)).count();
+    let references =
+        count(|block| matches!(block, MessageBlock::Reference { .. } | MessageBlock::PartialReference { .. }));
+    if references > limits::REFERENCES_PER_TURN {
+        let reason = format!("at most {} references", limits::REFERENCES_PER_TURN);
+        return Err(Invalid::new("content", reason).into());
+    }
+    if count(|block| matches!(block, MessageBlock::Image { .. })) > limits::IMAGES_PER_TURN {
+        return Err(Invalid::new("content", format!("at most {} images", limits::IMAGES_PER_TURN)).into());
+    }
+    blocks.into_iter().map(piece).collect()
+}
+
+fn piece(block: MessageBlock) -> Result<Piece, ServiceError> {
+    let quote = match &block {
+        MessageBlock::PartialReference { quote, .. } => quote.clone(),
+        _ => None,
+    };
+    Ok(Piece { content: content(block)?, quote })
 }
 
 fn content(block: MessageBlock) -> Result<Content, ServiceError> {
     match block {
         MessageBlock::Text { text } => Ok(Content::text(text.replace('\0', "\u{2400}"))),
+        MessageBlock::Image { blob, alt } => {
+            let alt = alt.unwrap_or_default().replace('\0', "\u{2400}");
+            if alt.chars().count() > limits::ALT_CHARS {
+                return Err(
+                    Invalid::new("content", format!("`alt` has at most {} characters", limits::ALT_CHARS)).into()
+                );
+            }
+            Ok(Content::Image { blob, mime: String::new(), alt })
+        }
+        MessageBlock::Reference { ref_id, ref_type, version_timestamp } => {
+            Ok(Content::Reference { ref_id, ref_type, version_timestamp })
+        }
+        MessageBlock::PartialReference {
+            ref_id, ref_type, version_timestamp, selection_start, selection_end, ..
+        } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
         MessageBlock::ToolResult { tool_use_id, result, is_error } => {
             if tool_use_id.is_empty() || tool_use_id.contains('\0') {
                 return Err(Invalid::new("content", "a result names its call with `tool_use_id`").into());
@@ -119,7 +257,8 @@ mod tests {
     #[test]
     fn text_is_kept_as_it_is_except_for_nul() {
         let odd = "👩‍👩‍👧 e\u{301} \u{fb01} Å  \n";
-        assert_eq!(check(text(odd)).unwrap(), [Content::text(odd)]);
-        assert_eq!(check(text("a\0b")).unwrap(), [Content::text("a\u{2400}b")]);
+        let checked = |said: &str| check(text(said)).unwrap().remove(0).content;
+        assert_eq!(checked(odd), Content::text(odd));
+        assert_eq!(checked("a\0b"), Content::text("a\u{2400}b"));
     }
 }

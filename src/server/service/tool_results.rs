@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
+use super::messages::Message;
 use super::{Service, ServiceError};
 use crate::domain::block::ToolStatus;
-use crate::domain::{BlockId, Content, Turn};
+use crate::domain::{Block, BlockId, Content, Turn};
 use crate::server::store::db::Tx;
 use crate::server::store::turn_blocks;
 
@@ -38,14 +39,14 @@ pub(super) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<
     Ok(())
 }
 
-/// The message's new contents with the results that it held, where they bring none themselves.
-pub(super) fn with_results_of(old: &Turn, contents: Vec<Content>) -> Vec<Content> {
+/// The message in new words with the results that it held, where they bring none themselves.
+pub(super) fn with_results_of(old: &Turn, message: Message) -> Message {
     let is_result = |content: &Content| matches!(content, Content::ToolResult { .. });
-    if contents.iter().any(is_result) {
-        return contents;
+    if message.contents.iter().any(is_result) {
+        return message;
     }
-    let kept = old.blocks.iter().map(|block| &block.content).filter(|content| is_result(content)).cloned();
-    kept.chain(contents).collect()
+    let kept: Vec<Block> = old.blocks.iter().filter(|block| is_result(&block.content)).cloned().collect();
+    Message::of(&kept).followed_by(message)
 }
 
 impl Service {

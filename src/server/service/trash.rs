@@ -9,6 +9,7 @@ use crate::domain::{BranchId, Chat, ChatId, DeletionId, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::run::purge::purge_doomed;
 use crate::server::store::deletions::{self, Deletion, Marked, NewDeletion, Of, Root, Unmarked, purge};
+use crate::server::store::documents::purge::Doomed;
 use crate::server::store::{branches, turns};
 
 impl Service {
@@ -124,13 +125,14 @@ impl Service {
         self.purge_now().await
     }
 
-    /// The same for all that is in Trash; gives how many deletions that were.
+    /// The same for all that is in Trash, documents with it; gives how many deletions that were.
     pub async fn empty_trash(&self, owner: UserId) -> Result<u64, ServiceError> {
         let mut tx = self.db().begin().await?;
         let doomed = purge::doom_all(&mut tx, owner, self.clock().now()).await?;
         tx.commit().await?;
+        let documents = self.purge_documents(Doomed::OfOwner(owner)).await?;
         self.purge_now().await?;
-        Ok(doomed)
+        Ok(doomed + documents)
     }
 
     /// In a task of its own: who asked may go away, and housekeeping would only come by later.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::chats::Beginning;
 use super::exchanges::{ExchangeOf, check_request_id, hash};
-use super::messages::{self, MessageBlock};
+use super::messages::MessageBlock;
 use super::placement::{Leaving, Place, Wanted, name_after};
 use super::tool_results::with_results_of;
 use super::{Service, ServiceError};
@@ -23,6 +23,8 @@ pub struct StartTurn {
     pub content: Vec<MessageBlock>,
     pub place: Wanted,
     pub params: Params,
+    /// What the draft of the chat has attached goes out before the rest; of an edit, what the old message has.
+    pub takes_attachments: bool,
     /// Made by the client: the same id never sends twice.
     pub client_request_id: Option<String>,
 }
@@ -47,6 +49,7 @@ impl Service {
         let fingerprint = hash(json!({
             "chat": request.chat_id,
             "content": request.content,
+            "takes_attachments": request.takes_attachments,
             "prev": request.place.prev_turn_id,
             "branch": request.place.branch_id,
             "provider": request.place.provider,
@@ -54,7 +57,8 @@ impl Service {
             "may_branch": request.place.may_branch,
             "params": request.params,
         }));
-        let contents = messages::check(request.content)?;
+        // What the same request made before is its answer also where this cannot be said again: the draft is empty now.
+        let message = self.message_to_send(owner, &request).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -63,10 +67,11 @@ impl Service {
             tx.rollback().await?;
             return self.repeated(owner, earlier).await;
         }
+        let message = message?;
         let (chat, place) = match request.chat_id {
             Some(id) => {
                 let chat = self.hold_chat(&mut tx, owner, id).await?;
-                let place = self.place(&mut tx, &chat, &request.place, &contents).await?;
+                let place = self.place(&mut tx, &chat, &request.place, &message.contents).await?;
                 (chat, place)
             }
             None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, Beginning::default()).await?,
@@ -82,8 +87,8 @@ impl Service {
             request_id: request.client_request_id,
             fingerprint,
         };
-        let chat = self.name_chat(&mut tx, owner, chat, &contents).await?;
-        let user_turn = self.user_turn(&mut tx, &chat, &place, contents, exchange.id).await?;
+        let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
+        let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
         self.check_unanswered(&mut tx, &user_turn).await?;
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
@@ -143,8 +148,14 @@ impl Service {
         edit.params.validate()?;
         check_request_id(edit.client_request_id.as_deref())?;
         let named = (&edit.place.provider, &edit.place.model);
-        let fingerprint = hash(json!({ "edit": id, "content": edit.content, "named": named, "params": edit.params }));
-        let contents = messages::check(edit.content)?;
+        let fingerprint = hash(json!({
+            "edit": id,
+            "content": edit.content,
+            "takes_attachments": edit.takes_attachments,
+            "named": named,
+            "params": edit.params,
+        }));
+        let message = self.message_in_other_words(owner, id, &edit).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -154,17 +165,18 @@ impl Service {
             tx.rollback().await?;
             return self.repeated(owner, earlier).await;
         }
+        let message = message?;
         let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
         match old.role {
             Role::User => {}
             Role::Assistant => {
                 let edit = StartTurn { content: Vec::new(), ..edit };
-                return self.edit_reply(tx, (chat, old), edit, contents, (exchange, fingerprint)).await;
+                return self.edit_reply(tx, (chat, old), edit, message, (exchange, fingerprint)).await;
             }
             Role::System => return Err(Invalid::new("turn", "only a message or a reply can be edited").into()),
         }
-        let contents = with_results_of(&old, contents);
-        let leaving = (old.prev_turn_id, Origin::Edit, name_after(&contents));
+        let message = with_results_of(&old, message);
+        let leaving = (old.prev_turn_id, Origin::Edit, name_after(&message.contents));
         let branch = self.beside(&mut tx, &chat, &old, &edit.place, leaving).await?;
         let parent = match old.prev_turn_id {
             Some(parent) => Some(turns::find(self.db(), owner, parent).await?.ok_or(ServiceError::NotFound)?),
@@ -182,7 +194,7 @@ impl Service {
             fingerprint,
         };
         let place = Place { parent, branch };
-        let user_turn = self.user_turn(&mut tx, &chat, &place, contents, exchange.id).await?;
+        let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 

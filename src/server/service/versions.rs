@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 
 use super::exchanges::written;
+use super::messages::Message;
 use super::placement::{Leaving, Wanted};
 use super::turns::{StartTurn, Started};
 use super::{Service, ServiceError};
@@ -111,10 +112,14 @@ impl Service {
         mut tx: Tx,
         (chat, old): (Chat, Turn),
         edit: StartTurn,
-        contents: Vec<Content>,
+        message: Message,
         (id, fingerprint): (ExchangeId, Vec<u8>),
     ) -> Result<Started, ServiceError> {
         let owner = chat.owner_id;
+        let names = |content: &Content| matches!(content, Content::Reference { .. } | Content::PartialReference { .. });
+        if message.contents.iter().any(names) {
+            return Err(Invalid::new("content", "a reply names no documents").into());
+        }
         let Wanted { provider, model, .. } = &edit.place;
         for (field, is_given) in
             [("provider", provider.is_some()), ("model", model.is_some()), ("params", edit.params != Params::default())]
@@ -148,7 +153,7 @@ impl Service {
         };
         exchanges::insert(&mut tx, owner, &exchange, Some(&fingerprint)).await?;
         let mut version = self.new_turn(&mut tx, &chat, &branch, Some(&question), Role::Assistant, exchange.id).await?;
-        written(&mut version, contents);
+        written(&mut version, message);
         turns::insert(&mut tx, &version).await?;
         branches::set_head(&mut tx, branch.id, None, version.id).await?;
         branches::visit(&mut tx, branch.id, exchange.created_at).await?;

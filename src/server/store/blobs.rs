@@ -1,4 +1,4 @@
-//! Blobs: bytes that stand in no row of a block, by their sha256, and which blocks name them.
+//! Blobs: bytes that stand in no row of a block, by their sha256, which blocks name them, and the other forms of images.
 
 use std::collections::HashSet;
 
@@ -8,16 +8,34 @@ use chrono::{DateTime, Utc};
 use crate::domain::{BlockId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::plain;
+use crate::server::store::rows::{parse_word, place, plain, word};
+
+/// Whether something of this owner's ($1) names the blob `o`, or an image that `o` is a form of: a block that is not
+/// deleted, an upload, a document.
+macro_rules! is_of_owner {
+    () => {
+        "EXISTS (SELECT 1 FROM ( \
+            SELECT o.sha256 AS sha256 UNION SELECT f.sha256 FROM blob_forms f WHERE f.is_in = o.sha256) n WHERE \
+            EXISTS (SELECT 1 FROM block_blobs r JOIN turn_blocks b ON b.id = r.block_id \
+                JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
+                WHERE r.sha256 = n.sha256 AND c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL) \
+            OR EXISTS (SELECT 1 FROM uploads u WHERE u.sha256 = n.sha256 AND u.owner_id = $1) \
+            OR EXISTS (SELECT 1 FROM document_versions v JOIN documents d ON d.id = v.document_id \
+                WHERE v.origin = n.sha256 AND d.owner_id = $1 AND d.deleted_at IS NULL))"
+    };
+}
 
 sql! {
     // Also where it is there already: what is named again is not what a purge may take for forgotten.
     PUT = "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES ($1, $2, $3, $4, $5) \
         ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at";
-    FIND = "SELECT o.mime, o.bytes FROM blobs o WHERE o.sha256 = $2 AND o.bytes IS NOT NULL AND EXISTS ( \
-        SELECT 1 FROM block_blobs r JOIN turn_blocks b ON b.id = r.block_id JOIN turns t ON t.id = b.turn_id \
-        JOIN chats c ON c.id = b.chat_id WHERE r.sha256 = o.sha256 AND c.owner_id = $1 \
-        AND t.deleted_at IS NULL AND c.deleted_at IS NULL)";
+    FIND = concat!("SELECT o.mime, o.bytes, (SELECT MAX(u.name) FROM uploads u \
+            WHERE u.owner_id = $1 AND u.sha256 = o.sha256) AS name \
+        FROM blobs o WHERE o.sha256 = $2 AND o.bytes IS NOT NULL AND ", is_of_owner!());
+    SIZE = concat!("SELECT o.mime, o.byte_count FROM blobs o WHERE o.sha256 = $2 AND ", is_of_owner!());
+    FORMS = "SELECT form, is_in, width, height FROM blob_forms WHERE sha256 = $1";
+    ADD_FORM = "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ($1, $2, $3, $4, $5) \
+        ON CONFLICT (sha256, form) DO NOTHING";
     NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
 }
 
@@ -54,16 +72,76 @@ pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Resul
     Ok(())
 }
 
+/// Stores bytes that nothing names yet: whoever stores them says in the same transaction what they are for.
+pub async fn store(tx: &mut Tx, sha256: &str, mime: &str, bytes: &[u8], now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mime = plain(mime, "the type of a blob")?;
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PUT).bind(sha256).bind(mime).bind(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+        query.bind(bytes).bind(now).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// What another form of an image is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FormKind {
+    /// Where many are shown.
+    Thumbnail,
+    /// What models are sent, where the image itself is too large for them.
+    Model,
+}
+
+/// Another form of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageForm {
+    pub kind: FormKind,
+    /// The sha256 of its own blob.
+    pub is_in: String,
+    pub size: (u32, u32),
+}
+
+/// Remembers another form of an image; both are stored before.
+pub async fn add_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(ADD_FORM).bind(sha256).bind(word(form.kind)).bind(&form.is_in);
+        query.bind(i64::from(form.size.0)).bind(i64::from(form.size.1)).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// The other forms of an image. Whose it is was asked before.
+pub async fn forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> {
+    let rows: Vec<(String, String, i64, i64)> =
+        on!(db, |pool| sqlx::query_as(FORMS).bind(sha256).fetch_all(pool).await?);
+    let side = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
+    rows.into_iter()
+        .map(|(kind, is_in, width, height)| {
+            let kind = parse_word(kind, "blob_forms", "form", sha256)?;
+            Ok(ImageForm { kind, is_in, size: (side(width), side(height)) })
+        })
+        .collect()
+}
+
 /// Bytes with what whoever brought them called them, which is to be believed by nobody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredBlob {
     pub mime: String,
     pub bytes: Bytes,
+    /// The name under which this owner brought them, where they did.
+    pub name: Option<String>,
 }
 
-/// The bytes of this hash, if a block that is not deleted names them in a chat of this owner.
+/// The bytes of this hash, if something of this owner's names them.
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredBlob>, StoreError> {
-    let row: Option<(String, Vec<u8>)> =
+    let row: Option<(String, Vec<u8>, Option<String>)> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    Ok(row.map(|(mime, bytes)| StoredBlob { mime, bytes: bytes.into() }))
+    Ok(row.map(|(mime, bytes, name)| StoredBlob { mime, bytes: bytes.into(), name }))
+}
+
+/// The type and the length of the same.
+pub async fn measure(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
+    let row: Option<(String, i64)> =
+        on!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+    Ok(row.map(|(mime, length)| (mime, place(length))))
 }

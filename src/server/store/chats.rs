@@ -29,7 +29,8 @@ sql! {
     LIST = "SELECT c.id, c.title, c.updated_at, \
         EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
             AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id AND d.text <> '') \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
             AS has_draft \
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";

@@ -55,9 +55,11 @@ const COPY_BLOCKS: &str = ") INSERT INTO turn_blocks (id, turn_id, chat_id, seq,
 const FROM_BLOCKS: &str = ", b.seq, m.chat_seq, b.block_type, b.author, b.state, \
     COALESCE(REPLACE(b.content, m.old_for, m.new_for), b.content), m.parent_id, m.generation_id, b.metadata, b.created_at, b.updated_at FROM m JOIN turn_blocks b ON b.id = m.old_id";
 
-const OF_BLOBS: &str = "WITH m (old_id, new_id) AS (";
+const OF_NAMES: &str = "WITH m (old_id, new_id) AS (";
 const COPY_BLOBS: &str = ") INSERT INTO block_blobs (block_id, sha256) SELECT m.new_id, r.sha256 FROM m \
     JOIN block_blobs r ON r.block_id = m.old_id";
+const COPY_DOCUMENTS: &str = ") INSERT INTO block_documents (block_id, document_id, version_timestamp) \
+    SELECT m.new_id, r.document_id, r.version_timestamp FROM m JOIN block_documents r ON r.block_id = m.old_id";
 
 /// A path without its text, root first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -232,11 +234,13 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), Stor
                 row.push_bind(copy.attaches_to.map(|(_, new)| named(new)));
             });
             query.push(COPY_BLOCKS).push_bind(chat).push(FROM_BLOCKS).build().execute(&mut *conn).await?;
-            let mut query = QueryBuilder::new(OF_BLOBS);
-            query.push_values(some, |mut row, copy| {
-                row.push_bind(copy.old.uuid()).push_bind(copy.new.uuid());
-            });
-            query.push(COPY_BLOBS).build().execute(&mut *conn).await?;
+            for named in [COPY_BLOBS, COPY_DOCUMENTS] {
+                let mut query = QueryBuilder::new(OF_NAMES);
+                query.push_values(some, |mut row, copy| {
+                    row.push_bind(copy.old.uuid()).push_bind(copy.new.uuid());
+                });
+                query.push(named).build().execute(&mut *conn).await?;
+            }
         }
         sqlx::query(COUNT_ON).bind(chat).bind(next_ord).execute(&mut *conn).await?;
     });

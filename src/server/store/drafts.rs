@@ -4,30 +4,31 @@
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 
+use crate::domain::attachment::Attachment;
 use crate::domain::branch::Lock;
 use crate::domain::{ChatId, Thinking, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::plain;
+use crate::server::store::rows::{plain, to_json};
 
 sql! {
-    FIND_OF_CHAT = "SELECT text, provider, model, thinking, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
-    FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, rev FROM drafts \
+    FIND_OF_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
+    FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts \
         WHERE owner_id = $1 AND chat_id IS NULL";
     /// Nothing is inserted for a chat that is not the owner's.
-    INSERT_OF_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, rev, updated_at) \
-        SELECT c.owner_id, c.id, $3, $4, $5, $6, CAST(1 AS BIGINT), $7 FROM chats c \
+    INSERT_OF_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, attachments, rev, updated_at) \
+        SELECT c.owner_id, c.id, $3, $4, $5, $6, COALESCE($7, '[]'), CAST(1 AS BIGINT), $8 FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL \
         ON CONFLICT DO NOTHING RETURNING rev";
-    INSERT_OF_NEW_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, rev, updated_at) \
-        VALUES ($1, NULL, $2, $3, $4, $5, CAST(1 AS BIGINT), $6) ON CONFLICT DO NOTHING RETURNING rev";
+    INSERT_OF_NEW_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, attachments, rev, \
+        updated_at) VALUES ($1, NULL, $2, $3, $4, $5, COALESCE($6, '[]'), CAST(1 AS BIGINT), $7) ON CONFLICT DO NOTHING RETURNING rev";
     UPDATE_OF_CHAT = "UPDATE drafts SET text = $4, provider = $5, model = $6, thinking = $7, rev = rev + 1, \
-        updated_at = $8 WHERE owner_id = $1 AND chat_id = $2 AND rev = $3 RETURNING rev";
+        attachments = COALESCE($8, attachments), updated_at = $9 WHERE owner_id = $1 AND chat_id = $2 AND rev = $3 RETURNING rev";
     UPDATE_OF_NEW_CHAT = "UPDATE drafts SET text = $3, provider = $4, model = $5, thinking = $6, rev = rev + 1, \
-        updated_at = $7 WHERE owner_id = $1 AND chat_id IS NULL AND rev = $2 RETURNING rev";
-    CLEAR_OF_CHAT = "UPDATE drafts SET text = '', rev = rev + 1, updated_at = $3 \
+        attachments = COALESCE($7, attachments), updated_at = $8 WHERE owner_id = $1 AND chat_id IS NULL AND rev = $2 RETURNING rev";
+    CLEAR_OF_CHAT = "UPDATE drafts SET text = '', attachments = '[]', rev = rev + 1, updated_at = $3 \
         WHERE owner_id = $1 AND chat_id = $2";
-    CLEAR_OF_NEW_CHAT = "UPDATE drafts SET text = '', rev = rev + 1, updated_at = $2 \
+    CLEAR_OF_NEW_CHAT = "UPDATE drafts SET text = '', attachments = '[]', rev = rev + 1, updated_at = $2 \
         WHERE owner_id = $1 AND chat_id IS NULL";
 }
 
@@ -37,6 +38,8 @@ pub struct Draft {
     pub text: String,
     pub lock: Option<Lock>,
     pub thinking: Option<Thinking>,
+    /// The blocks of the message beside its text. Stored with nothing, those that are stored stay.
+    pub attachments: Option<Vec<Attachment>>,
     /// Rises with every save; 0 before the first.
     pub rev: i64,
 }
@@ -47,6 +50,7 @@ struct DraftRow {
     provider: Option<String>,
     model: Option<String>,
     thinking: Option<Json<Thinking>>,
+    attachments: String,
     rev: i64,
 }
 
@@ -56,6 +60,8 @@ impl From<DraftRow> for Draft {
             text: row.text,
             lock: row.provider.zip(row.model).map(|(provider, model)| Lock { provider, model }),
             thinking: row.thinking.map(|Json(thinking)| thinking),
+            // What a newer version attached is not worth losing the words for.
+            attachments: Some(serde_json::from_str(&row.attachments).unwrap_or_default()),
             rev: row.rev,
         }
     }
@@ -85,6 +91,8 @@ pub async fn put(
     let provider = draft.lock.as_ref().map(|lock| lock.provider.as_str());
     let model = draft.lock.as_ref().map(|lock| lock.model.as_str());
     let thinking = draft.thinking.map(Json);
+    let attachments = draft.attachments.as_ref();
+    let attachments = attachments.map(|attached| to_json(attached, "drafts", "attachments")).transpose()?;
     let chat = chat.map(ChatId::uuid);
     Ok(match (chat, draft.rev) {
         (Some(chat), 0) => in_tx!(tx, |conn| {
@@ -95,6 +103,7 @@ pub async fn put(
                 .bind(provider)
                 .bind(model)
                 .bind(thinking)
+                .bind(attachments)
                 .bind(now)
                 .fetch_optional(conn)
                 .await?
@@ -106,6 +115,7 @@ pub async fn put(
                 .bind(provider)
                 .bind(model)
                 .bind(thinking)
+                .bind(attachments)
                 .bind(now)
                 .fetch_optional(conn)
                 .await?
@@ -119,6 +129,7 @@ pub async fn put(
                 .bind(provider)
                 .bind(model)
                 .bind(thinking)
+                .bind(attachments)
                 .bind(now)
                 .fetch_optional(conn)
                 .await?
@@ -131,6 +142,7 @@ pub async fn put(
                 .bind(provider)
                 .bind(model)
                 .bind(thinking)
+                .bind(attachments)
                 .bind(now)
                 .fetch_optional(conn)
                 .await?

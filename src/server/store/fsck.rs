@@ -24,6 +24,7 @@ macro_rules! rules {
     };
 }
 
+mod attachments;
 mod bodies;
 mod calls;
 mod journal;
@@ -34,8 +35,8 @@ mod tree;
 /// One invariant that does not hold somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// `I1` to `I14` are domain.md 4.4's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the database's own check,
-    /// `search` the index of the search.
+    /// `I1` to `I14` are domain.md 4.4's, `C19` its 4.2's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the
+    /// database's own check, `search` the index of the search.
     pub invariant: &'static str,
     pub table: &'static str,
     /// Of the row at which it was found.
@@ -60,8 +61,9 @@ struct Rule {
     text: &'static str,
 }
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 5] {
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 6] {
     [
+        ("fsck/attachments", attachments::STATEMENTS),
         ("fsck/bodies", bodies::STATEMENTS),
         ("fsck/journal", journal::STATEMENTS),
         ("fsck/references", references::STATEMENTS),

@@ -7,6 +7,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::domain::{Turn, TurnId, TurnStatus};
+use crate::server::store::attachments;
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
@@ -119,6 +120,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     let blocks: Vec<BlockOf<'_>> =
         turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
+    attachments::name(tx, &turn.blocks).await?;
     if says_something { search::index::turn(tx, turn.id).await } else { Ok(()) }
 }
 

@@ -32,3 +32,9 @@ pub fn MarkdownText(
         </div>
     }
 }
+
+/// The same for a page that is drawn once and never changes.
+pub fn drawn(parts: &[Part]) -> AnyView {
+    let part = |part: &Part| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> };
+    view! { <div class="md">{parts.iter().map(part).collect_view()}</div> }
+}

@@ -91,6 +91,13 @@ impl Operation {
         self.may(400).may(408).may(413).may(415)
     }
 
+    /// Its body is a file.
+    pub fn takes_bytes(mut self) -> Self {
+        let content = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
+        self.body = Some(json!({ "required": true, "content": content }));
+        self.may(400).may(408).may(413).may(415)
+    }
+
     /// The body may be left out.
     pub fn optional(mut self) -> Self {
         if let Some(body) = self.body.as_mut() {

@@ -98,12 +98,17 @@ pub fn operations() -> Vec<Operation> {
         )
         .gives::<ToolServerView>(200, "The server, which may still be starting.")
         .refuses(409, "`server_off`: it is switched off, or its headers cannot be opened."),
-        operation("get", "/api/blobs/{sha256}", ("Tools", "show_blob"), "Shows bytes that a tool's result names.")
-            .note("Only pictures (PNG, JPEG, GIF, WebP) are given as such; all else is to be saved.")
-            .header("If-None-Match", "The `ETag` of an earlier answer.")
-            .answer(200, "The bytes.", "application/octet-stream", json!({ "type": "string", "format": "binary" }))
-            .answer(200, "The bytes.", "text/plain", json!({ "type": "string" }))
-            .answer(200, "The bytes.", "image/*", json!({ "type": "string", "format": "binary" }))
-            .done(304, "They are known."),
+        operation(
+            "get",
+            "/api/blobs/{sha256}",
+            ("Tools", "show_blob"),
+            "Shows bytes that a message, a tool's result or a document names.",
+        )
+        .note("Only pictures (PNG, JPEG, GIF, WebP) are given as such; all else is to be saved.")
+        .header("If-None-Match", "The `ETag` of an earlier answer.")
+        .answer(200, "The bytes.", "application/octet-stream", json!({ "type": "string", "format": "binary" }))
+        .answer(200, "The bytes.", "text/plain", json!({ "type": "string" }))
+        .answer(200, "The bytes.", "image/*", json!({ "type": "string", "format": "binary" }))
+        .done(304, "They are known."),
     ]
 }

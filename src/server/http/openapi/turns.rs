@@ -8,7 +8,10 @@ use crate::server::http::events::EventsQuery;
 use crate::server::http::turns::{Edit, NewTurn, Retry, StartedBody};
 use crate::server::service::generations::Generation;
 
-const NOT_DOABLE: &str = "`empty_message`, `parent_other_chat`, `invalid`: it is well formed and cannot be done.";
+const NOT_DOABLE: &str =
+    "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";
+const ATTACHED: &str = "`selection_mismatch`: another text than `quote` is selected in that version.";
+const NAMES: &str = "`not_found`; `version_gone`: a document has no such version.";
 const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`: a bound is reached.";
 const LOCKED: &str = "`branch_locked`, `model_unavailable`: `fork` is a body for `POST /api/chats/{id}/branches`.";
 
@@ -23,14 +26,22 @@ pub fn operations() -> Vec<Operation> {
             .makes::<StartedBody>("The message, and the reply that is pending.")
             .refuses(409, LOCKED)
             .refuses(409, "`turn_running`: the reply before is not over. `branch_moved`: somebody was faster.")
+            .refuses(404, NAMES)
+            .refuses(409, ATTACHED)
             .refuses(409, BOUNDS)
             .refuses(422, NOT_DOABLE)
             .may(429),
         operation("get", "/api/turns/{id}", ("Turns", "show_turn"), "Shows a turn as it is now, with its blocks.")
             .gives::<Turn>(200, "The turn."),
+        operation("get", "/api/turns/{id}/markdown", ("Turns", "turn_as_markdown"), "Gives a turn as Markdown.")
+            .note("What a message quotes stands in it with where it is from.")
+            .answer(200, "The text.", "text/markdown", json!({ "type": "string" })),
         operation("post", "/api/turns/{id}/edit", ("Turns", "edit"), "Sends a message in other words, beside the old one.")
+            .note("With `text`, what is attached to the message goes along; `content` is all that there is.")
             .takes::<Edit>(json!({ "text": "Hello there!" }))
             .makes::<StartedBody>("The other message, and its reply.")
+            .refuses(404, NAMES)
+            .refuses(409, ATTACHED)
             .refuses(409, LOCKED)
             .refuses(409, BOUNDS)
             .refuses(422, NOT_DOABLE)

@@ -257,7 +257,15 @@ impl Connection {
                     may_branch: false,
                 };
                 let content = content.into();
-                self.start(StartTurn { chat_id: Some(self.chat), content, place, params, client_request_id }).await
+                self.start(StartTurn {
+                    chat_id: Some(self.chat),
+                    content,
+                    place,
+                    params,
+                    client_request_id,
+                    ..Default::default()
+                })
+                .await
             }
             Err(problem) => Err(problem),
         };

@@ -44,7 +44,7 @@ pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
 
 /// Which text of a diff is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Only {
+pub(in crate::server::plain_pages) enum Only {
     Left,
     Right,
     Same,
@@ -142,7 +142,7 @@ fn is_marked(diff: &Diff) -> bool {
 }
 
 /// One of the two texts, with its own words marked.
-fn words(diff: &Diff, only: Only) -> AnyView {
+pub(in crate::server::plain_pages) fn words(diff: &Diff, only: Only) -> AnyView {
     let is_marked = is_marked(diff);
     let spans: Vec<AnyView> = diff
         .spans

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::json;
 
+use super::attached::of_message;
 use super::handed_over::hand_in;
 use super::{Halt, Run};
 use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::context::{
     ManifestEntry, Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results,
-    own_steps,
+    own_steps, show_attached,
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::tool::{Called, OfferedTool};
@@ -229,9 +230,19 @@ impl Run<'_> {
                 repair: repair(at),
             })
             .collect();
-        let manifest = manifest(&described, &self.job.lock);
+        let mut manifest = manifest(&described, &self.job.lock);
         let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
         let is_masked = is_masked(&manifest);
+        // Where nobody knows whether it sees, it is shown the image; a refusal is learnt from.
+        let sees = self.job.capabilities.images != Some(false);
+        let mut attached: HashMap<TurnId, Attached> = HashMap::new();
+        for (turn, entry) in path.iter().zip(&mut manifest).filter(|(_, entry)| entry.mode == Mode::Canonical) {
+            let of = of_message(db, owner, turn, sees).await?;
+            if !of.shown.is_empty() {
+                show_attached(entry, turn, of.shown);
+                attached.insert(turn.id, of.attached);
+            }
+        }
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let mut history: Vec<HistoryTurn> = path
             .into_iter()
@@ -246,7 +257,7 @@ impl Run<'_> {
                     blocks: turn.blocks,
                     raw: raw.map(|(_, steps)| steps).unwrap_or_default(),
                     leaves_out_reasoning: is_refused(at),
-                    attached: Attached::default(),
+                    attached: attached.remove(&turn.id).unwrap_or_default(),
                 }
             })
             .collect();

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{advance_to, last_reply, repeatable, step_id};
 use crate::domain::Turn;
 use crate::domain::graft::{GraftStatus, NextStep, PauseReason};
-use crate::domain::{Branch, Chat, Content, ExchangeKind, Graft, GraftId, Origin, UserId};
+use crate::domain::{Branch, Chat, ExchangeKind, Graft, GraftId, Origin, UserId};
 use crate::server::platform::ids;
 use crate::server::service::exchanges::{ExchangeOf, hash};
 use crate::server::service::placement::{Place, Wanted};
@@ -114,7 +114,7 @@ impl Service {
         graft: &Graft,
     ) -> Result<Started, ServiceError> {
         let source = self.message(owner, graft, 0).await?;
-        let contents = repeatable(&source)?;
+        let message = repeatable(&source)?;
         // The shared turn is this message itself: it gets another reply, not another message.
         let is_shared = graft.from_turn_id == Some(source.id);
         let of = self.exchange_of(owner, graft, NextStep::Ask(0), &source, is_shared).await?;
@@ -129,7 +129,7 @@ impl Service {
                 return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
             }
             let place = Place { parent, branch: branch.clone() };
-            self.copied(&mut tx, &chat, &place, contents, &source, &of).await?
+            self.user_turn(&mut tx, &chat, &place, message, of.id).await?
         };
         self.take_step(tx, chat, branch, user_turn, of, graft, NextStep::Ask(0)).await
     }
@@ -149,7 +149,7 @@ impl Service {
             return Err(ServiceError::NotFound);
         };
         let source = self.message(owner, graft, n).await?;
-        let contents = repeatable(&source)?;
+        let message = repeatable(&source)?;
         let mut tx = self.db().begin().await?;
         let chat = self.hold_chat(&mut tx, owner, graft.chat_id).await?;
         let is_again = matches!(step, NextStep::AskAgain(_));
@@ -164,8 +164,8 @@ impl Service {
         }
         // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
         let wanted = Wanted { prev_turn_id: Some(reply.id), branch_id: Some(graft.branch_id), ..Wanted::default() };
-        let place = self.place(&mut tx, &chat, &wanted, &contents).await?;
-        let user_turn = self.copied(&mut tx, &chat, &place, contents, &source, &of).await?;
+        let place = self.place(&mut tx, &chat, &wanted, &message.contents).await?;
+        let user_turn = self.user_turn(&mut tx, &chat, &place, message, of.id).await?;
         self.take_step(tx, chat, place.branch, user_turn, of, graft, step).await
     }
 
@@ -214,23 +214,6 @@ impl Service {
             request_id: Some(request_id),
         })
     }
-
-    /// The message as a new turn: every block as it is, in its order.
-    async fn copied(
-        &self,
-        tx: &mut Tx,
-        chat: &Chat,
-        place: &Place,
-        contents: Vec<Content>,
-        source: &Turn,
-        of: &ExchangeOf,
-    ) -> Result<Turn, ServiceError> {
-        let mut copy = self.user_turn(tx, chat, place, contents, of.id).await?;
-        for (block, original) in copy.blocks.iter_mut().zip(&source.blocks) {
-            block.block_metadata = original.block_metadata.clone();
-        }
-        Ok(copy)
-    }
 }
 
 /// How a graft stands whose next step was refused.
@@ -243,9 +226,10 @@ fn why_not(error: &ServiceError, is_closing: bool) -> Standing {
             PauseReason::LimitReached
         }
         ServiceError::Conflict { code: "model_unavailable", .. } => PauseReason::ModelUnavailable,
-        ServiceError::Conflict { .. } | ServiceError::Invalid(_) | ServiceError::TooLarge { .. } => {
-            PauseReason::Refused
-        }
+        ServiceError::Conflict { .. }
+        | ServiceError::Invalid(_)
+        | ServiceError::TooLarge { .. }
+        | ServiceError::Unfit { .. } => PauseReason::Refused,
         ServiceError::Store(error) => {
             tracing::error!(%error, "a step of a graft could not be stored");
             PauseReason::Internal

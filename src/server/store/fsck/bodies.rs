@@ -11,6 +11,8 @@ use crate::server::store::generations::raw::decompress;
 sql! {
     PACKED = "SELECT id FROM generations WHERE raw_response IS NOT NULL ORDER BY id";
     BODY = "SELECT raw_response, raw_sha256, raw_bytes FROM generations WHERE id = $1 AND raw_response IS NOT NULL";
+    BLOBS = "SELECT sha256 FROM blobs WHERE bytes IS NOT NULL ORDER BY sha256";
+    BYTES = "SELECT bytes FROM blobs WHERE sha256 = $1 AND bytes IS NOT NULL";
     BLOB = "SELECT sha256 FROM blobs WHERE sha256 = $1";
 }
 
@@ -24,6 +26,18 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
             && Sha256::digest(&body).as_slice() != sha256
         {
             findings.push(finding("I9", "generations", id, "its raw response is not the one its sha256 was taken of"));
+        }
+    }
+    blobs_are_what_they_are_called(db, findings).await
+}
+
+async fn blobs_are_what_they_are_called(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    let names: Vec<String> = on!(db, |pool| sqlx::query_scalar(BLOBS).fetch_all(pool).await?);
+    for name in names {
+        let bytes: Option<Vec<u8>> = on!(db, |pool| sqlx::query_scalar(BYTES).bind(&name).fetch_optional(pool).await?);
+        let hash = |bytes: Vec<u8>| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        if bytes.map(hash).is_some_and(|hash| hash != name) {
+            findings.push(finding("R10", "blobs", name, "its bytes are not those that it is called by"));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Finding, While, bodies, calls, finding, unreadable};
+use super::{Finding, While, attachments, calls, finding, unreadable};
 use crate::domain::block::chat_seq;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
@@ -33,7 +33,7 @@ pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>
             calls::of_turn(&turn, findings);
             it_is_over(&turn, findings);
             text_is_derived(db, &turn, findings).await?;
-            images_are_there(db, &turn, findings).await?;
+            attachments::of_turn(db, &turn, findings).await?;
             replays(&turn, &events, findings);
         } else if meanwhile == While::Stopped && waits_for(&folded(&turn, &events)).is_none() {
             findings.push(finding("R5", "turns", turn.id, "it is not over and nothing will end it"));
@@ -120,17 +120,6 @@ async fn text_is_derived(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -> R
         if block.content.block_type() != stored {
             let what = format!("its type is {stored}, but its content is {}", block.content.block_type());
             findings.push(finding("I6", "turn_blocks", block.id, what));
-        }
-    }
-    Ok(())
-}
-
-async fn images_are_there(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    for block in &turn.blocks {
-        if let Content::Image { blob, .. } = &block.content
-            && !bodies::has_blob(db, blob).await?
-        {
-            findings.push(finding("R10", "turn_blocks", block.id, "the image it shows is not stored"));
         }
     }
     Ok(())

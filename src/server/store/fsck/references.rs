@@ -63,4 +63,21 @@ rules! {
     PIECES_AND_BODY: "I9", "generation_chunks", "the raw response is stored twice, packed and in pieces",
         "SELECT g.id FROM generations g WHERE g.raw_response IS NOT NULL \
          AND EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id)";
+    VERSION_OF_DOCUMENT: "C19", "documents", "it has no version",
+        "SELECT d.id FROM documents d WHERE NOT EXISTS ( \
+         SELECT 1 FROM document_versions v WHERE v.document_id = d.id)";
+    COUNTS_OF_VERSION: "C19", "document_versions", "its counts are not those of its text",
+        "SELECT DISTINCT v.document_id FROM document_versions v \
+         WHERE v.char_count <> LENGTH(v.content) OR v.byte_count <> OCTET_LENGTH(v.content)";
+    OWNER_OF_DOCUMENT: "R15", "block_documents", "a block names a document of another owner",
+        "SELECT r.block_id FROM block_documents r JOIN documents d ON d.id = r.document_id \
+         JOIN turn_blocks b ON b.id = r.block_id JOIN chats c ON c.id = b.chat_id WHERE c.owner_id <> d.owner_id";
+    NAMED_VERSION: "C19", "block_documents", "a block names a version that its document does not have",
+        "SELECT r.block_id FROM block_documents r LEFT JOIN document_versions v \
+         ON v.document_id = r.document_id AND v.version_timestamp = r.version_timestamp WHERE v.document_id IS NULL";
+    MADE_FROM: "R10", "document_versions", "the file that it was made from is not stored",
+        "SELECT DISTINCT v.document_id FROM document_versions v LEFT JOIN blobs b ON b.sha256 = v.origin \
+         WHERE v.origin IS NOT NULL AND b.sha256 IS NULL";
+    BLOB_OF_UPLOAD: "R10", "uploads", "its bytes are not stored",
+        "SELECT u.id FROM uploads u LEFT JOIN blobs b ON b.sha256 = u.sha256 WHERE b.sha256 IS NULL";
 }

@@ -1,0 +1,71 @@
+//! Names of files that people bring: shown, never opened. What is kept is the last part of a path without anything that
+//! acts on a terminal, a header or a file system (badinputs.md S-UP-01, S-UN-01).
+
+use crate::failure::Invalid;
+use crate::limits;
+
+/// What a file without a name is called.
+pub const UNNAMED: &str = "unnamed";
+
+/// The name as it is kept and shown: at most [`limits::TITLE_CHARS`], its ending with it.
+///
+/// # Errors
+/// A name with NUL, which no system makes (badinputs.md S-UP-02).
+pub fn displayed(given: &str) -> Result<String, Invalid> {
+    if given.contains('\0') {
+        return Err(Invalid::new("name", "a name has no NUL"));
+    }
+    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
+    // A drive, or a stream of a file.
+    let last = last.rsplit(':').next().unwrap_or_default();
+    let visible: String = last.chars().filter(|c| !c.is_control()).collect();
+    let name = visible.trim().trim_start_matches('.').trim();
+    Ok(if name.is_empty() { UNNAMED.to_owned() } else { shortened(name) })
+}
+
+fn shortened(name: &str) -> String {
+    let count = name.chars().count();
+    if count <= limits::TITLE_CHARS {
+        return name.to_owned();
+    }
+    let ending: String = match name.rsplit_once('.') {
+        Some((_, ending)) if ending.chars().count() <= 16 => format!("….{ending}"),
+        _ => "…".to_owned(),
+    };
+    name.chars().take(limits::TITLE_CHARS - ending.chars().count()).collect::<String>() + &ending
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_path_is_left() {
+        for (given, shown) in [
+            ("../../../../etc/cron.d/x", "x"),
+            ("..\\..\\x", "x"),
+            ("/etc/passwd", "passwd"),
+            ("C:\\x", "x"),
+            ("C:x", "x"),
+            ("a/b", "b"),
+            (".htaccess", "htaccess"),
+            ("..", UNNAMED),
+            ("", UNNAMED),
+            ("a/", UNNAMED),
+            ("a\"\r\nSet-Cookie: x=1.txt", "x=1.txt"),
+            ("a\tb\u{7f}.md", "ab.md"),
+            ("报告.pdf", "报告.pdf"),
+        ] {
+            assert_eq!(displayed(given).unwrap(), shown, "{given:?}");
+        }
+        assert!(displayed("x\0.png").is_err());
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_ending() {
+        let shown = displayed(&format!("{}.tar.gz", "n".repeat(300))).unwrap();
+        assert_eq!(shown.chars().count(), limits::TITLE_CHARS);
+        assert!(shown.ends_with("….gz"), "{shown}");
+        assert_eq!(displayed(&"n".repeat(300)).unwrap().chars().count(), limits::TITLE_CHARS);
+    }
+}

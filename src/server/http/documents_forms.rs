@@ -1,0 +1,292 @@
+//! The forms of documents without script: each does one deed and sends the browser on with 303; what could not be done
+//! stays on the page with what is wrong.
+
+use axum::extract::multipart::{Field, MultipartRejection};
+use axum::extract::{DefaultBodyLimit, Multipart, State};
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use futures::stream::try_unfold;
+use http::StatusCode;
+
+use super::documents_page::{list_page, show_page};
+use super::plain_page::{Asked, Fields, see_other};
+use super::problem::Problem;
+use super::trash_page;
+use super::uploads::{read, too_slow};
+use crate::domain::attachment::DOCUMENT;
+use crate::domain::{ChatId, DocumentId, Invalid, UserId, limits, selection};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::documents::FileSaid;
+use crate::server::plain_pages::documents::editor::EditorPage;
+use crate::server::plain_pages::documents::viewer::Lines;
+use crate::server::plain_pages::question::Question;
+use crate::server::plain_pages::trash::{Sure, TrashPage};
+use crate::server::plain_pages::words::documents as words;
+use crate::server::plain_pages::{Page, Said, Section};
+use crate::server::service::ServiceError;
+use crate::server::service::documents::{DocumentChange, NewDocument, Source};
+use crate::server::service::messages::MessageBlock;
+use crate::server::service::uploads::{UploadKind, too_large};
+
+/// The files of one form, all together.
+pub fn file_limit() -> DefaultBodyLimit {
+    DefaultBodyLimit::max(limits::TURN_UPLOAD_BYTES)
+}
+
+/// `POST /forms/documents/upload`: a document of each file, or a new version of the one that is named. What is wrong with
+/// one file keeps no other from being taken.
+pub async fn upload(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Problem> {
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    let place = app.service().upload_place().await;
+    let taking = tokio::time::timeout(limits::UPLOAD_TIME, take(&app, viewer.0, form));
+    let (of, files) = taking.await.map_err(|_| too_slow())??;
+    drop(place);
+    if let [FileSaid::Made { id, .. }] = files[..] {
+        let done = if of.is_some() { "saved" } else { "created" };
+        return Ok(see_other(&format!("/documents/{id}?done={done}")));
+    }
+    let is_refused = files.iter().all(|file| matches!(file, FileSaid::Refused { .. }));
+    let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = list_page(&app, viewer.0, None, files).await?;
+    Ok(asked.answer(&app, status, page.draw(None)))
+}
+
+/// Reads the form: whose new version it is, and what came of each file.
+async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<DocumentId>, Vec<FileSaid>), Problem> {
+    let (mut encoding, mut of, mut files) = (None, None, Vec::new());
+    while let Some(field) = form.next_field().await.map_err(broken)? {
+        match field.name() {
+            Some("encoding") => encoding = Some(small(field).await?).filter(|name| !name.is_empty()),
+            Some("document_id") => {
+                let id: DocumentId = small(field).await?.parse().map_err(|_| Problem::not_found())?;
+                of = Some(app.service().document(viewer, id).await?.id);
+            }
+            Some("files") if files.len() >= limits::FORM_FILES => {
+                let (name, why) = (field.file_name().unwrap_or_default().to_owned(), words::TOO_MANY_FILES.to_owned());
+                files.push(FileSaid::Refused { name, why });
+                break;
+            }
+            Some("files") => files.extend(file(app, viewer, field, encoding.as_deref(), of).await?),
+            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
+        }
+    }
+    if files.is_empty() {
+        files.push(FileSaid::Refused { name: words::FILE.to_owned(), why: words::NO_FILE.to_owned() });
+    }
+    Ok((of, files))
+}
+
+/// What came of one file; nothing for a field in which none was chosen.
+async fn file(
+    app: &App,
+    viewer: UserId,
+    field: Field<'_>,
+    encoding: Option<&str>,
+    of: Option<DocumentId>,
+) -> Result<Option<FileSaid>, Problem> {
+    let name = field.file_name().unwrap_or_default().to_owned();
+    let pieces = Box::pin(try_unfold(field, |mut field| async move {
+        Ok::<_, axum::extract::multipart::MultipartError>(field.chunk().await?.map(|piece| (piece, field)))
+    }));
+    let made = match read(pieces).await? {
+        // The rest of the field is skipped with the next one.
+        None => Err(too_large()),
+        Some(bytes) if bytes.is_empty() && name.is_empty() => return Ok(None),
+        Some(bytes) => document_of(app, viewer, &name, bytes, encoding, of).await,
+    };
+    Ok(Some(match made {
+        Ok(made) => made,
+        Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
+        Err(error) => FileSaid::Refused { name, why: error.to_string() },
+    }))
+}
+
+async fn document_of(
+    app: &App,
+    viewer: UserId,
+    name: &str,
+    bytes: bytes::Bytes,
+    encoding: Option<&str>,
+    of: Option<DocumentId>,
+) -> Result<FileSaid, ServiceError> {
+    let uploaded = app.service().upload(viewer, name, bytes).await?;
+    if uploaded.kind == UploadKind::Image {
+        return Ok(FileSaid::Refused { name: uploaded.name, why: words::IS_IMAGE.to_owned() });
+    }
+    let source = Source::Blob { sha256: uploaded.sha256, encoding: encoding.map(str::to_owned) };
+    let document = match of {
+        Some(id) => {
+            let change = DocumentChange { source: Some(source), ..DocumentChange::default() };
+            app.service().change_document(viewer, id, change).await?
+        }
+        None => {
+            let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id: None };
+            app.service().create_document(viewer, new).await?.it
+        }
+    };
+    Ok(FileSaid::Made { id: document.id, title: document.title })
+}
+
+/// `POST /forms/documents/save`: a new document or another version; with `do=preview` only a look at it.
+pub async fn save(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let of = match fields.text("document_id") {
+        Some(id) => {
+            let id: DocumentId = id.parse().map_err(|_| Problem::not_found())?;
+            let rev = fields.text("rev").and_then(|rev| rev.parse().ok());
+            Some((id, rev.ok_or_else(|| Invalid::new("rev", "is missing"))?))
+        }
+        None => None,
+    };
+    let mut page = EditorPage {
+        of,
+        title: fields.text("title").unwrap_or_default(),
+        text: fields.lines("content"),
+        request_id: fields.text("client_request_id").unwrap_or_default(),
+        ..EditorPage::default()
+    };
+    if fields.text("do").as_deref() == Some("preview") {
+        page.shows_preview = true;
+        return Ok(asked.answer(&app, StatusCode::OK, page.draw(None)));
+    }
+    let source = Source::Text(page.text.clone());
+    let saved = match of {
+        Some((id, rev)) => {
+            let change = DocumentChange { title: Some(page.title.clone()), source: Some(source), rev: Some(rev) };
+            app.service().change_document(viewer.0, id, change).await.map(|document| (document.id, "saved"))
+        }
+        None => {
+            let client_request_id = Some(page.request_id.clone()).filter(|id| !id.is_empty());
+            let new = NewDocument { title: Some(page.title.clone()), kind: None, source, client_request_id };
+            app.service().create_document(viewer.0, new).await.map(|made| (made.it.id, "created"))
+        }
+    };
+    let (status, said) = match saved {
+        Ok((id, done)) => return Ok(see_other(&format!("/documents/{id}?done={done}"))),
+        Err(ServiceError::Invalid(Invalid { field, reason })) => {
+            page.wrong = Some((field, reason));
+            (StatusCode::UNPROCESSABLE_ENTITY, None)
+        }
+        Err(ServiceError::Conflict { code: "document_changed", .. }) => {
+            // The next time it is saved over what is there now.
+            if let Some((id, _)) = of {
+                page.of = Some((id, app.service().document(viewer.0, id).await?.rev));
+            }
+            (StatusCode::CONFLICT, Some(Said::Careful(words::CHANGED.into())))
+        }
+        Err(error @ (ServiceError::TooLarge { .. } | ServiceError::Conflict { .. } | ServiceError::Unfit { .. })) => {
+            (StatusCode::CONFLICT, Some(Said::Refused(error.to_string())))
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(asked.answer(&app, status, page.draw(said)))
+}
+
+/// `POST /forms/documents/delete`: asks first, unless the form says that it was asked.
+pub async fn delete(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id = document_id(&fields)?;
+    if fields.is_ticked("sure") {
+        app.service().delete_document(viewer.0, id).await?;
+        return Ok(see_other(Section::Trash.path()));
+    }
+    let document = app.service().document(viewer.0, id).await?;
+    let question = Question {
+        title: words::delete_title(&document.title),
+        what: words::delete_what(),
+        action: "/forms/documents/delete",
+        fields: vec![("document_id", id.to_string()), ("sure", "1".to_owned())],
+        yes: words::DELETE_SURE.to_owned(),
+        back: format!("/documents/{id}"),
+        no: words::KEEP,
+    };
+    let (section, title) = (Section::Documents, document.title);
+    Ok(asked.answer(&app, StatusCode::OK, Page { section, title, said: None, body: question.draw() }))
+}
+
+/// `POST /forms/documents/restore`: back from Trash, or an earlier version as the newest.
+pub async fn restore(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id = document_id(&fields)?;
+    let done = match version(&fields)? {
+        Some(version) => app.service().restore_version(viewer.0, id, version).await.map(|_| "version")?,
+        None => app.service().restore_document(viewer.0, id).await.map(|_| "restored")?,
+    };
+    Ok(see_other(&format!("/documents/{id}?done={done}")))
+}
+
+/// `POST /forms/documents/purge`: asks first, as the forms of Trash do.
+pub async fn purge(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id = document_id(&fields)?;
+    if fields.is_ticked("sure") {
+        app.service().purge_document(viewer.0, id).await?;
+        return Ok(trash_page::to_trash("purged"));
+    }
+    let page = trash_page::page(&app, viewer.0, None).await?;
+    let document = page.documents.iter().find(|document| document.id == id).cloned().ok_or_else(Problem::not_found)?;
+    let page = TrashPage { sure: Some(Sure::Document(document)), ..page };
+    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+}
+
+/// `POST /forms/documents/quote`: lines are attached to the draft of a chat, which is opened.
+pub async fn quote(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let (id, at) = (document_id(&fields)?, version(&fields)?);
+    let chat: Option<ChatId> = match fields.text("chat_id") {
+        Some(chat) => Some(chat.parse().map_err(|_| Problem::not_found())?),
+        None => None,
+    };
+    let (version, text) = app.service().document_text(viewer.0, id, at).await?;
+    let number = |name: &str| fields.text(name).and_then(|number| number.parse::<u64>().ok());
+    let (first, last) = (number("first"), number("last"));
+    let selected = first.zip(last).and_then(|(first, last)| selection::of_lines(&text, first, last));
+    let Some((selection_start, selection_end)) = selected else {
+        let wrong = if first.is_some() && last.is_some() { words::NO_LINES } else { words::LINES_HINT };
+        let lines = Lines { first, last, wrong: Some(wrong.to_owned()) };
+        let said = Some(Said::Refused(wrong.to_owned()));
+        let page = show_page(&app, viewer.0, (id, at), (None, lines), said).await?;
+        return Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page));
+    };
+    let block = MessageBlock::PartialReference {
+        ref_id: id.to_string(),
+        ref_type: DOCUMENT.to_owned(),
+        version_timestamp: Some(version.version_timestamp),
+        selection_start,
+        selection_end,
+        quote: None,
+    };
+    app.service().attach_to_draft(viewer.0, chat, vec![block]).await?;
+    Ok(see_other(&chat.map_or_else(|| "/".to_owned(), |chat| format!("/c/{chat}#latest"))))
+}
+
+fn document_id(fields: &Fields) -> Result<DocumentId, Problem> {
+    let text = fields.text("document_id").ok_or_else(|| Invalid::new("document_id", "is missing"))?;
+    text.parse().map_err(|_| Problem::not_found())
+}
+
+fn version(fields: &Fields) -> Result<Option<DateTime<Utc>>, Problem> {
+    let parse = |text: String| text.parse().map_err(|_| Invalid::new("version", "is no time").into());
+    fields.text("version").map(parse).transpose()
+}
+
+/// The text of a field that is no file.
+async fn small(mut field: Field<'_>) -> Result<String, Problem> {
+    const ENOUGH: usize = 200;
+    let mut all = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(broken)? {
+        all.extend_from_slice(&piece);
+        if all.len() > ENOUGH {
+            return Err(Invalid::new(field.name().unwrap_or_default(), "is too long").into());
+        }
+    }
+    String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
+}
+
+fn broken(error: axum::extract::multipart::MultipartError) -> Problem {
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limits::TURN_UPLOAD_BYTES),
+        _ => Problem::invalid(Invalid::new("", "the form is broken, or ended too soon")),
+    }
+}

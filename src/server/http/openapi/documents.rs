@@ -1,0 +1,90 @@
+//! Documents and the files that they are made of.
+
+use serde_json::json;
+
+use super::operation::{Operation, operation};
+use crate::server::http::documents::{
+    ChangeDocumentBody, CompareVersionsQuery, DeleteDocumentQuery, DocumentBody, DocumentsQuery, NewDocumentBody,
+    RestoreDocumentBody, VersionBody, VersionQuery,
+};
+use crate::server::http::uploads::{UploadBody, UploadQuery};
+use crate::server::service::compare::words::Diff;
+
+const UNREADABLE: &str = "`encoding`: which is not known; `choices` names some. `empty_file`, `no_text`, `damaged_file`, \
+    `unpacks_too_large`, `unreadable_file`: what is in it cannot be used. `invalid`: a value cannot be.";
+const UNKNOWN: &str = "`unsupported_file`: nothing here reads such a file. `unsupported_media_type`: it is compressed on \
+    its way.";
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        operation("post", "/api/blobs", ("Documents", "upload"), "Brings a file: the body is its bytes.")
+            .note(
+                "What it is, its bytes say. An image may be named in a message, any other file may become a document; \
+                 what nothing names is forgotten after a day. Images are kept without anything hidden in them.",
+            )
+            .query::<UploadQuery>()
+            .takes_bytes()
+            .gives::<UploadBody>(201, "What is kept of it.")
+            .refuses(415, UNKNOWN)
+            .refuses(
+                422,
+                "`image_too_large`: in pixels. `empty_file`, `damaged_file`, `unreadable_file`: it cannot be used.",
+            )
+            .refuses(
+                507,
+                "`quota_reached`: your files and documents have no more room. `storage_full`: the disk has none.",
+            ),
+        operation("get", "/api/documents", ("Documents", "list_documents"), "Lists documents.")
+            .query::<DocumentsQuery>()
+            .may(404)
+            .lists::<DocumentBody>("Those that changed last first, without their text."),
+        operation("post", "/api/documents", ("Documents", "create_document"), "Makes a document.")
+            .note("Longer texts than a body may have come as a file: `POST /api/blobs`, then `blob`.")
+            .takes::<NewDocumentBody>(json!({ "title": "Notes", "content": "# Notes\n" }))
+            .makes::<DocumentBody>("The document.")
+            .may(404)
+            .refuses(415, UNKNOWN)
+            .refuses(422, UNREADABLE),
+        operation("get", "/api/documents/{id}", ("Documents", "show_document"), "Shows a document with its text.")
+            .query::<VersionQuery>()
+            .gives::<DocumentBody>(200, "The document with this version.")
+            .refuses(404, "`not_found`; `version_gone`: it has no such version."),
+        operation("put", "/api/documents/{id}", ("Documents", "change_document"), "Changes a document.")
+            .note("Other words make a version; the same words make none. Earlier versions stay as they are.")
+            .takes::<ChangeDocumentBody>(json!({ "content": "# Notes\n\nMore.\n", "rev": 1 }))
+            .gives::<DocumentBody>(200, "The document as it is now.")
+            .refuses(409, "`document_changed`: `rev` is another one by now. `too_many_versions`: a bound is reached.")
+            .refuses(415, UNKNOWN)
+            .refuses(422, UNREADABLE),
+        operation("delete", "/api/documents/{id}", ("Documents", "delete_document"), "Moves a document to the trash.")
+            .note("Messages that name it stay; models are told that it was deleted.")
+            .query::<DeleteDocumentQuery>()
+            .done(204, "It is there, or gone."),
+        operation(
+            "post",
+            "/api/documents/{id}/restore",
+            ("Documents", "restore_document"),
+            "Brings a document back from the trash, or an earlier version as the newest.",
+        )
+        .takes::<RestoreDocumentBody>(json!({ "version_timestamp": "2026-11-22T07:00:00.000001Z" }))
+        .optional()
+        .gives::<DocumentBody>(200, "The document as it is now.")
+        .refuses(404, "`not_found`; `version_gone`: it has no such version.")
+        .refuses(409, "`too_many_versions`: a bound is reached."),
+        operation(
+            "get",
+            "/api/documents/{id}/versions",
+            ("Documents", "list_document_versions"),
+            "Lists the versions of a document.",
+        )
+        .lists::<VersionBody>("The newest first, without their text."),
+        operation(
+            "get",
+            "/api/documents/{id}/compare",
+            ("Documents", "compare_document_versions"),
+            "Compares two versions of a document.",
+        )
+        .query::<CompareVersionsQuery>()
+        .gives::<Diff>(200, "Both texts as one list of pieces."),
+    ]
+}

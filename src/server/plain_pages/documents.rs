@@ -1,0 +1,144 @@
+//! The pages of documents: here their list with the upload form; in [`viewer`] one of them with its lines, in [`editor`]
+//! the form that writes one, in [`versions`] two versions side by side.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::words::documents as words;
+use super::words::providers::ago;
+use super::{Page, Said, Section};
+use crate::domain::DocumentId;
+use crate::server::service::documents::Document;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+pub mod editor;
+pub mod versions;
+pub mod viewer;
+
+/// Encodings that a person may name, as the WHATWG calls them.
+const ENCODINGS: [&str; 9] =
+    ["utf-8", "utf-16le", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251", "windows-1252"];
+
+/// What came of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileSaid {
+    Made { id: DocumentId, title: String },
+    Refused { name: String, why: String },
+}
+
+/// The list.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentsPage {
+    /// Those that changed last first.
+    pub documents: Vec<Document>,
+    pub has_older: bool,
+    /// Whether this is not the beginning of the list.
+    pub is_later: bool,
+    pub now: DateTime<Utc>,
+    /// After an upload, file by file.
+    pub files: Vec<FileSaid>,
+}
+
+impl DocumentsPage {
+    pub fn draw(self, said: Option<Said>) -> Page {
+        let rows = self.documents.iter().map(|document| row(document, self.now)).collect_view();
+        let list = if self.documents.is_empty() {
+            view! { <p class="hint">{words::NOTHING}</p> }
+        } else {
+            view! { <h2>{words::LIST}</h2> <ul class="documents">{rows}</ul> {self.pages()} }
+        };
+        let files = (!self.files.is_empty()).then(|| came_of(&self.files));
+        let body = view! {
+            <p class="lead">{words::LEAD}</p>
+            {files}
+            <div class="deeds">
+                <a class="button primary" href="/documents/new"><Icon name="plus"/>{words::NEW}</a>
+            </div>
+            {upload_form(None)}
+            {list}
+        };
+        Page { section: Section::Documents, title: words::DOCUMENTS.into(), said, body }
+    }
+
+    fn pages(&self) -> AnyView {
+        let path = Section::Documents.path();
+        let newest = self.is_later.then(|| view! { <a class="button" href=path>{words::FIRST_PAGE}</a> });
+        let older = self.documents.last().filter(|_| self.has_older).map(|last| {
+            let address = format!("{path}?before={}", last.id);
+            view! { <a class="button" href=address>{words::OLDER}</a> }
+        });
+        view! { <div class="deeds">{newest}{older}</div> }
+    }
+}
+
+fn row(document: &Document, now: DateTime<Utc>) -> AnyView {
+    let address = format!("/documents/{}", document.id);
+    view! {
+        <li class="panel" data-document=document.id.to_string()>
+            <h3 dir="auto"><a href=address><bdi>{document.title.clone()}</bdi></a></h3>
+            <p class="hint">{facts(document, now)}</p>
+        </li>
+    }
+}
+
+/// Size, age and use of a document.
+fn facts(document: &Document, now: DateTime<Utc>) -> AnyView {
+    let exact = document.updated_at.format("%Y-%m-%d %H:%M UTC").to_string();
+    view! {
+        {words::size(document.version.byte_count)} " · " {words::lines(document.version.line_count)} " · "
+        <time datetime=document.updated_at.to_rfc3339() title=exact>
+            {ago((now - document.updated_at).num_seconds())}
+        </time>
+        " · " {words::used_in(document.used_in)}
+    }
+}
+
+fn came_of(files: &[FileSaid]) -> AnyView {
+    let line = |file: &FileSaid| match file {
+        FileSaid::Made { id, title } => {
+            let address = format!("/documents/{id}");
+            view! {
+                <li class="said ok"><Icon name="check"/><span>{words::UPLOADED} ": " <a href=address><bdi>{title.clone()}</bdi></a></span></li>
+            }
+        }
+        FileSaid::Refused { name, why } => {
+            view! { <li class="said danger"><Icon name="alert"/><span dir="auto">{words::file_failed(name, why)}</span></li> }
+        }
+    };
+    view! {
+        <section role="status" aria-label=words::CAME_OF_IT>
+            <ul class="documents">{files.iter().map(line).collect_view()}</ul>
+        </section>
+    }
+}
+
+/// Files for new documents, or one for a new version of this one.
+pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
+    let (name, label, is_one) = match of {
+        Some(_) => (words::UPLOAD_VERSION, words::FILE, true),
+        None => (words::UPLOAD, words::FILES, false),
+    };
+    let document = of.map(|id| view! { <input type="hidden" name="document_id" value=id.to_string()/> });
+    let options = ENCODINGS.map(|name| view! { <option value=name>{name}</option> });
+    // The encoding stands before the files: they are read as they come.
+    view! {
+        <form class="panel" method="post" action="/forms/documents/upload" enctype="multipart/form-data">
+            <h2>{name}</h2>
+            {document}
+            <div class="form-field">
+                <label for="upload-encoding">{words::ENCODING}</label>
+                <select class="field" id="upload-encoding" name="encoding">
+                    <option value="">{words::ENCODING_AUTO}</option>
+                    {options.into_iter().collect_view()}
+                </select>
+            </div>
+            <div class="form-field">
+                <label for="upload-files">{label}</label>
+                <p class="hint" id="upload-hint">{words::files_hint()}</p>
+                <input class="field" type="file" id="upload-files" name="files" multiple=!is_one required aria-describedby="upload-hint"/>
+            </div>
+            <div class="deeds"><button type="submit" class="button">{name}</button></div>
+        </form>
+    }
+}

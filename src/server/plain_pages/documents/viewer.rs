@@ -1,0 +1,259 @@
+//! One document: its lines with their numbers, each a target of addresses (`#L10`), its versions, and what can be done
+//! with it. The numbers are those of the list, so that copying takes the text alone.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::{facts, upload_form};
+use crate::domain::{ChatId, limits, quoted};
+use crate::server::plain_pages::field::{Choice, Kind, TextField};
+use crate::server::plain_pages::words::documents as words;
+use crate::server::plain_pages::{Page, Said, Section};
+use crate::server::service::documents::{Document, Version};
+use crate::ui::erased::view;
+use crate::ui::words::UNTITLED;
+
+/// What is marked, and what a form was sent with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines {
+    pub first: Option<u64>,
+    pub last: Option<u64>,
+    pub wrong: Option<String>,
+}
+
+/// The page.
+pub struct DocumentPage<'a> {
+    pub document: &'a Document,
+    /// The one that is shown.
+    pub version: &'a Version,
+    pub text: &'a str,
+    /// The newest first.
+    pub versions: &'a [Version],
+    /// The chats that name it.
+    pub used_in: &'a [(ChatId, String)],
+    /// Chats that lines can be quoted in.
+    pub chats: &'a [(ChatId, String)],
+    /// The first line that is shown.
+    pub from: u64,
+    pub lines: Lines,
+    pub now: DateTime<Utc>,
+}
+
+impl DocumentPage<'_> {
+    pub fn draw(&self, said: Option<Said>) -> Page {
+        let body = view! {
+            <p class="hint">{facts(self.document, self.now)}</p>
+            {self.deeds()}
+            {self.notes()}
+            {self.older()}
+            {self.content()}
+            {self.quote()}
+            {self.menu()}
+            {self.uses()}
+            {upload_form(Some(self.document.id))}
+        };
+        Page { section: Section::Documents, title: self.document.title.clone(), said, body }
+    }
+
+    fn deeds(&self) -> AnyView {
+        let id = self.document.id;
+        let original = self.version.origin.as_ref().map(|origin| {
+            let address = format!("/api/blobs/{origin}");
+            view! { <a class="button" href=address download="">{words::DOWNLOAD}</a> }
+        });
+        view! {
+            <div class="deeds">
+                <a class="button" href=format!("/documents/{id}/edit")>{words::EDIT}</a>
+                {original}
+                <form method="post" action="/forms/documents/delete">
+                    <input type="hidden" name="document_id" value=id.to_string()/>
+                    <button type="submit" class="button danger">{words::DELETE}</button>
+                </form>
+                <a class="button bare" href="/documents">{words::BACK_TO_LIST}</a>
+            </div>
+        }
+    }
+
+    fn notes(&self) -> Option<AnyView> {
+        let notes = &self.version.notes;
+        let note = |note: &String| view! { <li dir="auto">{note.clone()}</li> };
+        (!notes.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-label=words::NOTES>
+                    <h2>{words::NOTES}</h2>
+                    <ul>{notes.iter().map(note).collect_view()}</ul>
+                </section>
+            }
+        })
+    }
+
+    /// Said of a version that is not the newest, with the way to make it that.
+    fn older(&self) -> Option<AnyView> {
+        let at = self.version.version_timestamp;
+        (at != self.document.version.version_timestamp).then(|| {
+            view! {
+                <form class="deeds" method="post" action="/forms/documents/restore">
+                    <p class="said warn"><span>{words::OLD_VERSION}" "{named(at)}</span></p>
+                    <input type="hidden" name="document_id" value=self.document.id.to_string()/>
+                    <input type="hidden" name="version" value=quoted::stamp(at)/>
+                    <button type="submit" class="button">{words::MAKE_NEWEST}</button>
+                    <a class="button" href=format!("/documents/{}", self.document.id)>{words::NEWEST}</a>
+                </form>
+            }
+        })
+    }
+
+    fn content(&self) -> AnyView {
+        if self.text.is_empty() {
+            return view! { <p class="hint">{words::EMPTY}</p> };
+        }
+        let from = self.from.max(1);
+        let before = usize::try_from(from - 1).unwrap_or(usize::MAX);
+        let (mut shown, mut bytes, mut is_cut) = (Vec::new(), 0, false);
+        for (number, line) in (from..).zip(self.text.split_inclusive('\n').skip(before)) {
+            if number - from >= limits::DOCUMENT_LINES_SHOWN || bytes > limits::DOCUMENT_BYTES_SHOWN {
+                is_cut = true;
+                break;
+            }
+            bytes += line.len();
+            shown.push(self.line(number, line.trim_end_matches('\n')));
+        }
+        let next = from + shown.len() as u64;
+        let earlier = (from > 1).then(|| {
+            let start = from.saturating_sub(limits::DOCUMENT_LINES_SHOWN).max(1);
+            view! { <a class="button" href=self.part(start)>{words::EARLIER_LINES}</a> }
+        });
+        let later = is_cut.then(|| view! { <a class="button" href=self.part(next)>{words::LATER_LINES}</a> });
+        view! {
+            <div class="deeds">{earlier}</div>
+            <div class="document" role="region" aria-label=words::CONTENT tabindex="0" data-document=self.document.id.to_string()
+                data-version=quoted::stamp(self.version.version_timestamp)>
+                <ol class="document-lines" start=from.to_string()>{shown}</ol>
+            </div>
+            <div class="deeds">{later}</div>
+        }
+    }
+
+    fn line(&self, number: u64, line: &str) -> AnyView {
+        let Lines { first, last, .. } = self.lines;
+        let is_marked = first.is_some_and(|first| (first..=last.unwrap_or(first)).contains(&number));
+        // The whole selection as addresses name it, at its first line.
+        let target = first.zip(last).filter(|(first, last)| *first == number && last > first);
+        let target = target.map(|(first, last)| view! { <span id=format!("L{first}-L{last}")></span> });
+        view! {
+            <li id=format!("L{number}") class:marked=is_marked>{target}<code dir="auto">{line.to_owned()}</code></li>
+        }
+    }
+
+    fn part(&self, from: u64) -> String {
+        let version = quoted::stamp(self.version.version_timestamp);
+        format!("/documents/{}?version={version}&from={from}#L{from}", self.document.id)
+    }
+
+    fn quote(&self) -> AnyView {
+        let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        let (first, last) = (number(self.lines.first), number(self.lines.last));
+        let field = |label, name, value, error| {
+            TextField {
+                label,
+                name,
+                form: "quote",
+                value,
+                error,
+                kind: Kind::Code,
+                is_required: true,
+                ..TextField::default()
+            }
+            .draw()
+        };
+        let chats: Vec<(String, String)> =
+            self.chats.iter().map(|(id, title)| (id.to_string(), titled(title))).collect();
+        let mut options = vec![("", words::NEW_CHAT)];
+        options.extend(chats.iter().map(|(id, title)| (id.as_str(), title.as_str())));
+        let chat = Choice {
+            label: words::CHAT,
+            name: "chat_id",
+            form: "quote",
+            options: &options,
+            chosen: "",
+            hint: None,
+            error: None,
+        };
+        view! {
+            <form class="panel" id="quote" method="post" action="/forms/documents/quote">
+                <h2>{words::QUOTE}</h2>
+                <p class="hint">{words::QUOTE_HINT}</p>
+                <input type="hidden" name="document_id" value=self.document.id.to_string()/>
+                <input type="hidden" name="version" value=quoted::stamp(self.version.version_timestamp)/>
+                {field(words::FIRST_LINE, "first", &first, self.lines.wrong.as_deref())}
+                {field(words::LAST_LINE, "last", &last, None)}
+                {chat.draw()}
+                <div class="deeds"><button type="submit" class="button">{words::DO_QUOTE}</button></div>
+            </form>
+        }
+    }
+
+    fn menu(&self) -> AnyView {
+        let shown = quoted::stamp(self.version.version_timestamp);
+        let names: Vec<(String, String)> = self
+            .versions
+            .iter()
+            .enumerate()
+            .map(|(at, version)| {
+                let newest = if at == 0 { format!(" ({})", words::NEWEST) } else { String::new() };
+                let name =
+                    format!("{}{newest} · {}", named(version.version_timestamp), words::size(version.byte_count));
+                (quoted::stamp(version.version_timestamp), name)
+            })
+            .collect();
+        let options: Vec<(&str, &str)> = names.iter().map(|(value, name)| (value.as_str(), name.as_str())).collect();
+        let choice = |label, name, form, chosen| {
+            Choice { label, name, form, options: &options, chosen, hint: None, error: None }.draw()
+        };
+        let path = format!("/documents/{}", self.document.id);
+        let compare = (names.len() > 1).then(|| {
+            let older = names.get(1).map_or("", |(value, _)| value);
+            let left = if shown == names[0].0 { older } else { &shown };
+            view! {
+                <form class="compare-choose" method="get" action=format!("{path}/compare")>
+                    {choice(words::OLDER_ONE, "left", "compare", left)}
+                    {choice(words::NEWER_ONE, "right", "compare", &names[0].0)}
+                    <div class="deeds"><button type="submit" class="button">{words::COMPARE}</button></div>
+                </form>
+            }
+        });
+        view! {
+            <section class="panel" aria-label=words::VERSIONS>
+                <h2>{words::VERSIONS}</h2>
+                <form method="get" action=path>
+                    {choice(words::VERSION, "version", "version", &shown)}
+                    <div class="deeds"><button type="submit" class="button">{words::SHOW}</button></div>
+                </form>
+                {compare}
+            </section>
+        }
+    }
+
+    fn uses(&self) -> Option<AnyView> {
+        let link = |(id, title): &(ChatId, String)| {
+            view! { <li><a href=format!("/c/{id}") dir="auto"><bdi>{titled(title)}</bdi></a></li> }
+        };
+        (!self.used_in.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-label=words::USED>
+                    <h2>{words::USED}</h2>
+                    <ul>{self.used_in.iter().map(link).collect_view()}</ul>
+                </section>
+            }
+        })
+    }
+}
+
+/// A version's name for people.
+pub(super) fn named(version: DateTime<Utc>) -> String {
+    version.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+fn titled(title: &str) -> String {
+    if title.trim().is_empty() { UNTITLED.to_owned() } else { title.to_owned() }
+}

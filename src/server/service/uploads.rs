@@ -1,0 +1,251 @@
+//! Files that people bring. What a file is, is told by its bytes; an image is kept as it was drawn again, without
+//! anything hidden in it; every other file is kept as it came, and is only ever read by [`Reader`].
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::error::Unfit;
+use super::{Service, ServiceError};
+use crate::domain::{UserId, file_name, limits};
+use crate::server::convert::{self, Converted, Converter, Form, Kind, Picture, Refused};
+use crate::server::platform::ids;
+use crate::server::store::blobs::{self, FormKind, ImageForm};
+use crate::server::store::uploads::{self, NewUpload};
+
+pub use crate::server::store::uploads::{Upload, UploadKind};
+
+/// What reads files.
+pub trait Reader: Send + Sync {
+    /// What a file is.
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused>;
+    /// Its text; `encoding` is what a person chose.
+    fn text<'a>(
+        &'a self,
+        kind: Kind,
+        bytes: Bytes,
+        encoding: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Converted, Refused>>;
+    /// A picture without anything hidden in it.
+    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>>;
+}
+
+impl Reader for Converter {
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+        convert::sniff(name, bytes)
+    }
+
+    fn text<'a>(
+        &'a self,
+        kind: Kind,
+        bytes: Bytes,
+        encoding: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Converted, Refused>> {
+        Box::pin(self.text(kind, bytes, encoding))
+    }
+
+    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
+        Box::pin(self.picture(kind, bytes))
+    }
+}
+
+/// Reads text in UTF-8 and nothing else: what a server has that was given no other reader.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PlainReader;
+
+impl Reader for PlainReader {
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+        if bytes.is_empty() {
+            return Err(Refused::Empty);
+        }
+        let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'));
+        if !is_text {
+            return Err(Refused::Unsupported(format!("`{name}`")));
+        }
+        Ok(if name.ends_with(".md") { Kind::Markdown } else { Kind::Text })
+    }
+
+    fn text<'a>(
+        &'a self,
+        _kind: Kind,
+        bytes: Bytes,
+        _encoding: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Converted, Refused>> {
+        Box::pin(async move {
+            let text = String::from_utf8(bytes.into()).map_err(|_| Refused::Encoding(Vec::new()))?;
+            Ok(Converted { text: text.replace("\r\n", "\n"), notes: Vec::new() })
+        })
+    }
+
+    fn picture(&self, _kind: Kind, _bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
+        Box::pin(async { Err(Refused::Unsupported("an image".into())) })
+    }
+}
+
+/// What an upload became.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uploaded {
+    /// Of what is kept: an image's is not that of the bytes that came.
+    pub sha256: String,
+    pub mime: String,
+    pub byte_count: u64,
+    /// As it is shown.
+    pub name: String,
+    pub kind: UploadKind,
+    /// Of an image, in pixels.
+    pub size: Option<(u32, u32)>,
+    /// The sha256 of a small form of an image, where it has one.
+    pub thumbnail: Option<String>,
+}
+
+impl Service {
+    /// A place among those that may bring a file at the same time; whoever has none waits with its bytes.
+    pub async fn upload_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(self.uploading()).acquire_owned().await.ok()
+    }
+
+    /// Keeps a file. It may be named by a message, a draft or a document within a day, then it is forgotten.
+    pub async fn upload(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<Uploaded, ServiceError> {
+        let name = file_name::displayed(name)?;
+        if bytes.len() > limits::UPLOAD_BYTES {
+            return Err(too_large());
+        }
+        let kind = self.reader().sniff(&name, &bytes).map_err(refused)?;
+        if kind.is_image() {
+            let picture = self.reader().picture(kind, bytes).await.map_err(refused)?;
+            self.keep_picture(owner, name, picture).await
+        } else {
+            self.keep_file(owner, name, kind, bytes).await
+        }
+    }
+
+    async fn keep_file(&self, owner: UserId, name: String, kind: Kind, bytes: Bytes) -> Result<Uploaded, ServiceError> {
+        let sha256 = hash(bytes.clone()).await?;
+        self.check_room_for(owner, &sha256, bytes.len() as u64).await?;
+        let uploaded = Uploaded {
+            sha256,
+            mime: kind.mime().to_owned(),
+            byte_count: bytes.len() as u64,
+            name,
+            kind: UploadKind::File,
+            size: None,
+            thumbnail: None,
+        };
+        let now = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &bytes, now).await?;
+        uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
+        tx.commit().await?;
+        Ok(uploaded)
+    }
+
+    async fn keep_picture(&self, owner: UserId, name: String, picture: Picture) -> Result<Uploaded, ServiceError> {
+        let Picture { image, thumbnail, for_models } = picture;
+        let sha256 = hash(image.bytes.clone()).await?;
+        let mut forms: Vec<(ImageForm, Form)> = Vec::new();
+        for (kind, form) in [(FormKind::Thumbnail, thumbnail), (FormKind::Model, for_models)] {
+            if let Some(form) = form {
+                let is_in = hash(form.bytes.clone()).await?;
+                forms.push((ImageForm { kind, is_in, size: (form.width, form.height) }, form));
+            }
+        }
+        let all = image.bytes.len() + forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>();
+        self.check_room_for(owner, &sha256, all as u64).await?;
+        let thumbnail = forms.iter().find(|(form, _)| form.kind == FormKind::Thumbnail);
+        let uploaded = Uploaded {
+            mime: image.mime.to_owned(),
+            byte_count: image.bytes.len() as u64,
+            name,
+            kind: UploadKind::Image,
+            size: Some((image.width, image.height)),
+            thumbnail: thumbnail.map(|(form, _)| form.is_in.clone()),
+            sha256,
+        };
+        let now = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &image.bytes, now).await?;
+        for (named, form) in &forms {
+            blobs::store(&mut tx, &named.is_in, form.mime, &form.bytes, now).await?;
+            blobs::add_form(&mut tx, &uploaded.sha256, named).await?;
+        }
+        uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
+        tx.commit().await?;
+        Ok(uploaded)
+    }
+
+    /// The newest upload of these bytes, which may be forgotten although they are still named.
+    pub async fn upload_of(&self, owner: UserId, sha256: &str) -> Result<Option<Upload>, ServiceError> {
+        Ok(uploads::find(self.db(), owner, sha256).await?)
+    }
+
+    /// Whether a person's files may grow by this much. What is there already takes no more.
+    async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
+        if blobs::measure(self.db(), owner, sha256).await?.is_some() {
+            return Ok(());
+        }
+        self.check_quota(owner, bytes).await
+    }
+
+    /// Whether a person's files and documents may grow by this much.
+    pub(super) async fn check_quota(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
+        let used = uploads::used_bytes(self.db(), owner).await?;
+        if used.saturating_add(bytes) <= limits::PERSON_UPLOAD_BYTES {
+            return Ok(());
+        }
+        let message = format!(
+            "your files and documents have {} GiB in all, and that is full; delete some for ever first",
+            limits::PERSON_UPLOAD_BYTES >> 30
+        );
+        Err(ServiceError::unfit(Unfit::Room, "quota_reached", "body", message))
+    }
+}
+
+fn new_upload(owner_id: UserId, uploaded: &Uploaded) -> NewUpload<'_> {
+    let Uploaded { sha256, name, kind, size, .. } = uploaded;
+    NewUpload { id: ids::mint(), owner_id, sha256, name, kind: *kind, size: *size }
+}
+
+/// A file beyond the bound.
+pub fn too_large() -> ServiceError {
+    ServiceError::TooLarge { field: "file", limit: format!("at most {} MiB", limits::UPLOAD_BYTES >> 20) }
+}
+
+/// Why a file was not read, as a refusal.
+pub(super) fn refused(why: Refused) -> ServiceError {
+    let message = why.to_string();
+    let (how, code) = match &why {
+        Refused::Empty => (Unfit::Content, "empty_file"),
+        Refused::Unsupported(_) => (Unfit::Kind, "unsupported_file"),
+        Refused::ImageTooLarge(_) => (Unfit::Content, "image_too_large"),
+        Refused::Encoding(choices) => {
+            return ServiceError::Unfit {
+                why: Unfit::Content,
+                code: "encoding",
+                field: "encoding",
+                message,
+                extra: json!({ "choices": choices }),
+            };
+        }
+        Refused::Bomb(_) => (Unfit::Content, "unpacks_too_large"),
+        Refused::TooLong(_) => (Unfit::Size, "too_large"),
+        Refused::Damaged(_) => (Unfit::Content, "damaged_file"),
+        Refused::NoText => (Unfit::Content, "no_text"),
+        Refused::OutOfBounds => (Unfit::Content, "unreadable_file"),
+    };
+    ServiceError::unfit(how, code, "file", message)
+}
+
+/// Off the request's task: 32 MiB take a while.
+async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
+    let hashed = tokio::task::spawn_blocking(move || {
+        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    });
+    hashed.await.map_err(|error| {
+        tracing::error!(%error, "a file could not be hashed");
+        ServiceError::unfit(Unfit::Content, "unreadable_file", "file", "the file could not be read")
+    })
+}

@@ -1,0 +1,227 @@
+//! The pages of documents without script: every form does its deed, and no text becomes markup.
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::json;
+use turnleaf::domain::Content;
+use turnleaf::server::outbound::scripted::Scripted;
+
+use crate::files::{PNG, reading};
+use crate::house::{House, answer, text};
+use crate::http_api::Api;
+
+async fn api() -> Api {
+    reading(House::new(Scripted::new("scripted", vec![answer([text("seen")]); 2])).await)
+}
+
+async fn get(api: &Api, path: &str) -> (StatusCode, String) {
+    let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+    read(api, request).await
+}
+
+async fn read(api: &Api, request: Request<Body>) -> (StatusCode, String) {
+    let response = api.send(request).await;
+    let status = response.status();
+    let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, location.unwrap_or_else(|| String::from_utf8(bytes.into()).unwrap()))
+}
+
+/// A form's status, and where it leads or what it shows.
+async fn post(api: &Api, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
+    let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
+    let request = Request::builder().method("POST").uri(path).header("host", "127.0.0.1:3000");
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    read(api, request.body(Body::from(body.join("&"))).unwrap()).await
+}
+
+/// Files of a form: names and bytes.
+async fn upload(api: &Api, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        body.extend(format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
+    }
+    for (name, bytes) in files {
+        body.extend(
+            format!("--X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n").bytes(),
+        );
+        body.extend(*bytes);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--X--\r\n");
+    send(api, "multipart/form-data; boundary=X", body).await
+}
+
+async fn send(api: &Api, kind: &str, body: Vec<u8>) -> (StatusCode, String) {
+    let request = Request::builder().method("POST").uri("/forms/documents/upload").header("host", "127.0.0.1:3000");
+    read(api, request.header("content-type", kind).body(Body::from(body)).unwrap()).await
+}
+
+fn id_of(address: &str) -> String {
+    address.strip_prefix("/documents/").unwrap().split(['?', '#']).next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_document_is_written_looked_at_changed_compared_and_thrown_away() {
+    let api = api().await;
+    let (status, empty) = get(&api, "/documents").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(empty.contains("href=\"/documents/new\"") && empty.contains("aria-current=\"page\""), "{empty}");
+    assert!(get(&api, "/documents/new").await.1.contains("name=\"content\""));
+    let hostile = "</textarea><script>alert(1)</script>";
+    let fields = [("title", hostile), ("content", "# Head\r\n<img src=x onerror=alert(1)>"), ("do", "preview")];
+    let (status, preview) = post(&api, "/forms/documents/save", &fields).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(
+        preview.contains("<h4")
+            && preview.contains("Head")
+            && !preview.contains("<script")
+            && !preview.contains("<img"),
+        "{preview}"
+    );
+
+    let (status, problem) = post(&api, "/forms/documents/save", &[("title", " "), ("content", "kept words")]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(problem.contains("kept words") && problem.contains("aria-invalid=\"true\""), "{problem}");
+    let (status, to) =
+        post(&api, "/forms/documents/save", &[("title", hostile), ("content", "one\r\ntwo <b>\r\nthree")]).await;
+    assert_eq!((status, to.ends_with("?done=created")), (StatusCode::SEE_OTHER, true), "{to}");
+    let id = id_of(&to);
+    let (_, page) = get(&api, &format!("/documents/{id}?lines=2-3#L2-L3")).await;
+    for part in [
+        "<li id=\"L2\" class=\"marked\"",
+        "id=\"L2-L3\"",
+        "two &lt;b&gt;",
+        "<ol class=\"document-lines\" start=\"1\"",
+        "name=\"version\"",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("<script"), "{page}");
+
+    let save = |rev: &'static str, content: &'static str| {
+        let id = id.clone();
+        let api = &api;
+        async move {
+            let fields = [("document_id", id.as_str()), ("rev", rev), ("title", "Plan"), ("content", content)];
+            post(api, "/forms/documents/save", &fields).await
+        }
+    };
+    assert_eq!(save("1", "one\r\n2").await.0, StatusCode::SEE_OTHER);
+    let (status, late) = save("1", "my late words").await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(late.contains("my late words") && late.contains("value=\"2\""), "the next save goes over it: {late}");
+    let (_, versions) = api.call("GET", &format!("/api/documents/{id}/versions"), None).await;
+    let name = |at: usize| versions[at]["version_timestamp"].as_str().unwrap().to_owned();
+    let (status, compared) = get(&api, &format!("/documents/{id}/compare?left={}&right={}", name(1), name(0))).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(compared.contains("<del>") && compared.contains("<ins>"), "{compared}");
+    let (_, older) = get(&api, &format!("/documents/{id}?version={}", name(1))).await;
+    assert!(older.contains("This is an older version."), "{older}");
+    let (status, _) = post(&api, "/forms/documents/restore", &[("document_id", &id), ("version", &name(1))]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert_eq!(api.call("GET", &format!("/api/documents/{id}"), None).await.1["content"], "one\ntwo <b>\nthree");
+
+    let (_, asked) = post(&api, "/forms/documents/delete", &[("document_id", &id)]).await;
+    assert!(asked.contains("alertdialog"), "{asked}");
+    let (_, to) = post(&api, "/forms/documents/delete", &[("document_id", &id), ("sure", "1")]).await;
+    assert_eq!(to, "/trash");
+    assert_eq!(get(&api, &format!("/documents/{id}")).await.0, StatusCode::NOT_FOUND);
+    assert!(get(&api, "/trash").await.1.contains(&format!("data-document=\"{id}\"")));
+    assert_eq!(post(&api, "/forms/documents/restore", &[("document_id", &id)]).await.0, StatusCode::SEE_OTHER);
+    post(&api, "/forms/documents/delete", &[("document_id", &id), ("sure", "1")]).await;
+    assert!(post(&api, "/forms/documents/purge", &[("document_id", &id)]).await.1.contains("Delete “Plan” for ever?"));
+    assert_eq!(
+        post(&api, "/forms/documents/purge", &[("document_id", &id), ("sure", "1")]).await.0,
+        StatusCode::SEE_OTHER
+    );
+    assert!(!get(&api, "/trash").await.1.contains(&id));
+}
+
+#[tokio::test]
+async fn files_of_a_form_are_taken_one_by_one() {
+    let api = api().await;
+    let files: [(&str, &[u8]); 5] =
+        [("a.md", b"# A"), ("b.png", PNG), ("c.txt", b"\xc4\xe3"), ("d.txt", b""), ("e.txt", b"E")];
+    let (status, page) = upload(&api, &[("encoding", "")], &files).await;
+    assert_eq!(status, StatusCode::OK);
+    for said in ["a.md", "b.png: an image", "c.txt: the text", "d.txt: the file is empty", "e.txt"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let (_, list) = api.call("GET", "/api/documents", None).await;
+    assert_eq!(list.as_array().unwrap().len(), 2);
+    let (status, to) = upload(&api, &[("encoding", "gb18030")], &[("c.txt", b"\xc4\xe3")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
+    let id = id_of(&to);
+    let (status, _) = upload(&api, &[("encoding", ""), ("document_id", &id)], &[("later.txt", b"later")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let (_, now) = api.call("GET", &format!("/api/documents/{id}"), None).await;
+    assert_eq!((&now["content"], &now["title"]), (&json!("later"), &json!("c.txt")));
+    assert_eq!(upload(&api, &[("encoding", "")], &[("", b"")]).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+
+    // badinputs.md S-UP-10
+    let part = b"--X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"a\"\r\n\r\na".to_vec();
+    assert_eq!(send(&api, "multipart/form-data", part.clone()).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(send(&api, "multipart/form-data; boundary=X", part).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(send(&api, "multipart/form-data; boundary=X", vec![b'-'; 1 << 20]).await.0, StatusCode::BAD_REQUEST);
+    let many: Vec<(&str, &[u8])> = (0..10_000).map(|_| ("x.txt", &b"x"[..])).collect();
+    let (status, page) = upload(&api, &[], &many).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.contains("too many files"), "{page}");
+}
+
+#[tokio::test]
+async fn lines_are_quoted_in_a_chat_and_go_out_with_its_next_message() {
+    let api = api().await;
+    let chat = api.chat().await;
+    let (_, made) =
+        api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one\ntwo\nthree\n" }))).await;
+    let id = made["id"].as_str().unwrap();
+    for (first, last) in [("4", "9"), ("3", "2"), ("x", "1"), ("0", "1")] {
+        let version = made["version_timestamp"].as_str().unwrap();
+        let fields = [("document_id", id), ("version", version), ("first", first), ("last", last), ("chat_id", &chat)];
+        let (status, page) = post(&api, "/forms/documents/quote", &fields).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{first}-{last}");
+        assert!(page.contains("id=\"quote-first-error\""), "{page}");
+    }
+    let fields = [
+        ("document_id", id),
+        ("version", made["version_timestamp"].as_str().unwrap()),
+        ("first", "2"),
+        ("last", "3"),
+        ("chat_id", chat.as_str()),
+    ];
+    let (status, to) = post(&api, "/forms/documents/quote", &fields).await;
+    assert_eq!((status, to), (StatusCode::SEE_OTHER, format!("/c/{chat}#latest")));
+    let (status, to) =
+        post(&api, "/forms/send", &[("text", "So?"), ("chat_id", &chat), ("client_request_id", "f-1")]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
+    let path = api.house.service.path(api.house.owner, chat.parse().unwrap(), None, 9).await.unwrap();
+    let contents: Vec<&Content> = path.turns[0].blocks.iter().map(|block| &block.content).collect();
+    assert!(
+        matches!(
+            contents[..],
+            [Content::PartialReference { selection_start: 4, selection_end: 13, .. }, Content::Text { .. }]
+        ),
+        "{contents:?}"
+    );
+    assert!(get(&api, &format!("/documents/{id}")).await.1.contains("used in 1 chat"));
+    // In a chat that is not there yet.
+    let (status, to) = post(&api, "/forms/documents/quote", &fields[..4]).await;
+    assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+}
+
+#[tokio::test]
+async fn a_long_document_is_shown_in_parts() {
+    let api = api().await;
+    let long: String = (1..=5_000).map(|n| format!("line {n}\n")).collect();
+    let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Long", "content": long }))).await;
+    let id = made["id"].as_str().unwrap();
+    let (_, first) = get(&api, &format!("/documents/{id}")).await;
+    assert!(first.contains("id=\"L2000\"") && !first.contains("id=\"L2001\"") && first.contains("from=2001"));
+    let (_, marked) = get(&api, &format!("/documents/{id}?lines=4000-4001")).await;
+    assert!(marked.contains("id=\"L4000\"") && marked.contains("start=\"3980\"") && marked.contains("line 5000"));
+    assert_eq!(get(&api, &format!("/documents/{id}?from=0")).await.0, StatusCode::OK);
+    assert_eq!(get(&api, &format!("/documents/{id}?from=99999999")).await.0, StatusCode::OK);
+}
