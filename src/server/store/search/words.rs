@@ -24,8 +24,12 @@ const STRETCHES: [i64; 3] = [8_192, 32_768, 131_072];
 /// Adds a row with these keys, which spaces stand between.
 pub(super) async fn insert(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {
     match tx {
-        Tx::Sqlite(tx) => drop(sqlx::query(INSERT_SQLITE).bind(row).bind(keys).execute(&mut **tx).await?),
-        Tx::Postgres(tx) => drop(sqlx::query(INSERT_POSTGRES).bind(row).bind(keys).execute(&mut **tx).await?),
+        Tx::Sqlite(tx) => {
+            sqlx::query(INSERT_SQLITE).bind(row).bind(keys).execute(&mut **tx).await?;
+        }
+        Tx::Postgres(tx) => {
+            sqlx::query(INSERT_POSTGRES).bind(row).bind(keys).execute(&mut **tx).await?;
+        }
     }
     Ok(())
 }
