@@ -3,7 +3,7 @@
 -- that both databases find the same. What is deleted for ever leaves the index by itself.
 
 CREATE TABLE search_entries (
-    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    id       INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind     TEXT NOT NULL CHECK (kind IN ('chat', 'document', 'turn')),
     item_id  BLOB NOT NULL UNIQUE CHECK (length(item_id) = 16),
     owner_id BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,

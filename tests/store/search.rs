@@ -224,7 +224,7 @@ async fn what_is_found_is_what_has_the_words() {
         let texts: Vec<String> = (0..150).map(|_| chance.text(&letters, 24)).collect();
         let said = written.say_all(db, &texts).await;
         let mut hits = 0;
-        for _ in 0..400 {
+        for _ in 0..200 {
             // Half of the queries are pieces of texts.
             let text: Vec<char> = texts[chance.below(texts.len())].chars().collect();
             let from = chance.below(text.len());
@@ -238,7 +238,7 @@ async fn what_is_found_is_what_has_the_words() {
             hits += right.len();
             assert_eq!(found(db, written.owner, &query).await, right, "{query:?} on {}", fresh.url);
         }
-        assert!(hits > 1_000, "{hits}");
+        assert!(hits > 500, "{hits}");
         is_true(db).await;
         fresh.close().await;
     }
@@ -246,27 +246,27 @@ async fn what_is_found_is_what_has_the_words() {
 
 #[tokio::test]
 async fn a_long_text_is_found_by_every_word_of_it() {
-    let parts: Vec<String> = (0..30_000).map(|n| format!("w{n}x")).collect();
+    let parts: Vec<String> = (0..12_000).map(|n| format!("w{n}x")).collect();
     let text = parts.join(" ");
     for fresh in databases::fresh().await {
         let db = &fresh.db;
         let mut written = Written::begin(db, "").await;
-        let other = written.say(db, "w15000x alone").await;
+        let other = written.say(db, "w7000x alone").await;
         let long = written.say(db, &text).await;
-        for n in (0..30_000).step_by(997).chain([29_999]) {
+        for n in (0..12_000).step_by(499).chain([11_999]) {
             let hit = found(db, written.owner, &format!("w{n}x")).await;
             assert!(hit.contains(&long), "w{n}x on {}", fresh.url);
         }
-        assert_eq!(found(db, written.owner, "w15000x").await, BTreeSet::from([other, long]));
+        assert_eq!(found(db, written.owner, "w7000x").await, BTreeSet::from([other, long]));
         // Where the parts meet, no word begins in the middle of another.
-        for n in 0..300 {
+        for n in (0..12_000).step_by(211) {
             assert_eq!(found(db, written.owner, &format!("{n}x")).await, BTreeSet::new(), "{n}x on {}", fresh.url);
         }
-        let near = page(db, written.owner, "w15000x w15001x", &[Kind::Turn], None, 20).await;
+        let near = page(db, written.owner, "w7000x w7001x", &[Kind::Turn], None, 20).await;
         let Some(Hit::Turn(hit)) = near.hits.first() else { panic!("{near:?}") };
         let marked: Vec<String> =
             hit.excerpt.pieces().into_iter().filter(|(_, is)| *is).map(|(text, _)| text).collect();
-        assert_eq!(marked, ["w15000x", "w15001x"]);
+        assert_eq!(marked, ["w7000x", "w7001x"]);
         is_true(db).await;
         fresh.close().await;
     }
@@ -278,7 +278,7 @@ async fn pages_show_everything_once_whatever_is_written_and_deleted_between() {
         let db = &fresh.db;
         let mut written = Written::begin(db, "").await;
         // More than one look at the index takes.
-        let texts: Vec<String> = (0..950).map(|n| format!("tree {} {n}", "green ".repeat(n % 3))).collect();
+        let texts: Vec<String> = (0..620).map(|n| format!("tree {} {n}", "green ".repeat(n % 3))).collect();
         let said = written.say_all(db, &texts).await;
         let mut gone = Written::begin(db, "").await;
         gone.say_all(db, &vec!["a tree that goes".to_owned(); 450]).await;
@@ -418,7 +418,7 @@ async fn what_is_older_than_the_index_is_indexed_in_steps() {
     for fresh in databases::fresh().await {
         let db = &fresh.db;
         let mut written = Written::begin(db, "Old chat").await;
-        let texts: Vec<String> = (0..450).map(|n| format!("oak {n}")).collect();
+        let texts: Vec<String> = (0..410).map(|n| format!("oak {n}")).collect();
         let said = written.say_all(db, &texts).await;
         let owner = written.owner;
         catch_up::begin_again(db).await.unwrap();
@@ -434,9 +434,9 @@ async fn what_is_older_than_the_index_is_indexed_in_steps() {
         }
         assert!(steps >= 3, "{steps}");
         let found = found(db, owner, "oak").await;
-        assert_eq!(found.len(), 451);
+        assert_eq!(found.len(), 411);
         assert!(said.iter().chain([&new]).all(|id| found.contains(id)));
-        assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id <= 4294967296").await, 451);
+        assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id <= 4294967296").await, 411);
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296").await, 1);
         is_true(db).await;
         // Other rules: all of it once more.

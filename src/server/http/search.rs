@@ -15,6 +15,7 @@ use crate::domain::{BranchId, ChatId, Invalid, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::search::{Group, Narrowed, SearchPage};
+use crate::server::service::ServiceError;
 use crate::server::service::search::{Filter, Hit, Kind, Marked, Page, Query as Words, Search};
 
 /// Hits of one kind that the page shows before it shows the other kinds.
@@ -157,7 +158,15 @@ pub async fn show(
     };
     let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
     let question = Search { words: query.q, kind: query.kind.map(Kind::from), filter, cursor: query.cursor, limit };
-    Ok(Json(app.service().search(viewer.0, &question).await?.into()))
+    Ok(Json(find(&app, viewer, &question).await?.into()))
+}
+
+/// What cannot be looked for is a fault of the address, not of a body.
+async fn find(app: &App, viewer: Viewer, question: &Search) -> Result<Page, Problem> {
+    app.service().search(viewer.0, question).await.map_err(|error| match error {
+        ServiceError::Invalid(invalid) => invalid.into(),
+        other => other.into(),
+    })
 }
 
 fn beginning(day: NaiveDate) -> DateTime<Utc> {
@@ -250,7 +259,7 @@ pub async fn page(
                 cursor: cursor.clone(),
                 limit: if is_few { FEW } else { limits::SEARCH_PAGE },
             };
-            let found = app.service().search(viewer.0, &question).await?;
+            let found = find(&app, viewer, &question).await?;
             page.is_whole &= found.is_whole;
             page.is_indexed &= found.is_indexed;
             page.groups.push(Group { kind: *kind, hits: found.hits, next: found.next.map(|cursor| cursor.write()) });

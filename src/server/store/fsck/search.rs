@@ -46,13 +46,19 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
     Ok(())
 }
 
-/// What is wrong with how this is indexed. Text and index are read at one moment.
+/// What is wrong with how this is indexed. While something is being written, it is looked at again.
 async fn wrong(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
-    let mut tx = db.snapshot().await?;
-    let Some(entry) = index::entry(&mut tx, kind, id).await? else { return Ok(None) };
-    let known: Option<(i64, i64, i64)> = in_tx!(&mut tx, |conn| {
+    match look_at(db, kind, id).await? {
+        None => Ok(None),
+        Some(_) => look_at(db, kind, id).await,
+    }
+}
+
+async fn look_at(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
+    let Some(entry) = index::stored(db, kind, id).await? else { return Ok(None) };
+    let known: Option<(i64, i64, i64)> = on!(db, |pool| {
         let query = sqlx::query_as(ENTRY).bind(id).bind(kind.as_str()).bind(entry.owner.uuid());
-        query.fetch_optional(conn).await?
+        query.fetch_optional(pool).await?
     });
     let all = entry.keys();
     let Some((row, digest, count)) = known else {
@@ -65,8 +71,7 @@ async fn wrong(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, St
         let step = keys.len().div_ceil(SOME).max(1);
         let some: Vec<Wanted> =
             keys.iter().step_by(step).map(|key| Wanted { key: key.clone(), is_prefix: false }).collect();
-        let found = words::find(&mut tx, &Asked::all_of("", &some), (row, row), 1).await?;
-        if found.is_empty() {
+        if !words::has(db, &Asked::all_of("", &some), row).await? {
             return Ok(Some("its words are not in the index of the search"));
         }
     }

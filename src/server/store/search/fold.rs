@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn folding_twice_changes_nothing() {
-        for letter in '\0'..=char::MAX {
+        for letter in '\0'..='\u{ffff}' {
             let once = fold(&letter.to_string());
             assert_eq!(fold(&once), once, "{letter:?}");
         }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::domain::id::DocumentId;
 use crate::domain::{ChatId, TurnId, UserId};
-use crate::server::store::db::Tx;
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::search::keys::{self, Place};
 use crate::server::store::search::{Kind, parts, words};
@@ -72,28 +72,42 @@ pub(super) async fn item(tx: &mut Tx, kind: Kind, id: Uuid, age: Age) -> Result<
     }
 }
 
-/// What there is to index of something; `None` when it is not there.
-pub(in crate::server::store) async fn entry(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
-    type TurnRow = (Uuid, Uuid, Uuid, String, String, String);
-    let entry = |owner: Uuid, title, text, places| Entry { kind, item: id, owner: owner.into(), title, text, places };
-    Ok(in_tx!(tx, |conn| match kind {
-        Kind::Turn => {
-            let row: Option<TurnRow> = sqlx::query_as(TURN).bind(id).fetch_optional(conn).await?;
-            row.map(|(owner, chat, branch, model, role, text)| {
-                let places = [Place::Chat(chat), Place::Branch(branch), Place::Model(&model), Place::Role(&role)];
-                entry(owner, String::new(), text, places.map(Place::key).into())
-            })
+/// What there is to index of something, on a connection or a pool.
+macro_rules! entry_on {
+    ($on:expr, $kind:expr, $id:expr) => {{
+        let (kind, id) = ($kind, $id);
+        let entry =
+            |owner: Uuid, title, text, places| Entry { kind, item: id, owner: owner.into(), title, text, places };
+        match kind {
+            Kind::Turn => {
+                let row: Option<TurnRow> = sqlx::query_as(TURN).bind(id).fetch_optional($on).await?;
+                row.map(|(owner, chat, branch, model, role, text)| {
+                    let places = [Place::Chat(chat), Place::Branch(branch), Place::Model(&model), Place::Role(&role)];
+                    entry(owner, String::new(), text, places.map(Place::key).into())
+                })
+            }
+            Kind::Chat => {
+                let row: Option<(Uuid, String)> = sqlx::query_as(CHAT).bind(id).fetch_optional($on).await?;
+                row.map(|(owner, title)| entry(owner, String::new(), title, Vec::new()))
+            }
+            Kind::Document => {
+                let row: Option<(Uuid, String, Option<String>)> =
+                    sqlx::query_as(DOCUMENT).bind(id).fetch_optional($on).await?;
+                row.map(|(owner, title, text)| entry(owner, title, text.unwrap_or_default(), Vec::new()))
+            }
         }
-        Kind::Chat => {
-            let row: Option<(Uuid, String)> = sqlx::query_as(CHAT).bind(id).fetch_optional(conn).await?;
-            row.map(|(owner, title)| entry(owner, String::new(), title, Vec::new()))
-        }
-        Kind::Document => {
-            let row: Option<(Uuid, String, Option<String>)> =
-                sqlx::query_as(DOCUMENT).bind(id).fetch_optional(conn).await?;
-            row.map(|(owner, title, text)| entry(owner, title, text.unwrap_or_default(), Vec::new()))
-        }
-    }))
+    }};
+}
+
+type TurnRow = (Uuid, Uuid, Uuid, String, String, String);
+
+/// What there is to index of something, for who compares; `None` when it is not there.
+pub(in crate::server::store) async fn stored(db: &Db, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
+    Ok(on!(db, |pool| entry_on!(pool, kind, id)))
+}
+
+async fn entry(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
+    Ok(in_tx!(tx, |conn| entry_on!(conn, kind, id)))
 }
 
 impl Entry {

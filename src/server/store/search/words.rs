@@ -2,7 +2,7 @@
 //! through its rows newest first and stops where it is told; PostgreSQL's index has no order, so it is asked about the
 //! newest rows first, and about more of them only when those have not enough.
 
-use crate::server::store::db::Tx;
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::search::keys::Wanted;
 use crate::server::store::search::parts::ROWS;
@@ -15,6 +15,8 @@ const FIND_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MAT
 /// The sum keeps it from going through the rows in their order, looking at the words of each.
 const FIND_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) \
     AND id BETWEEN $2 AND $3 ORDER BY id + 0 DESC LIMIT $4";
+const HAS_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid = $2";
+const HAS_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) AND id = $2";
 const NEWEST_POSTGRES: &str = "SELECT COALESCE(MAX(id), 0) FROM search_words";
 /// Entries that PostgreSQL is asked about first, and then.
 const STRETCHES: [i64; 3] = [8_192, 32_768, 131_072];
@@ -22,8 +24,12 @@ const STRETCHES: [i64; 3] = [8_192, 32_768, 131_072];
 /// Adds a row with these keys, which spaces stand between.
 pub(super) async fn insert(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {
     match tx {
-        Tx::Sqlite(tx) => drop(sqlx::query(INSERT_SQLITE).bind(row).bind(keys).execute(&mut **tx).await?),
-        Tx::Postgres(tx) => drop(sqlx::query(INSERT_POSTGRES).bind(row).bind(keys).execute(&mut **tx).await?),
+        Tx::Sqlite(tx) => {
+            sqlx::query(INSERT_SQLITE).bind(row).bind(keys).execute(&mut **tx).await?;
+        }
+        Tx::Postgres(tx) => {
+            sqlx::query(INSERT_POSTGRES).bind(row).bind(keys).execute(&mut **tx).await?;
+        }
     }
     Ok(())
 }
@@ -48,7 +54,7 @@ impl Asked {
 }
 
 /// The newest rows between these two, both included; at most `limit`, newest first.
-pub(in crate::server::store) async fn find(
+pub(super) async fn find(
     tx: &mut Tx,
     asked: &Asked,
     (lowest, highest): (i64, i64),
@@ -78,4 +84,17 @@ pub(in crate::server::store) async fn find(
             Ok(found)
         }
     }
+}
+
+/// Whether a row has what is asked for.
+pub(in crate::server::store) async fn has(db: &Db, asked: &Asked, row: i64) -> Result<bool, StoreError> {
+    let found: Option<i64> = match db {
+        Db::Sqlite { readers, .. } => {
+            sqlx::query_scalar(HAS_SQLITE).bind(&asked.for_sqlite).bind(row).fetch_optional(readers).await?
+        }
+        Db::Postgres { readers, .. } => {
+            sqlx::query_scalar(HAS_POSTGRES).bind(&asked.for_postgres).bind(row).fetch_optional(readers).await?
+        }
+    };
+    Ok(found.is_some())
 }
