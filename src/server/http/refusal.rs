@@ -24,6 +24,7 @@ impl From<ServiceError> for Problem {
                     Unfit::Size => StatusCode::PAYLOAD_TOO_LARGE,
                     Unfit::Room => StatusCode::INSUFFICIENT_STORAGE,
                 };
+                let extra = extra.map(|extra| *extra).unwrap_or_default();
                 with_members(Self::new(status, code, message).with("field", field), extra)
             }
             ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),

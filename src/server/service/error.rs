@@ -22,7 +22,7 @@ pub enum ServiceError {
     TooLarge { field: &'static str, limit: String },
     /// A file, an image or a reference that cannot be taken as it is. `code` is stable; `extra` may say how to go on.
     #[error("{message}")]
-    Unfit { why: Unfit, code: &'static str, field: &'static str, message: String, extra: Value },
+    Unfit { why: Unfit, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
     #[error("too many replies run at once")]
     TooManyRunning,
     #[error("{0}")]
@@ -47,7 +47,7 @@ pub enum Unfit {
 impl ServiceError {
     /// A file, an image or a reference cannot be taken.
     pub(super) fn unfit(why: Unfit, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
-        Self::Unfit { why, code, field, message: message.into(), extra: Value::Null }
+        Self::Unfit { why, code, field, message: message.into(), extra: None }
     }
 
     pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {

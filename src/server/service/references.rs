@@ -169,7 +169,7 @@ impl Service {
                 code: "out_of_range",
                 field: "content",
                 message,
-                extra: json!({ "length": version.char_count }),
+                extra: Some(Box::new(json!({ "length": version.char_count }))),
             }
         })?;
         if quote.is_some_and(|quote| quote != selected) {

@@ -227,7 +227,7 @@ pub(super) fn refused(why: Refused) -> ServiceError {
                 code: "encoding",
                 field: "encoding",
                 message,
-                extra: json!({ "choices": choices }),
+                extra: Some(Box::new(json!({ "choices": choices }))),
             };
         }
         Refused::Bomb(_) => (Unfit::Content, "unpacks_too_large"),
