@@ -8,8 +8,8 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents, documents_forms,
-    documents_page, events, find, forms, generations, grafts, openapi, providers, reading, search, settings, site_pages,
-    socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage,
+    documents_page, events, find, forms, generations, grafts, openapi, providers, reading, search, settings,
+    site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage,
 };
 use crate::server::app::App;
 
