@@ -1,9 +1,12 @@
 //! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
 //! Server functions and forms both end here.
 
+mod drawing;
+mod glance;
 mod running;
 mod trash;
 mod tree;
+mod window;
 
 use crate::api::error::ApiError;
 use crate::api::view::{
@@ -12,15 +15,9 @@ use crate::api::view::{
 use crate::domain::tree::outline::first_words;
 use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
-use crate::server::service::messages::MessageBlock;
-use crate::server::service::paths::Path;
-use crate::server::service::placement::Wanted;
 use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
 use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
-
-mod drawing;
-mod glance;
-mod window;
+use crate::server::service::{messages::MessageBlock, paths::Path, placement::Wanted};
 
 use drawing::draw;
 use window::direction;

@@ -6,14 +6,13 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
+pub use super::attached::{Attached, Shown, ShownImage};
 use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
 use crate::domain::tool::{OfferedTool, ToolSpec};
 use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
 use crate::server::outbound::pictures::SaidImage;
-
-pub use super::attached::{Attached, Shown, ShownImage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {

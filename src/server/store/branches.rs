@@ -11,22 +11,19 @@ use crate::domain::branch::{Branch, ContextPolicy, Frozen, Lock};
 use crate::domain::repair::ProviderState;
 use crate::domain::tool::OfferedTool;
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
-use crate::server::store::db::{Db, Tx};
-use crate::server::store::error::StoreError;
 use crate::server::store::rows::{from_json, parse_word, plain, to_json, word};
-use crate::server::store::turns;
+use crate::server::store::{Db, StoreError, Tx, turns};
 
 pub mod ends;
-
 pub use ends::lineages;
 
 sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
         origin, provider_state, label, pinned, policy, system_prompt, tools, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-    /// Changes nothing, but holds the chat: what is deleted in it is deleted before or after.
     MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND b.deleted_at IS NULL ORDER BY b.model LIMIT $2";
+    /// Changes nothing, but holds the chat: what is deleted in it is deleted before or after.
     HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
     FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \

@@ -2,24 +2,45 @@
 //! wrapped; an image in the form for models; its words where the model does not see. Whose it is is asked again here, so
 //! that a row that names a stranger's document shows nothing of it.
 
+use std::collections::HashMap;
+
 use sha2::{Digest, Sha256};
 
 use crate::domain::attachment::{Card, DOCUMENT, ShownAs, ShownAttachment, image_tokens};
-use crate::domain::context::approx_tokens;
-use crate::domain::{Block, Content, DocumentId, Role, Turn, UserId, quoted, selection};
+use crate::domain::context::{ManifestEntry, Mode, approx_tokens, show_attached};
+use crate::domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId, quoted, selection};
 use crate::server::outbound::provider::{Attached, Shown, ShownImage};
 use crate::server::store::blobs::{self, FormKind};
 use crate::server::store::{Db, StoreError, documents};
 
 /// What each attachment of a message is shown as, and the lines of the manifest about it.
 #[derive(Debug, Default)]
-pub(super) struct OfMessage {
-    pub attached: Attached,
-    pub shown: Vec<ShownAttachment>,
+struct OfMessage {
+    attached: Attached,
+    shown: Vec<ShownAttachment>,
+}
+
+/// Reads what the messages of a path have attached, by their turns; the lines of those that go out say so.
+pub(super) async fn of_path(
+    db: &Db,
+    owner: UserId,
+    path: &[Turn],
+    manifest: &mut [ManifestEntry],
+    sees: bool,
+) -> Result<HashMap<TurnId, Attached>, StoreError> {
+    let mut attached = HashMap::new();
+    for (turn, entry) in path.iter().zip(manifest).filter(|(_, entry)| entry.mode == Mode::Canonical) {
+        let of = of_message(db, owner, turn, sees).await?;
+        if !of.shown.is_empty() {
+            show_attached(entry, turn, of.shown);
+            attached.insert(turn.id, of.attached);
+        }
+    }
+    Ok(attached)
 }
 
 /// Reads what a message has attached. `sees` is whether images go out.
-pub(super) async fn of_message(db: &Db, owner: UserId, message: &Turn, sees: bool) -> Result<OfMessage, StoreError> {
+async fn of_message(db: &Db, owner: UserId, message: &Turn, sees: bool) -> Result<OfMessage, StoreError> {
     let mut of = OfMessage::default();
     if message.role != Role::User {
         return Ok(of);

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::attached::of_message;
+use super::attached::of_path;
 use super::handed_over::hand_in;
 use super::{Halt, Run};
 use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::context::{
     ManifestEntry, Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results,
-    own_steps, show_attached,
+    own_steps,
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::tool::{Called, OfferedTool};
@@ -235,14 +235,7 @@ impl Run<'_> {
         let is_masked = is_masked(&manifest);
         // Where nobody knows whether it sees, it is shown the image; a refusal is learnt from.
         let sees = self.job.capabilities.images != Some(false);
-        let mut attached: HashMap<TurnId, Attached> = HashMap::new();
-        for (turn, entry) in path.iter().zip(&mut manifest).filter(|(_, entry)| entry.mode == Mode::Canonical) {
-            let of = of_message(db, owner, turn, sees).await?;
-            if !of.shown.is_empty() {
-                show_attached(entry, turn, of.shown);
-                attached.insert(turn.id, of.attached);
-            }
-        }
+        let mut attached = of_path(db, owner, &path, &mut manifest, sees).await?;
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let mut history: Vec<HistoryTurn> = path
             .into_iter()
