@@ -57,7 +57,7 @@ async fn every_kind_stays_what_it_is_without_what_it_hides() {
 async fn models_are_sent_what_they_take() {
     let (_, made) = picture("a.png", encoded(&halves(3_000, 300), ImageFormat::Png)).await.unwrap();
     let shrunk = made.for_models.unwrap();
-    assert_eq!((made.image.width, shrunk.width, shrunk.height), (3_000, limits::MODEL_IMAGE_PIXELS, 205));
+    assert_eq!((made.image.width, shrunk.width, shrunk.height), (3_000, limits::MODEL_IMAGE_PIXELS, 200));
     assert!(shrunk.bytes.len() <= limits::MODEL_IMAGE_BYTES);
     shown(&shrunk);
 }

@@ -7,15 +7,16 @@ use super::memory::Memory;
 use super::{Asked, Refusal, refuse};
 
 /// Each type with the name that it must have, and the keys beside them.
-const TOOLS: [(&str, &str, &[&str]); 4] = [
+const TOOLS: [(&str, &str, &[&str]); 5] = [
+    ("advisor_20260301", "advisor", &["max_tokens", "max_uses", "model"]),
     ("web_search_20250305", "web_search", &["max_uses", "allowed_domains", "blocked_domains", "user_location"]),
     ("web_fetch_20250910", "web_fetch", &["max_uses", "allowed_domains", "blocked_domains", "citations"]),
     ("code_execution_20250825", "code_execution", &[]),
     ("code_execution_20260120", "code_execution", &[]),
 ];
 /// What the model may call of them.
-const NAMES: [&str; 5] =
-    ["web_search", "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution"];
+const NAMES: [&str; 6] =
+    ["advisor", "web_search", "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution"];
 
 /// A declaration of such a tool.
 pub fn tool(at: usize, kind: &str, tool: &Value) -> Result<(), Refusal> {

@@ -164,8 +164,7 @@ impl Connection {
             self.waiting.push_back(json!({ "type": "error", "code": "too_far_behind", "message": message }));
         }
         self.coming.extend(turns);
-        self.look().await?;
-        Ok(())
+        self.look().await.map(drop)
     }
 
     /// What was added to the path. Where its end was deleted, the client is told which turn and branch it goes on from.
@@ -194,8 +193,7 @@ impl Connection {
             self.waiting.extend(encoder.snapshot(turn));
             return Ok(());
         }
-        let cursor = Cursor::After(0);
-        self.sending = self.follow(turn.id, encoder, cursor).await?;
+        self.sending = self.follow(turn.id, encoder, Cursor::After(0)).await?;
         Ok(())
     }
 
@@ -298,8 +296,5 @@ impl Connection {
 }
 
 async fn next_of(sending: &mut Option<Sending>) -> Option<Outgoing> {
-    match sending {
-        Some(sending) => sending.events.next().await,
-        None => None,
-    }
+    sending.as_mut()?.events.next().await
 }
