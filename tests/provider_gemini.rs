@@ -130,6 +130,7 @@ fn nothing_of_a_recording_is_lost_or_moved() {
             expected.extend(holds.and_then(|key| match key.as_str() {
                 "executableCode" | "toolCall" => Some(("own", String::new())),
                 "codeExecutionResult" | "toolResponse" => None,
+                "inlineData" => Some(("image", part["inlineData"]["mimeType"].as_str().unwrap().to_owned())),
                 key => Some(("opaque", format!("x:{key}"))),
             }));
             expected.extend(part["thoughtSignature"].as_str().map(|signature| ("signature", signature.to_owned())));
@@ -147,6 +148,7 @@ fn told(item: &Item) -> Option<(&'static str, String)> {
         Item::ToolCall { name, .. } => ("call", name.clone()),
         // A search is told of beside the parts.
         Item::OwnCall { name, .. } if name != "google_search" => ("own", String::new()),
+        Item::Image(image) => ("image", image.mime.to_owned()),
         Item::Opaque(map) => {
             let name = map["type"].as_str().unwrap();
             // These stand beside the parts.

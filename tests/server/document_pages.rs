@@ -93,7 +93,7 @@ async fn a_document_is_written_looked_at_changed_compared_and_thrown_away() {
         "<li id=\"L2\" class=\"marked\"",
         "id=\"L2-L3\"",
         "two &lt;b&gt;",
-        "<ol class=\"document-lines\" start=\"1\"",
+        "<ol start=\"1\" class=\"document-lines\"",
         "name=\"version\"",
     ] {
         assert!(page.contains(part), "{part}: {page}");

@@ -64,20 +64,21 @@ impl Said {
         self.parts.retain(|part| !is_call(part));
     }
 
-    /// Takes code out of which nothing is known to have come: the response broke off while it ran.
-    fn cut_code_without_result(&mut self) {
-        let has = |part: &Value, key: &str| part.get(key).is_some();
-        let last_result = self.parts.iter().rposition(|part| has(part, "codeExecutionResult"));
+    /// Takes code out at the end: the response broke off while it ran. Code that the model spoke on after has no result
+    /// where the API keeps it to itself, as that of a search in files.
+    fn cut_code_that_broke_off(&mut self) {
+        let is_over = |part: &Value| part.get("executableCode").is_none() && *part != json!({"text": ""});
+        let end = self.parts.iter().rposition(is_over);
         let mut at = 0;
         self.parts.retain(|part| {
             at += 1;
-            !has(part, "executableCode") || last_result.is_some_and(|last| at <= last)
+            part.get("executableCode").is_none() || end.is_some_and(|end| at <= end)
         });
     }
 
     /// The parts to send; none when nothing of the response may be sent, or it says nothing.
     pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
-        self.cut_code_without_result();
+        self.cut_code_that_broke_off();
         let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
         if !self.parts.iter().any(says) {
             return Vec::new();
@@ -175,6 +176,11 @@ mod tests {
                 "code with its result, and code that broke off",
                 json!([{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, {"text": "so"}, {"executableCode": {"code": "2"}}]),
                 json!([{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, {"text": "so"}]),
+            ),
+            (
+                "code without a result that the model spoke on after",
+                json!([{"executableCode": {"code": "1"}}, {"text": "so"}]),
+                json!([{"executableCode": {"code": "1"}}, {"text": "so"}]),
             ),
             (
                 "nothing but code that broke off",
