@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use chrono::Utc;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use turnleaf::domain::block::chat_seq;
@@ -11,6 +10,7 @@ use turnleaf::domain::{Author, Block, BlockState, Content, Thinking, Turn};
 use turnleaf::server::outbound::connect::connect;
 use turnleaf::server::outbound::http_client::HttpClient;
 use turnleaf::server::outbound::registry::Registry;
+use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::endpoint::Api;
 use turnleaf::server::platform::ids;
 use turnleaf::server::store::blobs::{self, BlobOf};
@@ -36,7 +36,7 @@ fn hash(bytes: &[u8]) -> String {
 async fn attach(house: &House, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
     let turn = house.service.turn(house.owner, message.id).await.unwrap();
     let seq = u32::try_from(turn.blocks.len()).unwrap();
-    let sha256 = hash(bytes);
+    let (sha256, now) = (hash(bytes), SystemClock.now());
     let block = Block {
         id: ids::mint(),
         seq,
@@ -47,12 +47,12 @@ async fn attach(house: &House, message: &Turn, bytes: &[u8], mime: &str, alt: &s
         parent_block_id: None,
         generation_id: None,
         block_metadata: Value::Null,
-        created_at: Utc::now(),
+        created_at: now,
     };
     let mut tx = house.db.begin().await.unwrap();
     let of = BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
-    turn_blocks::upsert(&mut tx, &[of], Utc::now()).await.unwrap();
-    blobs::put(&mut tx, &[BlobOf { block: block.id, sha256: &sha256, mime, bytes }], Utc::now()).await.unwrap();
+    turn_blocks::upsert(&mut tx, &[of], now).await.unwrap();
+    blobs::put(&mut tx, &[BlobOf { block: block.id, sha256: &sha256, mime, bytes }], now).await.unwrap();
     tx.commit().await.unwrap();
 }
 

@@ -31,10 +31,10 @@ async fn two_owners(db: &Db) -> (UserId, UserId) {
     const OTHER: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, 'other', $2)";
     match db {
         Db::Sqlite { writer, .. } => {
-            drop(sqlx::query(OTHER).bind(other.uuid()).bind(now()).execute(writer).await.unwrap())
+            sqlx::query(OTHER).bind(other.uuid()).bind(now()).execute(writer).await.unwrap();
         }
         Db::Postgres { writer, .. } => {
-            drop(sqlx::query(OTHER).bind(other.uuid()).bind(now()).execute(writer).await.unwrap())
+            sqlx::query(OTHER).bind(other.uuid()).bind(now()).execute(writer).await.unwrap();
         }
     }
     (owner, other)

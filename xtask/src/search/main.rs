@@ -114,7 +114,7 @@ fn word(place: usize) -> String {
     let mut word = String::new();
     let mut left = place + 10;
     while left > 0 {
-        word.push_str(if word.len() % 2 == 0 { BEGIN[left % 10] } else { MIDDLE[left % 10] });
+        word.push_str(if word.len().is_multiple_of(2) { BEGIN[left % 10] } else { MIDDLE[left % 10] });
         left /= 10;
     }
     word
