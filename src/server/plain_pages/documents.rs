@@ -126,13 +126,13 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
         <form class="panel" method="post" action="/forms/documents/upload" enctype="multipart/form-data">
             <h2>{name}</h2>
             {document}
-            <div class="form-field">
-                <label for="upload-encoding">{words::ENCODING}</label>
-                <select class="field" id="upload-encoding" name="encoding">
+            <details class="fold">
+                <summary><Icon name="chevron-down"/>{words::ENCODING}</summary>
+                <select class="field" name="encoding" aria-label=words::ENCODING>
                     <option value="">{words::ENCODING_AUTO}</option>
                     {options.into_iter().collect_view()}
                 </select>
-            </div>
+            </details>
             <div class="form-field">
                 <label for="upload-files">{label}</label>
                 <p class="hint" id="upload-hint">{words::files_hint()}</p>

@@ -244,8 +244,7 @@ fn hit(hit: &Hit) -> AnyView {
             <li>
                 <a href=format!("/documents/{document_id}")>
                     <strong dir="auto">{marked(title)}</strong>
-                    " · "
-                    <span dir="auto">{marked(excerpt)}</span>
+                    <span class="hit-text" dir="auto">{marked(excerpt)}</span>
                 </a>
             </li>
         }
@@ -267,9 +266,8 @@ fn turn(hit: &TurnHit) -> AnyView {
         <li>
             <a href=address>
                 <strong><bdi>{title.to_owned()}</bdi></strong>
-                " · "{who}" · "
-                <span dir="auto">{marked(&hit.excerpt)}</span>
-                " "<span class="hint" dir="auto">{place}</span>
+                " "<span class="hint" dir="auto">{who}" · "{place}</span>
+                <span class="hit-text" dir="auto">{marked(&hit.excerpt)}</span>
             </a>
         </li>
     }

@@ -9,8 +9,14 @@ use crate::domain::ChatId;
 use crate::server::service::compare::words::{Diff, SpanKind, Unit};
 use crate::server::service::compare::{ComparedPair, ComparedReply, Half};
 use crate::ui::erased::view;
+use crate::ui::kit::Icon;
 use crate::ui::words::spent;
 use crate::ui::words::transcript::{ending, took};
+
+/// Lines of a stretch that is the same which stay beside what differs.
+const LINES_BESIDE: usize = 3;
+/// Fewer lines than these are not worth folding.
+const LINES_FOLDED: usize = 6;
 
 pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
     let (id, labelled) = (format!("exchange-{}", pair.number), format!("exchange-{}", pair.number));
@@ -144,10 +150,12 @@ fn is_marked(diff: &Diff) -> bool {
 /// One of the two texts, with its own words marked.
 pub(in crate::server::plain_pages) fn words(diff: &Diff, only: Only) -> AnyView {
     let is_marked = is_marked(diff);
+    let last = diff.spans.len().saturating_sub(1);
     let spans: Vec<AnyView> = diff
         .spans
         .iter()
-        .filter_map(|span| {
+        .enumerate()
+        .filter_map(|(at, span)| {
             let text = span.text.clone();
             Some(match (span.kind, only) {
                 (SpanKind::Removed, Only::Right) | (SpanKind::Added, Only::Left) => return None,
@@ -159,6 +167,7 @@ pub(in crate::server::plain_pages) fn words(diff: &Diff, only: Only) -> AnyView 
                     <ins><span class="quiet">{said::ADDED}</span>{text}<span class="quiet">{said::END_OF_CHANGE}</span></ins>
                 }
                 .into_any(),
+                (SpanKind::Same, _) if last > 0 => same(&text, at > 0, at < last),
                 _ => text.into_any(),
             })
         })
@@ -167,4 +176,48 @@ pub(in crate::server::plain_pages) fn words(diff: &Diff, only: Only) -> AnyView 
         return view! { <p class="hint">{said::NO_TEXT}</p> }.into_any();
     }
     view! { <div class="compare-text" dir="auto">{spans.into_iter().collect_view()}</div> }.into_any()
+}
+
+/// What both texts have: a long stretch of it is folded, but for the lines beside what differs before and behind it.
+fn same(text: &str, is_behind: bool, is_before: bool) -> AnyView {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let head = if is_behind { LINES_BESIDE } else { 0 };
+    let tail = if is_before { LINES_BESIDE } else { 0 };
+    if lines.len() < head + tail + LINES_FOLDED {
+        return text.to_owned().into_any();
+    }
+    let (head, rest) = lines.split_at(head);
+    let (folded, tail) = rest.split_at(rest.len() - tail);
+    view! {
+        {head.concat()}
+        <details class="fold">
+            <summary><Icon name="chevron-down"/>{said::same_lines(folded.len())}</summary>
+            <div>{folded.concat()}</div>
+        </details>
+        {tail.concat()}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_stretches_that_are_the_same_are_folded_and_complete() {
+        let text = |lines: &[String]| lines.join("\n");
+        let mut left: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
+        let before = text(&left);
+        left[19] = "another".into();
+        let html = |diff: &Diff, only| Owner::new().with(|| words(diff, only).to_html());
+        let shown = html(&Diff::of(&before, &text(&left)), Only::Right);
+        assert_eq!(shown.matches("<details").count(), 2, "{shown}");
+        assert!(shown.contains("16 lines are the same") && shown.contains("18 lines are the same"), "{shown}");
+        for n in (1..=40).filter(|n| *n != 20) {
+            assert!(shown.contains(&format!("line {n}")), "{n}: {shown}");
+        }
+        assert!(shown.find("line 17").unwrap() > shown.find("</details>").unwrap(), "the lines beside stay: {shown}");
+        let equal = html(&Diff::of(&before, &before), Only::Same);
+        assert!(!equal.contains("<details"), "{equal}");
+    }
 }

@@ -167,3 +167,8 @@ pub fn reason(reason: PauseReason) -> &'static str {
 pub fn graft_of(branch: &str) -> String {
     format!("On the branch “{branch}”")
 }
+
+/// Of a stretch that both texts have.
+pub fn same_lines(count: usize) -> String {
+    format!("{count} lines are the same")
+}
