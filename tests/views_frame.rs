@@ -149,6 +149,7 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         retry_id: String::new(),
         markup: Vec::new(),
         switched_to: None,
+        named: Vec::new(),
     }
 }
 

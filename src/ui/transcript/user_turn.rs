@@ -28,10 +28,11 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
         }
         None => {
             let turn = of_blocks.clone();
+            let of_rows = turn.clone();
             let blocks = move || turn.with(|view| view.turn.blocks.clone());
             view! {
                 <div class="bubble">
-                    {rows(blocks, |block| block.id.as_u128(), |block| view! { <SaidBlock block/> })}
+                    {rows(blocks, |block| block.id.as_u128(), move |block| view! { <SaidBlock turn=of_rows.clone() block/> })}
                 </div>
             }
         }
@@ -53,12 +54,12 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
 }
 
 #[component]
-fn SaidBlock(block: Block) -> impl IntoView {
+fn SaidBlock(turn: TurnState, block: Block) -> impl IntoView {
     match block.content {
         Content::Text { text, .. } => view! {
             <div class="said" dir="auto" data-block-id=block.id.to_string() data-block-type="text">{text}</div>
         }
         .into_any(),
-        _ => view! { <OtherBlock block/> }.into_any(),
+        _ => view! { <OtherBlock turn block/> }.into_any(),
     }
 }
