@@ -7,6 +7,7 @@ use super::other_block::OtherBlock;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
+use crate::domain::attachment::is_attached;
 use crate::domain::{Block, Content, Role, TurnId};
 use crate::ui::erased::{live, rows, view};
 use crate::ui::state::{ChatState, TurnState};
@@ -23,8 +24,12 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
     let verbs = use_context::<Verbs>();
     let bubble = move || match verbs.filter(|verbs| verbs.editing.get() == Some(id)) {
         Some(verbs) => {
-            let text = of_blocks.with_untracked(|view| view.turn.content_text());
-            view! { <Editor verbs id role text/> }
+            let (text, attached) = of_blocks.with_untracked(|view| {
+                let attached = view.turn.blocks.iter().filter(|block| is_attached(&block.content));
+                let attached = attached.map(|block| (block.clone(), view.standing(block.id))).collect::<Vec<_>>();
+                (view.turn.content_text(), attached)
+            });
+            view! { <Editor verbs id role text attached/> }
         }
         None => {
             let turn = of_blocks.clone();
