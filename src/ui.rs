@@ -15,6 +15,7 @@ pub mod escape;
 pub mod kit;
 pub mod markdown;
 pub mod page;
+pub mod picture;
 pub mod preferences;
 pub mod shell;
 pub mod shortcuts;

@@ -8,6 +8,8 @@
 mod actors;
 #[path = "server/at_once.rs"]
 mod at_once;
+#[path = "server/attaching.rs"]
+mod attaching;
 #[path = "server/bad_bytes.rs"]
 mod bad_bytes;
 #[path = "server/branches.rs"]

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::Router;
 use turnleaf::api::view::{ChatItem, ChatPage, DraftView, Notice, TurnView};
+use turnleaf::domain::attachment::{Attachment, Standing};
 use turnleaf::domain::provider::{Model, Reasoning};
 use turnleaf::domain::{
     Block, BlockId, BlockState, Branch, BranchId, Chat, ChatId, Content, ExchangeId, Lock, Origin, Role, Turn, TurnId,
@@ -149,6 +150,7 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
         retry_id: String::new(),
         markup: Vec::new(),
         switched_to: None,
+        named: Vec::new(),
     }
 }
 
@@ -367,6 +369,29 @@ async fn a_draft_is_in_the_box_as_it_was_written() {
     let page = ChatPage { draft: DraftView { text: "\nif a < b && c".into(), ..DraftView::default() }, ..empty_page() };
     let html = drawn(move || view! { <Home page=page.clone()/> }).await;
     assert!(html.contains(">\n\nif a &lt; b &amp;&amp; c</textarea>"), "{html}");
+}
+
+#[tokio::test]
+async fn a_draft_has_its_attachments_each_with_a_button_that_takes_it_away() {
+    let at = "2026-11-22T07:00:00Z".parse().unwrap();
+    let attachments = vec![
+        Attachment::document("d1".into(), "</bdi><script>".into(), at, 400),
+        Attachment::image("ab12".into(), "image/png".into(), "leaf.png".into(), None, None),
+    ];
+    let named = vec![(0, Standing::Older)];
+    let page = ChatPage { draft: DraftView { attachments, named, ..DraftView::default() }, ..empty_page() };
+    let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+    let list = html.split("aria-label=\"Attached\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    assert_eq!(list.matches("<li").count(), 2, "{list}");
+    assert!(list.contains("&lt;/bdi&gt;&lt;script&gt;") && list.contains(" · 100 tokens · older version"), "{list}");
+    assert!(list.contains("src=\"/api/blobs/ab12\" alt=\"leaf.png\""), "{list}");
+    for (key, name) in [("d1", "&lt;/bdi&gt;&lt;script&gt;"), ("ab12", "leaf.png")] {
+        assert!(list.contains(&format!("name=\"detach\" value=\"{key}\"")), "{list}");
+        assert!(list.contains(&format!("aria-label=\"Remove {name}\"")), "{list}");
+    }
+    assert!(list.contains("formaction=\"/forms/detach\""), "{list}");
+    let row = html.split("class=\"attach\"").nth(1).unwrap();
+    assert!(row.contains("type=\"file\"") && row.contains("formenctype=\"multipart/form-data\""), "{row}");
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "views_transcript/attached.rs"]
+mod attached;
 #[path = "views_transcript/tools.rs"]
 mod tools;
 
@@ -26,6 +28,7 @@ fn view(turn: Turn) -> TurnView {
         not_sent: None,
         markup: Vec::new(),
         switched_to: None,
+        named: Vec::new(),
         turn,
     }
 }

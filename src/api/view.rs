@@ -6,6 +6,7 @@ pub mod tree;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::domain::attachment::{Attachment, Standing};
 use crate::domain::provider::Model;
 use crate::domain::reader::{Members, apart, unknown};
 use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, Thinking, Turn, TurnId, TurnStatus};
@@ -32,6 +33,16 @@ pub struct TurnView {
     /// Where the path goes over to another model with this turn: that model's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switched_to: Option<String>,
+    /// Of its blocks those that name what is not as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<(BlockId, Standing)>,
+}
+
+impl TurnView {
+    /// How what this block names stands now, where it is not as it was.
+    pub fn standing(&self, block: BlockId) -> Option<Standing> {
+        self.named.iter().find(|(id, _)| *id == block).map(|(_, standing)| *standing)
+    }
 }
 
 /// One version in the list of a turn's versions.
@@ -160,7 +171,7 @@ pub struct FoundTurns {
 }
 
 /// How a chat stands at this moment, for a page that shows it already.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatGlance {
     /// Rises with every new turn.
     pub rev: i64,
@@ -203,9 +214,15 @@ impl<'de> Deserialize<'de> for Notice {
 }
 
 /// What is written but not sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DraftView {
     pub text: String,
+    /// What goes with it, in order.
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
+    /// Of these, by place, what is not as it was; told by the server alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<(usize, Standing)>,
     /// Rises with every save; 0 when nothing was saved.
     pub rev: i64,
     /// The model chosen for a new chat or branch.
@@ -239,13 +256,15 @@ pub struct Started {
 }
 
 /// A message as the composer sends it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SendMessage {
     /// `None` begins a new chat.
     pub chat_id: Option<ChatId>,
     /// The reply it follows; `None` in a chat without turns.
     pub prev_turn_id: Option<TurnId>,
     pub text: String,
+    /// What goes with it; without this, what the draft of the chat has attached.
+    pub attachments: Option<Vec<Attachment>>,
     pub provider: Option<String>,
     pub model: Option<String>,
     /// Another model than the branch's begins a new branch; without this it is refused.

@@ -42,6 +42,15 @@ mod real {
         web_sys::window().and_then(|w| w.document()).is_some_and(|d| d.get_element_by_id(id).is_some())
     }
 
+    /// The picture that was clicked: the address of the whole of it, and what it says.
+    pub fn picture_clicked(click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
+        use wasm_bindgen::JsCast;
+        let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
+        let link = target.closest("a.picture").ok()??;
+        let alt = link.query_selector("img").ok()??.get_attribute("alt").unwrap_or_default();
+        Some((link.get_attribute("href")?, alt))
+    }
+
     /// Whether nobody can see the page at the moment.
     pub fn is_hidden() -> bool {
         web_sys::window()
@@ -70,9 +79,13 @@ mod real {
         false
     }
 
+    pub fn picture_clicked(_click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
+        None
+    }
+
     pub fn is_hidden() -> bool {
         false
     }
 }
 
-pub use real::{has, is_here, is_hidden, mark_hydrated, root_attribute, set_root_attribute, set_text};
+pub use real::{has, is_here, is_hidden, mark_hydrated, picture_clicked, root_attribute, set_root_attribute, set_text};

@@ -15,6 +15,38 @@ mod real {
         fit(area);
     }
 
+    /// Whether an input method is at work in the box.
+    pub fn is_composing(event: &leptos::ev::Event) -> bool {
+        js_sys::Reflect::get(event, &"isComposing".into()).is_ok_and(|is_composing| is_composing.is_truthy())
+    }
+
+    /// Whether the caret stands before everything, and nothing is selected.
+    pub fn is_at_start(area: &HtmlTextAreaElement) -> bool {
+        area.selection_start() == Ok(Some(0)) && area.selection_end() == Ok(Some(0))
+    }
+
+    /// The text before the caret; nothing while a part of the text is selected.
+    pub fn before_caret(area: &HtmlTextAreaElement) -> Option<String> {
+        let (start, end) = (area.selection_start().ok()??, area.selection_end().ok()??);
+        // The browser counts UTF-16.
+        let units: Vec<u16> = area.value().encode_utf16().take(start as usize).collect();
+        (start == end).then(|| String::from_utf16_lossy(&units))
+    }
+
+    /// Takes this piece out of the text, the last one of them before `behind` bytes, as if it was deleted by hand: undo
+    /// brings it back.
+    pub fn take_out(area: &HtmlTextAreaElement, piece: &str, behind: usize) {
+        let text = area.value();
+        let Some(at) = text.get(..behind.min(text.len())).and_then(|text| text.rfind(piece)) else { return };
+        let units = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
+        let start = units(&text[..at]);
+        let _ = area.focus();
+        let _ = area.set_selection_range(start, start + units(piece));
+        let document = web_sys::window().and_then(|window| window.document());
+        let document = document.and_then(|document| document.dyn_into::<web_sys::HtmlDocument>().ok());
+        let _ = document.map(|document| document.exec_command("delete"));
+    }
+
     /// Makes the box as high as its text, where the browser cannot do that by itself (`field-sizing`). The style sheet
     /// bounds it. Set through the object model, which the content security policy allows.
     pub fn fit(area: &HtmlTextAreaElement) {
@@ -43,7 +75,21 @@ mod real {
 
     pub fn set_value(_area: &HtmlTextAreaElement, _text: &str) {}
 
+    pub fn is_composing(_event: &leptos::ev::Event) -> bool {
+        false
+    }
+
+    pub fn is_at_start(_area: &HtmlTextAreaElement) -> bool {
+        false
+    }
+
+    pub fn before_caret(_area: &HtmlTextAreaElement) -> Option<String> {
+        None
+    }
+
+    pub fn take_out(_area: &HtmlTextAreaElement, _piece: &str, _behind: usize) {}
+
     pub fn fit(_area: &HtmlTextAreaElement) {}
 }
 
-pub use real::{fit, set_value, value};
+pub use real::{before_caret, fit, is_at_start, is_composing, set_value, take_out, value};

@@ -2,10 +2,11 @@
 //! that it can be shown without looking anything up; what a model is shown of it is `outbound::history`'s.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::block::{Block, Content};
 use crate::id::BlockId;
+use crate::reader::{self, apart};
 
 /// The key of a [`Card`] in `block_metadata`.
 pub const CARD: &str = "card";
@@ -30,6 +31,9 @@ pub struct Card {
     /// Of an image, in pixels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<(u32, u32)>,
+    /// Of an image: the sha256 of its small form, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thumbnail: Option<String>,
 }
 
 /// How much of a selection its card has.
@@ -45,16 +49,76 @@ pub fn image_tokens(size: Option<(u32, u32)>) -> u64 {
 impl Card {
     /// The card of a block, where it has one.
     pub fn of(block: &Block) -> Option<Self> {
-        serde_json::from_value(block.block_metadata.get(CARD)?.clone()).ok()
+        reader::read(block.block_metadata.get(CARD)?).ok()
     }
 }
 
+/// How what is named stands now, where it is not as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The document has a newer version.
+    Older,
+    /// The document, or the image, is not there any more.
+    Deleted,
+}
+
 /// One attachment of a draft: the block that it will be, and its card.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attachment {
     #[serde(flatten)]
     pub content: Content,
     pub card: Card,
+}
+
+impl<'de> Deserialize<'de> for Attachment {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        apart(from, |members| Ok(Self { content: members.whole()?, card: members.get_or_default(CARD)? }))
+    }
+}
+
+impl Attachment {
+    /// What an uploaded image is as an attachment.
+    pub fn image(
+        blob: String,
+        mime: String,
+        name: String,
+        size: Option<(u32, u32)>,
+        thumbnail: Option<String>,
+    ) -> Self {
+        let card = Card { title: name.clone(), size, tokens: image_tokens(size), thumbnail, ..Card::default() };
+        Self { content: Content::Image { blob, mime, alt: name }, card }
+    }
+
+    /// The newest version of a document, all of it.
+    pub fn document(id: String, title: String, version: DateTime<Utc>, bytes: u64) -> Self {
+        let content =
+            Content::Reference { ref_id: id, ref_type: DOCUMENT.to_owned(), version_timestamp: Some(version) };
+        Self { content, card: Card { title, tokens: bytes.div_ceil(4), ..Card::default() } }
+    }
+
+    /// What a block of a message has attached; nothing of any other.
+    pub fn of(block: &Block) -> Option<Self> {
+        let content = &block.content;
+        is_attached(content).then(|| Self { content: content.clone(), card: Card::of(block).unwrap_or_default() })
+    }
+
+    /// What it is told apart by among those of one message.
+    pub fn key(&self) -> String {
+        match &self.content {
+            Content::Image { blob, .. } => blob.clone(),
+            Content::Reference { ref_id, .. } => ref_id.clone(),
+            Content::PartialReference { ref_id, selection_start, selection_end, .. } => {
+                format!("{ref_id}:{selection_start}-{selection_end}")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whether this is attached to a message, not said in it.
+pub fn is_attached(content: &Content) -> bool {
+    matches!(content, Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. })
 }
 
 /// How one attachment went into a request: a line of the generation's manifest.

@@ -223,6 +223,11 @@ pub const UPLOAD_TIME: Duration = Duration::from_secs(600);
 /// The text of a document; what all references of one message may come to; references and images of one message.
 pub const DOCUMENT_BYTES: usize = 8 << 20;
 pub const TURN_REFERENCE_BYTES: usize = 32 << 20;
+/// Files that a page sends at the same time; and pasted text that it offers to make a document of.
+pub const PAGE_UPLOADS_AT_ONCE: usize = 3;
+pub const PASTE_CHARS: usize = 10_000;
+/// Documents that the menu behind `@` chooses from.
+pub const MENTION_DOCUMENTS: u32 = 200;
 pub const REFERENCES_PER_TURN: usize = 32;
 pub const IMAGES_PER_TURN: usize = 20;
 /// What an image says where it cannot be seen.

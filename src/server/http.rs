@@ -4,6 +4,7 @@
 
 mod accept;
 pub mod assets;
+mod attach_forms;
 mod blobs;
 mod branches;
 mod calls;

@@ -3,23 +3,21 @@
 
 mod drawing;
 mod glance;
+mod messages;
 mod running;
 mod trash;
 mod tree;
 mod window;
 
 use crate::api::error::ApiError;
-use crate::api::view::{
-    ChatItem, ChatPage, CopiedFrom, DraftView, ElsewhereView, Notice, SendMessage, Side, Started, TurnView,
-};
+use crate::api::view::{ChatItem, ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
 use crate::domain::tree::outline::first_words;
 use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
 use crate::server::platform::ids;
-use crate::server::service::turns::{StartTurn, Started as ServiceStarted};
-use crate::server::service::{Draft, Service, ServiceError, StoreError, chats::ChatChange};
-use crate::server::service::{messages::MessageBlock, paths::Path, placement::Wanted};
+use crate::server::service::turns::Started as ServiceStarted;
+use crate::server::service::{Service, ServiceError, StoreError, chats::ChatChange};
+use crate::server::service::{paths::Path, placement::Wanted};
 
-use drawing::draw;
 use window::direction;
 
 /// Characters of the name of the branch that one left.
@@ -81,7 +79,7 @@ impl Pages {
     ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
         let models = registry.models();
-        let draft = self.0.draft(viewer, id).await.map_err(api_error)?.map(draft_view).unwrap_or_default();
+        let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(api_error)?).await?;
         let mut page = ChatPage {
             chat: None,
             branch: None,
@@ -144,7 +142,7 @@ impl Pages {
         }
         page.has_more_before = path.has_more_before;
         page.leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
-        page.end = draw(end.into_iter().collect()).await?.pop();
+        page.end = self.draw(viewer, end.into_iter().collect()).await?.pop();
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
         page.chat = Some(path.chat.clone());
         page.branch = path.branch.clone();
@@ -163,32 +161,6 @@ impl Pages {
 
     pub async fn restore_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
         self.0.restore_chat(viewer, id).await.map(drop).map_err(api_error)
-    }
-
-    pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {
-        let defaults = match message.chat_id {
-            Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
-            None => Params::default(),
-        };
-        // The menu shows a budget of the chat as the level that it is about: left there, the budget holds.
-        let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
-        let thinking = message.thinking.filter(|_| !is_default);
-        let request = StartTurn {
-            chat_id: message.chat_id,
-            content: vec![MessageBlock::Text { text: message.text }],
-            place: Wanted {
-                prev_turn_id: message.prev_turn_id,
-                branch_id: None,
-                provider: message.provider,
-                model: message.model,
-                may_branch: message.may_branch,
-            },
-            params: Params { thinking, ..Params::default() },
-            takes_attachments: true,
-            client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
-        };
-        let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
-        self.started(viewer, started).await
     }
 
     pub async fn stop(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
@@ -210,32 +182,9 @@ impl Pages {
         self.started(viewer, started.map_err(api_error)?).await
     }
 
-    pub async fn edit(
-        &self,
-        viewer: UserId,
-        id: TurnId,
-        text: String,
-        request_id: String,
-    ) -> Result<Started, ApiError> {
-        let request = StartTurn {
-            content: vec![MessageBlock::Text { text }],
-            takes_attachments: true,
-            client_request_id: Some(request_id).filter(|id| !id.is_empty()),
-            ..StartTurn::default()
-        };
-        let started = self.0.edit_turn(viewer, id, request).await.map_err(api_error)?;
-        self.started(viewer, started).await
-    }
-
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
         let drawn = self.0.turn_with_siblings(viewer, id).await.map_err(api_error)?;
-        draw(vec![drawn]).await?.pop().ok_or(ApiError::NotFound)
-    }
-
-    pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
-        let draft =
-            Draft { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking, attachments: None };
-        self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
+        self.draw(viewer, vec![drawn]).await?.pop().ok_or(ApiError::NotFound)
     }
 
     /// What the page says around the path; that it is shown is remembered, unless it was cut off.
@@ -269,10 +218,6 @@ impl Pages {
         let name = self.0.parent_name(viewer, branch).await.map_err(api_error)?;
         Ok(name.map(|name| first_words(&name, PARENT_CHARS)))
     }
-}
-
-fn draft_view(draft: Draft) -> DraftView {
-    DraftView { text: draft.text, rev: draft.rev, lock: draft.lock, thinking: draft.thinking }
 }
 
 fn api_error(error: ServiceError) -> ApiError {

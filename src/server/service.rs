@@ -25,6 +25,7 @@ pub mod providers;
 pub mod reading;
 pub mod references;
 pub mod search;
+pub mod standing;
 pub mod tool_choice;
 pub mod tool_results;
 pub mod tool_servers;

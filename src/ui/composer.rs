@@ -1,12 +1,19 @@
 //! The composer: the form "Message". Without script it is a plain form; hydrated, it sends in place, keeps drafts and
 //! stops replies.
 
+pub mod attach_button;
+pub mod attached_list;
+pub mod attaching;
 pub mod context_meter;
 pub mod draft;
 pub mod keys;
+pub mod mention;
 pub mod message_box;
 pub mod model_menu;
+pub mod pasting;
+pub mod queue;
 pub mod send_button;
+mod sending;
 pub mod state;
 
 use leptos::prelude::*;
@@ -16,15 +23,22 @@ use crate::api::view::DraftView;
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
+use crate::ui::composer::attach_button::{AttachButton, DropTarget};
+use crate::ui::composer::attached_list::{AttachedList, AttachedNotes};
+use crate::ui::composer::attaching::Attaching;
 use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::draft::DraftKeeper;
 use crate::ui::composer::keys::Memory;
+use crate::ui::composer::mention::{Mention, MentionMenu};
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
 use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ThinkingMenu};
+use crate::ui::composer::pasting::Pasting;
+use crate::ui::composer::queue::Queue;
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
 use crate::ui::composer::state::{ComposerState, Listeners, Phase};
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
+use crate::ui::picture::PictureDialog;
 use crate::ui::words;
 
 /// The form's id, for buttons outside of it.
@@ -78,15 +92,17 @@ pub fn Composer(
     let chosen = draft.lock.clone().filter(|lock| known.iter().any(|model| model.lock == *lock));
     let chosen =
         if locked.is_some() { chosen.filter(|chosen| locked.as_ref() != Some(chosen)) } else { chosen.or(default) };
+    let (text, thinking, named) = (draft.text.clone(), draft.thinking, draft.named.clone());
+    let draft = DraftKeeper::new(chat_id, draft);
     let state = ComposerState {
         chat_id,
         area: NodeRef::new(),
         phase: RwSignal::new(Phase::Idle),
-        has_text: RwSignal::new(!draft.text.trim().is_empty()),
+        has_text: RwSignal::new(!text.trim().is_empty()),
         problem: RwSignal::new(problem_in_address()),
         lock,
         choice: RwSignal::new(chosen),
-        thinking: RwSignal::new(draft.thinking.unwrap_or_default()),
+        thinking: RwSignal::new(thinking.unwrap_or_default()),
         models,
         leaf,
         running,
@@ -96,7 +112,11 @@ pub fn Composer(
         listeners,
         announcer: expect_context::<Announcer>(),
         chats: use_context(),
-        draft: DraftKeeper::new(chat_id, draft),
+        attaching: Attaching::new(draft, &named),
+        pasting: Pasting::new(),
+        mention: Mention::new(),
+        waits: RwSignal::new(false),
+        draft,
     };
     provide_context(state);
     listen_on_page(state);
@@ -108,6 +128,7 @@ pub fn Composer(
     });
     // Another branch is shown, or the message that was to begin one has begun it.
     on_change(move || lock.get(), move |_, _| state.choice.set(None));
+    on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.files_settled());
     on_change(move || draft_elsewhere.get(), move |_, newer| state.draft_changed_elsewhere(newer));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -140,8 +161,11 @@ pub fn Composer(
                 {chat_id.map(|id| view! { <input type="hidden" name="chat_id" value=id.to_string()/> })}
                 {move || leaf.get().map(|id| view! { <input type="hidden" name="prev_turn_id" value=id.to_string()/> })}
                 <input type="hidden" name="client_request_id" value=form_request_id/>
+                <MentionMenu/>
+                <AttachedList/>
                 <MessageBox/>
                 <div class="composer-row">
+                    <AttachButton/>
                     <ModelMenu/>
                     <ThinkingMenu/>
                     {tools}
@@ -152,6 +176,7 @@ pub fn Composer(
             <form id=STOP_FORM method="post" action="/forms/stop" on:submit=stop>
                 {move || running.get().map(|id| view! { <input type="hidden" name="turn_id" value=id.to_string()/> })}
             </form>
+            <AttachedNotes/>
             <p id="message-problem" class="problem">{move || state.problem.get()}</p>
             <p id="message-note" class="hint">
                 {move || state.draft.is_unsaved.get().then_some(words::DRAFT_UNSAVED)}
@@ -160,11 +185,13 @@ pub fn Composer(
                 <p class="hint">
                     {words::DRAFT_ELSEWHERE}
                     " · "
-                    <button type="button" class="button bare strong" on:click=move |_| state.use_draft(&newer.text)>
+                    <button type="button" class="button bare strong" on:click=move |_| state.use_draft(newer.clone())>
                         {words::USE_IT}
                     </button>
                 </p>
             })}
+            <DropTarget/>
+            <PictureDialog/>
         </div>
     }
 }

@@ -4,6 +4,7 @@
 mod arguments;
 mod json;
 mod letters;
+pub mod picture;
 mod result;
 mod sources;
 

@@ -3,9 +3,11 @@
 pub mod dialog;
 pub mod icon;
 pub mod menu;
+pub mod reference;
 pub mod toast;
 
 pub use dialog::Dialog;
 pub use icon::Icon;
 pub use menu::Menu;
+pub use reference::reference_chip;
 pub use toast::{Toasts, provide_toasts};

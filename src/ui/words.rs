@@ -1,5 +1,6 @@
 //! What the page says, in English. Sentences are whole, so that another language can order them differently.
 
+pub mod attaching;
 pub mod spent;
 pub mod transcript;
 pub mod trash;

@@ -317,7 +317,7 @@ test("results are a tree, an image, and what they are without script", async ({ 
   await tree.locator(".json summary", { hasText: "items" }).press("Enter");
   await expect(tree.locator(".json")).toContainText("items: [1]");
   await picture.locator("summary").first().click();
-  const image = picture.locator(".tool-image img");
+  const image = picture.locator(".tool-result .picture img");
   await image.scrollIntoViewIfNeeded();
   await expect.poll(() => image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
 });

@@ -5,14 +5,13 @@ use axum::extract::multipart::{Field, MultipartRejection};
 use axum::extract::{DefaultBodyLimit, Multipart, State};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use futures::stream::try_unfold;
 use http::StatusCode;
 
 use super::documents_page::{list_page, show_page};
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::trash_page;
-use super::uploads::{read, too_slow};
+use super::uploads::{broken, file_of, text_of, too_slow};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, DocumentId, Invalid, UserId, limits, selection};
 use crate::server::access::Viewer;
@@ -27,7 +26,10 @@ use crate::server::plain_pages::{Page, Said, Section};
 use crate::server::service::ServiceError;
 use crate::server::service::documents::{DocumentChange, NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
-use crate::server::service::uploads::{UploadKind, too_large};
+use crate::server::service::uploads::UploadKind;
+
+/// Fields that are no files.
+const SHORT: usize = 200;
 
 /// The files of one form, all together.
 pub fn file_limit() -> DefaultBodyLimit {
@@ -62,9 +64,9 @@ async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<
     let (mut encoding, mut of, mut files) = (None, None, Vec::new());
     while let Some(field) = form.next_field().await.map_err(broken)? {
         match field.name() {
-            Some("encoding") => encoding = Some(small(field).await?).filter(|name| !name.is_empty()),
+            Some("encoding") => encoding = Some(text_of(field, SHORT).await?).filter(|name| !name.is_empty()),
             Some("document_id") => {
-                let id: DocumentId = small(field).await?.parse().map_err(|_| Problem::not_found())?;
+                let id: DocumentId = text_of(field, SHORT).await?.parse().map_err(|_| Problem::not_found())?;
                 of = Some(app.service().document(viewer, id).await?.id);
             }
             Some("files") if files.len() >= limits::FORM_FILES => {
@@ -90,15 +92,10 @@ async fn file(
     encoding: Option<&str>,
     of: Option<DocumentId>,
 ) -> Result<Option<FileSaid>, Problem> {
-    let name = field.file_name().unwrap_or_default().to_owned();
-    let pieces = Box::pin(try_unfold(field, |mut field| async move {
-        Ok::<_, axum::extract::multipart::MultipartError>(field.chunk().await?.map(|piece| (piece, field)))
-    }));
-    let made = match read(pieces).await? {
-        // The rest of the field is skipped with the next one.
-        None => Err(too_large()),
-        Some(bytes) if bytes.is_empty() && name.is_empty() => return Ok(None),
-        Some(bytes) => document_of(app, viewer, &name, bytes, encoding, of).await,
+    let Some((name, bytes)) = file_of(field).await? else { return Ok(None) };
+    let made = match bytes {
+        Ok(bytes) => document_of(app, viewer, &name, bytes, encoding, of).await,
+        Err(error) => Err(error),
     };
     Ok(Some(match made {
         Ok(made) => made,
@@ -269,24 +266,4 @@ fn document_id(fields: &Fields) -> Result<DocumentId, Problem> {
 fn version(fields: &Fields) -> Result<Option<DateTime<Utc>>, Problem> {
     let parse = |text: String| text.parse().map_err(|_| Invalid::new("version", "is no time").into());
     fields.text("version").map(parse).transpose()
-}
-
-/// The text of a field that is no file.
-async fn small(mut field: Field<'_>) -> Result<String, Problem> {
-    const ENOUGH: usize = 200;
-    let mut all = Vec::new();
-    while let Some(piece) = field.chunk().await.map_err(broken)? {
-        all.extend_from_slice(&piece);
-        if all.len() > ENOUGH {
-            return Err(Invalid::new(field.name().unwrap_or_default(), "is too long").into());
-        }
-    }
-    String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
-}
-
-fn broken(error: axum::extract::multipart::MultipartError) -> Problem {
-    match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limits::TURN_UPLOAD_BYTES),
-        _ => Problem::invalid(Invalid::new("", "the form is broken, or ended too soon")),
-    }
 }

@@ -61,6 +61,7 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
         prev_turn_id: optional(form.prev_turn_id.as_deref())?,
         // Browsers send line ends of forms as CRLF.
         text: form.text.replace("\r\n", "\n"),
+        attachments: None,
         provider: chosen.as_ref().map(|lock| lock.provider.clone()),
         model: chosen.as_ref().map(|lock| lock.model.clone()),
         // Only a choice in the form brings another model.
@@ -74,7 +75,7 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
         Err(error) => {
             let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
             // What cannot be stored either (too large) is still in the browser's form: Back brings it.
-            let _ = app.pages().save_draft(viewer.0, chat_id, draft).await;
+            let _ = app.pages().save_words(viewer.0, chat_id, draft).await;
             let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
             Ok(see_other(&format!("{page}?error={}", code(&error))))
         }
@@ -91,14 +92,14 @@ pub async fn model(State(app): State<App>, viewer: Viewer, Form(form): Form<Send
         ..DraftView::default()
     };
     let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
-    match app.pages().save_draft(viewer.0, chat_id, draft).await {
+    match app.pages().save_words(viewer.0, chat_id, draft).await {
         Ok(_) => Ok(see_other(&format!("{page}#latest"))),
         Err(error) => Ok(see_other(&format!("{page}?error={}", code(&error)))),
     }
 }
 
 /// Reads `provider/model`; a provider's id has no slash.
-fn lock_of(value: &str) -> Option<Lock> {
+pub(super) fn lock_of(value: &str) -> Option<Lock> {
     value.split_once('/').map(|(provider, model)| Lock::new(provider, model))
 }
 

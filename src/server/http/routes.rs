@@ -7,9 +7,10 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents, documents_forms,
-    documents_page, events, find, forms, generations, grafts, openapi, providers, reading, search, settings,
-    site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage,
+    attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents,
+    documents_forms, documents_page, events, find, forms, generations, grafts, openapi, providers, reading, search,
+    settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns,
+    uploads, usage,
 };
 use crate::server::app::App;
 
@@ -131,6 +132,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/branch", post(tree_pages::change))
         .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))
+        .route("/forms/attach", post(attach_forms::attach).layer(documents_forms::file_limit()))
+        .route("/forms/detach", post(attach_forms::detach))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
         .route("/forms/retry", post(forms::retry))

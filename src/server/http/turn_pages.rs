@@ -37,7 +37,7 @@ pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
     let turn = app.service().turn(viewer.0, id_of(&fields, "turn_id")?).await?;
     let text = fields.lines("text");
     let request_id = fields.text("client_request_id").unwrap_or_default();
-    match app.pages().edit(viewer.0, turn.id, text.clone(), request_id.clone()).await {
+    match app.pages().edit(viewer.0, turn.id, text.clone(), &[], request_id.clone()).await {
         Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(ApiError::NotFound) => Err(Problem::not_found()),
         Err(error) => {

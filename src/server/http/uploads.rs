@@ -2,9 +2,11 @@
 //! are stored, so that nothing is left of one that breaks off (badinputs.md 7).
 
 use axum::body::{Body, Bytes};
+use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::stream::try_unfold;
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,7 @@ use super::query::Query;
 use crate::domain::{Invalid, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::service::ServiceError;
 use crate::server::service::uploads::{UploadKind, Uploaded, too_large};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -93,6 +96,40 @@ pub(super) async fn read<E>(
 
 pub(super) fn too_slow() -> Problem {
     Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
+}
+
+/// The name and the bytes of one file of a form; nothing for a field in which none was chosen.
+pub(super) async fn file_of(field: Field<'_>) -> Result<Option<(String, Result<Bytes, ServiceError>)>, Problem> {
+    let name = field.file_name().unwrap_or_default().to_owned();
+    let pieces = Box::pin(try_unfold(field, |mut field| async move {
+        Ok::<_, MultipartError>(field.chunk().await?.map(|piece| (piece, field)))
+    }));
+    Ok(match read(pieces).await? {
+        // The rest of the field is skipped with the next one.
+        None => Some((name, Err(too_large()))),
+        Some(bytes) if bytes.is_empty() && name.is_empty() => None,
+        Some(bytes) => Some((name, Ok(bytes))),
+    })
+}
+
+/// The text of a field of such a form that is no file.
+pub(super) async fn text_of(mut field: Field<'_>, most: usize) -> Result<String, Problem> {
+    let mut all = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(broken)? {
+        all.extend_from_slice(&piece);
+        if all.len() > most {
+            return Err(Invalid::new(field.name().unwrap_or_default(), "is too long").into());
+        }
+    }
+    String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
+}
+
+/// A form that broke off, or is too large.
+pub(super) fn broken(error: MultipartError) -> Problem {
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limits::TURN_UPLOAD_BYTES),
+        _ => Problem::invalid(Invalid::new("", "the form is broken, or ended too soon")),
+    }
 }
 
 fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {

@@ -1,23 +1,37 @@
 //! Turns as the transcript draws them: with the server's rendering of their text and with what hangs beside them.
 
-use super::internal;
+use std::collections::HashMap;
+
+use super::{Pages, api_error, internal};
 use crate::api::error::ApiError;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
+use crate::domain::attachment::Standing;
 use crate::domain::sources;
-use crate::domain::{Block, NotSent, Role, Turn};
+use crate::domain::{Block, BlockId, NotSent, Role, Turn, UserId};
 use crate::server::markup;
 use crate::server::service::paths::Drawn;
 use crate::server::service::versions::Version;
 
-/// Adds the server's rendering: colours and formulas of finished blocks. Off the request tasks, because colouring a long
-/// path takes a while the first time.
-pub(super) async fn draw(turns: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
+impl Pages {
+    /// Adds the server's rendering: colours and formulas of finished blocks; and how what they name stands now.
+    pub(super) async fn draw(&self, viewer: UserId, drawn: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
+        let turns: Vec<&Turn> = drawn.iter().map(|drawn| &drawn.turn).collect();
+        let standing = self.0.standing(viewer, &turns).await.map_err(api_error)?;
+        draw(drawn, standing).await
+    }
+}
+
+/// Off the request tasks, because colouring a long path takes a while the first time.
+async fn draw(turns: Vec<Drawn>, standing: HashMap<BlockId, Standing>) -> Result<Vec<TurnView>, ApiError> {
+    let named =
+        move |turn: &Turn| turn.blocks.iter().filter_map(|block| Some((block.id, *standing.get(&block.id)?))).collect();
     let drawing = tokio::task::spawn_blocking(move || {
         turns
             .into_iter()
             .map(|drawn| TurnView {
                 markup: markup_of(&drawn.turn),
                 not_sent: not_sent(&drawn),
+                named: named(&drawn.turn),
                 turn: drawn.turn,
                 is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
                 siblings: drawn.siblings,

@@ -1,6 +1,6 @@
 //! How a chat stands at this moment, for pages that show it already.
 
-use super::{Pages, api_error, draft_view};
+use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::ChatGlance;
 use crate::domain::{ChatId, TurnId, UserId};
@@ -16,10 +16,14 @@ impl Pages {
         let is_on_path = leaf.is_some();
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
         let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
+        let draft = match draft {
+            Some(draft) => Some(self.draft_view(viewer, Some(draft)).await?),
+            None => None,
+        };
         // A page that follows no reply is told of every one.
         let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path));
         let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
-        Ok(ChatGlance { rev: chat.rev, running, title: chat.title, leaf, leaves, draft: draft.map(draft_view) })
+        Ok(ChatGlance { rev: chat.rev, running, title: chat.title, leaf, leaves, draft })
     }
 
     /// A reply on the page's own path is followed; of the others the page is to know when they begin and end.

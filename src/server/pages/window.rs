@@ -1,6 +1,6 @@
 //! Stretches of a path: the turns that a page is made of, more of them, and those that have some words.
 
-use super::{Pages, api_error, draw};
+use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::{FoundTurns, Side, TurnView, TurnsPage};
 use crate::domain::{ChatId, TurnId, UserId, limits};
@@ -46,7 +46,7 @@ impl Pages {
             switched_to: switches.remove(&turn.id),
             turn,
         });
-        draw(views.collect()).await
+        self.draw(viewer, views.collect()).await
     }
 }
 

@@ -52,6 +52,15 @@ impl Service {
         self.save_draft(owner, chat, draft).await
     }
 
+    /// Takes what has this key away from what a draft has attached; nothing where it is gone already.
+    pub async fn detach_from_draft(&self, owner: UserId, chat: Option<ChatId>, key: &str) -> Result<(), ServiceError> {
+        let mut draft = self.draft(owner, chat).await?.unwrap_or_default();
+        let attached = draft.attachments.get_or_insert_default();
+        let Some(at) = attached.iter().position(|one| one.key() == key) else { return Ok(()) };
+        attached.remove(at);
+        self.save_draft(owner, chat, draft).await.map(drop)
+    }
+
     pub async fn draft(&self, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, ServiceError> {
         Ok(drafts::find(self.db(), owner, chat).await?)
     }

@@ -9,9 +9,10 @@ use super::error::Unfit;
 use super::messages::{self, Message, MessageBlock, Piece};
 use super::turns::StartTurn;
 use super::{Service, ServiceError};
-use crate::domain::attachment::{Card, DOCUMENT, QUOTE_CHARS, image_tokens};
+use crate::domain::attachment::{Card, DOCUMENT, QUOTE_CHARS, image_tokens, is_attached};
 use crate::domain::context::approx_tokens;
 use crate::domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
+use crate::server::store::blobs::FormKind;
 use crate::server::store::documents::{self, Document, Version};
 use crate::server::store::{blobs, turns, uploads};
 
@@ -54,14 +55,8 @@ impl Service {
         edit: &StartTurn,
     ) -> Result<Message, ServiceError> {
         let old = turns::find(self.db(), owner, old).await?.filter(|turn| turn.role == Role::User);
-        let is_attached = |block: &&Block| {
-            matches!(
-                block.content,
-                Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. }
-            )
-        };
-        let attached: Vec<Block> =
-            old.iter().flat_map(|turn| turn.blocks.iter().filter(is_attached)).cloned().collect();
+        let blocks = old.iter().flat_map(|turn| &turn.blocks);
+        let attached: Vec<Block> = blocks.filter(|block| is_attached(&block.content)).cloned().collect();
         let kept = if edit.takes_attachments { Message::of(&attached) } else { Message::default() };
         if edit.content.is_empty() && !kept.contents.is_empty() {
             return Ok(kept);
@@ -205,7 +200,9 @@ impl Service {
         let size = upload.as_ref().and_then(|upload| upload.size);
         let title = upload.map(|upload| upload.name).unwrap_or_else(|| "image".to_owned());
         let alt = if alt.trim().is_empty() { title.clone() } else { alt };
-        let card = Card { title, size, tokens: image_tokens(size), ..Card::default() };
+        let forms = blobs::forms(self.db(), &blob).await?;
+        let thumbnail = forms.into_iter().find(|form| form.kind == FormKind::Thumbnail).map(|form| form.is_in);
+        let card = Card { title, size, tokens: image_tokens(size), thumbnail, ..Card::default() };
         Ok((Content::Image { blob, mime, alt }, card))
     }
 

@@ -1,9 +1,15 @@
 //! Which blobs and documents the blocks of a message name. Written with the blocks, in their transaction: what is named is
 //! kept, and counted where it is used.
 
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
 use crate::domain::attachment::DOCUMENT;
-use crate::domain::{Block, Content, DocumentId};
-use crate::server::store::db::Tx;
+use crate::domain::{Block, BlockId, Content, DocumentId, UserId};
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 
 sql! {
@@ -13,6 +19,12 @@ sql! {
     NAME_DOCUMENT = "INSERT INTO block_documents (block_id, document_id, version_timestamp) \
         SELECT k.id, v.document_id, v.version_timestamp FROM turn_blocks k CROSS JOIN document_versions v \
         WHERE k.id = $1 AND v.document_id = $2 AND v.version_timestamp = $3 ON CONFLICT (block_id, document_id) DO NOTHING";
+    /// Followed by whose, and which.
+    NEWEST = "SELECT d.id, v.version_timestamp FROM documents d JOIN document_versions v ON v.document_id = d.id \
+        AND v.version_timestamp = (SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) ";
+    /// The same.
+    KEPT = "SELECT r.block_id FROM block_blobs r JOIN blobs o ON o.sha256 = r.sha256 \
+        JOIN turn_blocks k ON k.id = r.block_id JOIN chats c ON c.id = k.chat_id ";
 }
 
 /// Stores what these blocks name. They are stored before; that what they name is their owner's was seen to.
@@ -42,4 +54,44 @@ pub async fn name(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// The newest versions of those of these documents that are this owner's and not in Trash.
+pub async fn newest(
+    db: &Db,
+    owner: UserId,
+    documents: &[DocumentId],
+) -> Result<HashMap<DocumentId, DateTime<Utc>>, StoreError> {
+    if documents.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(Uuid, DateTime<Utc>)> = on!(db, |pool| {
+        let mut query = QueryBuilder::new(NEWEST);
+        query.push("WHERE d.deleted_at IS NULL AND d.owner_id = ").push_bind(owner.uuid()).push(" AND d.id IN (");
+        let mut list = query.separated(", ");
+        for document in documents {
+            list.push_bind(document.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    Ok(rows.into_iter().map(|(id, newest)| (id.into(), newest)).collect())
+}
+
+/// Those of these blocks of this owner's whose images are stored.
+pub async fn kept(db: &Db, owner: UserId, blocks: &[BlockId]) -> Result<HashSet<BlockId>, StoreError> {
+    if blocks.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows: Vec<(Uuid,)> = on!(db, |pool| {
+        let mut query = QueryBuilder::new(KEPT);
+        query.push("WHERE o.bytes IS NOT NULL AND c.owner_id = ").push_bind(owner.uuid()).push(" AND r.block_id IN (");
+        let mut list = query.separated(", ");
+        for block in blocks {
+            list.push_bind(block.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    Ok(rows.into_iter().map(|(id,)| id.into()).collect())
 }

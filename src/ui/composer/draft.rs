@@ -11,6 +11,7 @@ use crate::api::json;
 use crate::api::view::DraftView;
 use crate::browser::local_store;
 use crate::domain::ChatId;
+use crate::domain::attachment::Attachment;
 use crate::ui::chats::Chats;
 
 /// How long after the last key a draft is saved.
@@ -27,10 +28,10 @@ pub struct DraftKeeper {
     /// What is on screen.
     current: StoredValue<DraftView>,
     timer: StoredValue<Option<TimeoutHandle>>,
-    /// The text that is on its way as a message. Saving it meanwhile would bring it back as a draft.
-    held: StoredValue<Option<String>>,
-    /// The text that is being saved at this moment.
-    saving: StoredValue<Option<String>>,
+    /// What is on its way as a message. Saving it meanwhile would bring it back as a draft.
+    held: StoredValue<Option<DraftView>>,
+    /// What is being saved at this moment.
+    saving: StoredValue<Option<DraftView>>,
     /// What another tab stored after something else was typed here.
     pub elsewhere: RwSignal<Option<DraftView>>,
     /// Whether the server did not take the last save.
@@ -59,6 +60,16 @@ impl DraftKeeper {
         self.current.with_value(|draft| draft.text.clone())
     }
 
+    /// What is attached on screen.
+    pub fn attachments(self) -> Vec<Attachment> {
+        self.current.with_value(|draft| draft.attachments.clone())
+    }
+
+    /// What is on screen.
+    pub fn current(self) -> DraftView {
+        self.current.get_value()
+    }
+
     /// What this browser kept because the server could not take it, if that is newer than what the page came with.
     pub fn unsent_copy(self) -> Option<DraftView> {
         let copy = self.stored_copy()?;
@@ -77,9 +88,9 @@ impl DraftKeeper {
         self.stop_clock();
         let draft = self.current.get_value();
         if let Some(held) = self.held.get_value() {
-            // What was typed since is kept behind it, in this browser alone.
-            if draft.text != held && !draft.text.is_empty() {
-                self.copy(&DraftView { text: format!("{held}{BETWEEN}{}", draft.text), ..draft });
+            // What came since is kept behind it, in this browser alone.
+            if let Some(both) = behind(&held, draft) {
+                self.copy(&both);
             }
             return;
         }
@@ -89,73 +100,77 @@ impl DraftKeeper {
         }
         // The local copy is written first: the page may be gone before the server has answered.
         self.copy(&draft);
-        self.saving.set_value(Some(draft.text.clone()));
+        self.saving.set_value(Some(draft.clone()));
         spawn_local(async move {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft).await;
             // The composer may have gone meanwhile, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
-            self.saving.update_value(|saving| *saving = saving.take().filter(|text| *text != sent.text));
+            self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !says_same(saving, &sent)));
             let Ok(rev) = rev else { return self.is_unsaved.set(true) };
             self.is_unsaved.set(false);
-            let had_text = self.saved.with_value(|saved| !saved.text.is_empty());
-            let has_text = !sent.text.is_empty();
+            let was_empty = self.saved.with_value(is_empty);
+            let is_empty = is_empty(&sent);
             self.current.update_value(|current| current.rev = rev);
             self.saved.set_value(DraftView { rev, ..sent });
             if is_current {
                 self.forget_copy();
             }
-            if let Some(chats) = self.chats.filter(|_| had_text != has_text && self.chat_id.is_some()) {
+            if let Some(chats) = self.chats.filter(|_| was_empty != is_empty && self.chat_id.is_some()) {
                 chats.refresh();
             }
         });
     }
 
-    /// Takes note of a newer draft on the server. Gives the text for the box where nothing else was typed into it; where
-    /// something was, the newer draft is kept in `elsewhere`, unless it is empty: that one was sent.
-    pub fn heard(self, newer: DraftView) -> Option<String> {
+    /// Takes note of a newer draft on the server. Gives what is to be shown where nothing else was done here to what
+    /// changed there; where something was, the newer draft is kept in `elsewhere`, unless it is empty: that one was sent.
+    pub fn heard(self, newer: DraftView) -> Option<DraftView> {
         let (current, saved) = (self.current.get_value(), self.saved.get_value());
         if self.held.with_value(Option::is_some) || newer.rev <= saved.rev {
             return None;
         }
-        let is_own = self.saving.with_value(|saving| saving.as_ref() == Some(&newer.text));
+        let is_own = self.saving.with_value(|saving| saving.as_ref().is_some_and(|saving| says_same(saving, &newer)));
         self.saved.set_value(newer.clone());
         self.current.update_value(|current| current.rev = newer.rev);
-        if is_own || newer.text == current.text {
+        if is_own || says_same(&newer, &current) {
             return None;
         }
-        if current.text == saved.text {
-            self.current.update_value(|current| current.text.clone_from(&newer.text));
-            return Some(newer.text);
+        // Words and attachments are apart: who quotes a document in one tab and types in the other loses neither.
+        let text = merged(&current.text, &saved.text, &newer.text);
+        let attachments = merged(&current.attachments, &saved.attachments, &newer.attachments);
+        if let Some((text, attachments)) = text.zip(attachments) {
+            let named = if attachments == newer.attachments { newer.named } else { Vec::new() };
+            let shown = DraftView { text, attachments, named, ..self.current.get_value() };
+            self.current.set_value(shown.clone());
+            return Some(shown);
         }
-        if !newer.text.is_empty() {
+        if !is_empty(&newer) {
             self.elsewhere.set(Some(newer));
         }
         None
     }
 
-    /// The text is on its way as a message: this browser keeps it until the server has accepted it.
+    /// What is on screen is on its way as a message: this browser keeps it until the server has accepted it.
     pub fn hold(self) {
         self.stop_clock();
         let draft = self.current.get_value();
         self.copy(&draft);
-        self.held.set_value(Some(draft.text));
+        self.held.set_value(Some(draft));
     }
 
-    /// The server has the message `sent`: of this browser's copy only what was typed behind it stays. Works also when
-    /// the page that sent it is gone.
-    pub fn forget_sent(self, sent: &str) {
+    /// The server has the message `sent`: of this browser's copy only what came behind it stays. Works also when the page
+    /// that sent it is gone.
+    pub fn forget_sent(self, sent: &DraftView) {
         let Some(mut copy) = self.stored_copy() else { return };
-        match copy.text.strip_prefix(sent).map(|rest| rest.strip_prefix(BETWEEN).unwrap_or(rest).to_owned()) {
-            Some(rest) if rest.is_empty() => self.forget_copy(),
-            Some(rest) => {
-                // Newer than the draft that the server emptied when it took the message.
-                copy.rev += 1;
-                copy.text = rest;
-                self.copy(&copy);
-            }
-            None => {}
+        let rest = copy.text.strip_prefix(&sent.text).map(|rest| rest.strip_prefix(BETWEEN).unwrap_or(rest).to_owned());
+        let Some(rest) = rest else { return };
+        if copy.attachments.starts_with(&sent.attachments) {
+            copy.attachments.drain(..sent.attachments.len());
         }
+        // Newer than the draft that the server emptied when it took the message.
+        copy.rev += 1;
+        copy.text = rest;
+        if is_empty(&copy) { self.forget_copy() } else { self.copy(&copy) }
     }
 
     fn copy(self, draft: &DraftView) {
@@ -173,14 +188,20 @@ impl DraftKeeper {
         local_store::remove(&self.key());
     }
 
-    /// The message was accepted, and the server has cleared its draft. What was typed meanwhile stays.
-    pub fn accepted(self, sent: &str) {
+    /// The message was accepted, and the server has cleared its draft. What came meanwhile stays.
+    pub fn accepted(self, sent: &DraftView) {
         self.held.set_value(None);
         self.elsewhere.set(None);
-        self.saved.update_value(|saved| saved.text.clear());
+        self.saved.update_value(|saved| {
+            saved.text.clear();
+            saved.attachments.clear();
+        });
         self.current.update_value(|current| {
-            if current.text == sent {
+            if current.text == sent.text {
                 current.text.clear();
+            }
+            if current.attachments == sent.attachments {
+                current.attachments.clear();
             }
         });
         self.save();
@@ -207,55 +228,38 @@ impl DraftKeeper {
 
 /// Whether two drafts say the same; their revisions do not matter.
 fn same(a: &DraftView, b: &DraftView) -> bool {
-    a.text == b.text && a.lock == b.lock && a.thinking == b.thinking
+    says_same(a, b) && a.lock == b.lock && a.thinking == b.thinking
+}
+
+/// Whether they would be the same message.
+pub fn says_same(a: &DraftView, b: &DraftView) -> bool {
+    a.text == b.text && a.attachments == b.attachments
+}
+
+fn is_empty(draft: &DraftView) -> bool {
+    draft.text.is_empty() && draft.attachments.is_empty()
+}
+
+/// What was changed on one side alone, as it is there; nothing where both sides changed it to something else.
+fn merged<T: PartialEq + Clone>(here: &T, before: &T, there: &T) -> Option<T> {
+    match (here == before, there == before || there == here) {
+        (true, _) => Some(there.clone()),
+        (false, true) => Some(here.clone()),
+        (false, false) => None,
+    }
+}
+
+/// A message on its way with what came behind it; nothing where nothing did.
+fn behind(held: &DraftView, draft: DraftView) -> Option<DraftView> {
+    let has_text = draft.text != held.text && !draft.text.is_empty();
+    let has_attached = draft.attachments != held.attachments && !draft.attachments.is_empty();
+    let text = if has_text { format!("{}{BETWEEN}{}", held.text, draft.text) } else { held.text.clone() };
+    let mut attachments = held.attachments.clone();
+    if has_attached {
+        attachments.extend(draft.attachments);
+    }
+    (has_text || has_attached).then_some(DraftView { text, attachments, ..draft })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A keeper that knows the draft "a" as revision 1, after `typed` was typed.
-    fn keeper(typed: &str) -> DraftKeeper {
-        let keeper = DraftKeeper::new(None, DraftView { text: "a".into(), rev: 1, ..DraftView::default() });
-        keeper.current.update_value(|current| current.text = typed.into());
-        keeper
-    }
-
-    fn stored(text: &str, rev: i64) -> DraftView {
-        DraftView { text: text.into(), rev, ..DraftView::default() }
-    }
-
-    #[test]
-    fn a_newer_draft_of_another_tab_is_shown_or_offered() {
-        Owner::new().with(|| {
-            let offered = |keeper: DraftKeeper| keeper.elsewhere.get_untracked().map(|draft| draft.text);
-            let clean = keeper("a");
-            assert_eq!(clean.heard(stored("b", 2)), Some("b".into()));
-            assert_eq!((clean.text(), offered(clean)), ("b".into(), None));
-            assert_eq!(clean.heard(stored("c", 2)), None, "nothing new");
-            assert_eq!(clean.heard(stored("", 3)), Some(String::new()), "it was sent elsewhere");
-
-            let typed = keeper("mine");
-            assert_eq!(typed.heard(stored("theirs", 2)), None);
-            assert_eq!((typed.text(), offered(typed)), ("mine".into(), Some("theirs".into())));
-
-            let sent_elsewhere = keeper("mine");
-            assert_eq!((sent_elsewhere.heard(stored("", 2)), offered(sent_elsewhere)), (None, None));
-
-            let own = keeper("mine and more");
-            own.saving.set_value(Some("mine".into()));
-            assert_eq!((own.heard(stored("mine", 2)), offered(own)), (None, None), "its own save came back");
-
-            let held = keeper("mine");
-            held.held.set_value(Some("mine".into()));
-            assert_eq!((held.heard(stored("theirs", 2)), offered(held)), (None, None), "a message is on its way");
-        });
-    }
-
-    #[test]
-    fn a_revision_alone_is_no_change() {
-        let draft = DraftView { text: "a".into(), rev: 1, ..DraftView::default() };
-        assert!(same(&draft, &DraftView { rev: 2, ..draft.clone() }));
-        assert!(!same(&draft, &DraftView { text: "b".into(), ..draft.clone() }));
-    }
-}
+mod tests;

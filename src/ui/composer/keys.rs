@@ -39,10 +39,43 @@ pub enum Ask {
     Stop,
 }
 
+/// What a press asks of a list that the box points into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// It is not for the list.
+    Nothing,
+    /// Another option, by its place.
+    Move(usize),
+    /// The option that is pointed at.
+    Take,
+    Close,
+}
+
+/// Whether a press belongs to an input method.
+fn is_composed(press: Press<'_>, memory: Memory) -> bool {
+    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
+    press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
+}
+
+/// Decides on a press while a list of `count` options is open, of which the one at `at` is pointed at. Without options
+/// only Esc is for it.
+pub fn in_list(press: Press<'_>, memory: Memory, at: usize, count: usize) -> Choice {
+    if is_composed(press, memory) || press.command || press.alt || press.shift {
+        return Choice::Nothing;
+    }
+    match (press.key, count) {
+        ("Escape", _) => Choice::Close,
+        (_, 0) => Choice::Nothing,
+        ("ArrowDown", _) => Choice::Move((at + 1) % count),
+        ("ArrowUp", _) => Choice::Move((at + count - 1) % count),
+        ("Enter" | "Tab", _) => Choice::Take,
+        _ => Choice::Nothing,
+    }
+}
+
 /// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line.
 pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
-    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
-    if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now {
+    if is_composed(press, memory) {
         return Ask::Nothing;
     }
     match (press.key, press.command, press.shift, press.alt) {
@@ -97,6 +130,19 @@ mod tests {
         assert_eq!(in_box(enter(), ended, false), Ask::Nothing);
         let long_ago = Memory { composition_ended: Some(900.0), ..Memory::default() };
         assert_eq!(in_box(enter(), long_ago, false), Ask::Send);
+    }
+
+    #[test]
+    fn a_list_goes_round_and_leaves_other_keys_alone() {
+        let key = |key: &'static str| Press { key, key_code: 0, ..enter() };
+        let in_list = |press, at, count| super::in_list(press, Memory::default(), at, count);
+        assert_eq!(in_list(key("ArrowDown"), 2, 3), Choice::Move(0));
+        assert_eq!(in_list(key("ArrowUp"), 0, 3), Choice::Move(2));
+        assert_eq!((in_list(enter(), 0, 3), in_list(key("Tab"), 0, 3)), (Choice::Take, Choice::Take));
+        assert_eq!((in_list(enter(), 0, 0), in_list(key("Escape"), 0, 0)), (Choice::Nothing, Choice::Close));
+        assert_eq!(in_list(key("a"), 0, 3), Choice::Nothing);
+        assert_eq!(in_list(Press { shift: true, ..enter() }, 0, 3), Choice::Nothing);
+        assert_eq!(in_list(Press { is_composing: true, ..enter() }, 0, 3), Choice::Nothing, "it ends a composition");
     }
 
     #[test]

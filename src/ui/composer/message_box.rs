@@ -4,9 +4,11 @@
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 
-use crate::browser::{dialog, document, focus, form, media, textarea};
+use crate::browser::{dialog, document, files, focus, form, media, textarea};
 use crate::domain::Thinking;
+use crate::ui::composer::draft::says_same;
 use crate::ui::composer::keys::{self, Ask, Press};
+use crate::ui::composer::mention;
 use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, view};
@@ -19,14 +21,30 @@ pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     effect(move || take_over(state));
     let on_key = move |event: KeyboardEvent| {
-        if event.key() == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
+        let key = event.key();
+        if state.mention.key(state, press(&event, &key)) {
+            return event.prevent_default();
+        }
+        if key == "Escape" && state.stop_waiting() {
+            return event.prevent_default();
+        }
+        if key == "Backspace" && is_bare(&event) && !event.repeat() && is_at_start(state) {
+            if state.attaching.backspace() {
+                event.prevent_default();
+            }
+            return;
+        }
+        if state.attaching.selected.get_untracked().is_some() {
+            state.attaching.selected.set(None);
+        }
+        if key == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
             // Of an empty box: the person's last message.
             if focus::press_last("[data-role=user] [data-verb=edit]") {
                 event.prevent_default();
             }
             return;
         }
-        let asked = keys::in_box(press(&event, &event.key()), state.memory.get_value(), media::is_touch());
+        let asked = keys::in_box(press(&event, &key), state.memory.get_value(), media::is_touch());
         match asked {
             Ask::Send => state.send(),
             Ask::StopAndSend => state.stop_and_send(),
@@ -39,6 +57,18 @@ pub fn MessageBox() -> impl IntoView {
             textarea::fit(&area);
         }
         state.typed(event_target_value(&event));
+        // What an input method has not finished is no word yet.
+        if !textarea::is_composing(&event) {
+            state.mention.moved(state);
+        }
+    };
+    let on_paste = move |event: ev::ClipboardEvent| {
+        let (files, text) = files::pasted(&event);
+        if files.is_empty() {
+            return state.pasting.pasted(&text);
+        }
+        event.prevent_default();
+        state.attaching.add(files);
     };
     view! {
         <label class="quiet" for="message">{words::MESSAGE}</label>
@@ -53,16 +83,29 @@ pub fn MessageBox() -> impl IntoView {
             autocomplete="off"
             enterkeyhint="enter"
             aria-describedby="message-problem message-note"
+            aria-autocomplete="list"
+            aria-haspopup="listbox"
+            aria-controls=move || state.mention.is_open().then_some(mention::LIST)
+            aria-activedescendant=move || state.mention.active_option()
             aria-invalid=move || state.problem.get().map(|_| "true")
             {..textarea_content(&state.draft.text())}
             on:input=on_input
             on:keydown=on_key
             on:compositionend=move |event| {
                 state.memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
+                state.mention.moved(state);
             }
-            on:blur=move |_| state.draft.save()
+            on:paste=on_paste
+            on:blur=move |_| {
+                state.mention.close();
+                state.draft.save();
+            }
         ></textarea>
     }
+}
+
+fn is_at_start(state: ComposerState) -> bool {
+    state.area.get_untracked().is_some_and(|area| textarea::is_at_start(&area))
 }
 
 fn is_bare(event: &KeyboardEvent) -> bool {
@@ -124,8 +167,8 @@ fn take_over(state: ComposerState) {
     let copy = state.draft.unsent_copy();
     if !on_screen.is_empty() && on_screen != from_server {
         state.typed(on_screen);
-    } else if let Some(copy) = copy.filter(|copy| copy.text != from_server) {
-        state.fill(&copy.text);
+    } else if let Some(copy) = copy.filter(|copy| !says_same(copy, &state.draft.current())) {
+        state.take(copy);
     } else if !from_server.is_empty() && on_screen.is_empty() {
         textarea::set_value(&area, &from_server);
     }

@@ -27,7 +27,7 @@ pub fn SendButton() -> impl IntoView {
     let is_live = RwSignal::new(false);
     effect(move || is_live.set(true));
     let is_refused = move || {
-        let is_refused = state.phase.get() != Phase::Idle || (!is_stop() && !state.has_text.get());
+        let is_refused = state.phase.get() != Phase::Idle || (!is_stop() && state.is_empty());
         (is_refused && is_live.get()).then_some("true")
     };
     // The second click of a double click on "Send" must not stop the reply that the first one started.

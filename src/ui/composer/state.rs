@@ -5,16 +5,21 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
-use crate::api::turns::{send_message, stop_reply};
+use crate::api::turns::stop_reply;
 use crate::api::view::{DraftView, SendMessage, Started, TurnView};
-use crate::browser::{focus, request_id, textarea};
+use crate::browser::{focus, textarea};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
+use crate::ui::composer::attaching::Attaching;
 use crate::ui::composer::draft::DraftKeeper;
 use crate::ui::composer::keys::Memory;
+use crate::ui::composer::mention::Mention;
+use crate::ui::composer::pasting::Pasting;
+use crate::ui::composer::queue::Queue;
 use crate::ui::words;
+use crate::ui::words::attaching as of_files;
 
 /// What the composer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +50,11 @@ pub struct ComposerState {
     pub chat_id: Option<ChatId>,
     pub area: NodeRef<html::Textarea>,
     pub draft: DraftKeeper,
+    pub attaching: Attaching,
+    pub pasting: Pasting,
+    pub mention: Mention,
+    /// Whether the message goes out by itself when its files are there.
+    pub waits: RwSignal<bool>,
     pub phase: RwSignal<Phase>,
     pub has_text: RwSignal<bool>,
     /// What is wrong, beside the field.
@@ -92,6 +102,8 @@ impl ComposerState {
     pub fn typed(self, text: String) {
         self.has_text.set(!text.trim().is_empty());
         self.problem.set(None);
+        self.pasting.typed(&text);
+        self.stop_waiting();
         self.draft.change(|draft| draft.text = text);
     }
 
@@ -101,8 +113,9 @@ impl ComposerState {
         self.typed(text.to_owned());
     }
 
-    fn show(self, text: &str) {
-        if let Some(area) = self.area.get_untracked() {
+    pub(super) fn show(self, text: &str) {
+        // What is there already keeps its caret.
+        if let Some(area) = self.area.get_untracked().filter(|area| textarea::value(area) != text) {
             textarea::set_value(&area, text);
         }
         self.has_text.set(!text.trim().is_empty());
@@ -111,37 +124,74 @@ impl ComposerState {
     /// Another tab stored a draft: it is shown where nobody typed here since, and offered where somebody did.
     pub fn draft_changed_elsewhere(self, newer: DraftView) {
         match self.draft.heard(newer) {
-            Some(text) => self.show(&text),
+            Some(shown) => {
+                self.show(&shown.text);
+                self.attaching.show(shown.attachments, &shown.named);
+            }
             None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::DRAFT_ELSEWHERE),
             None => {}
         }
     }
 
     /// Takes the draft of another tab in place of what is in the box.
-    pub fn use_draft(self, text: &str) {
+    pub fn use_draft(self, draft: DraftView) {
         self.draft.elsewhere.set(None);
-        self.fill(text);
+        self.take(draft);
         focus::on("#message");
     }
 
-    /// The button and Enter.
+    /// Shows a draft in place of what is there, and keeps it as what is there.
+    pub fn take(self, draft: DraftView) {
+        self.attaching.show(draft.attachments.clone(), &draft.named);
+        self.draft.change(|current| current.attachments = draft.attachments);
+        self.fill(&draft.text);
+    }
+
+    /// Whether there is nothing to send.
+    pub fn is_empty(self) -> bool {
+        !self.has_text.get() && self.attaching.queue.with(|queue| queue.items().is_empty())
+    }
+
+    /// The button and Enter. What is still on its way to the server is waited for.
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(reason),
+            None if self.attaching.queue.with_untracked(Queue::is_pending) => {
+                self.waits.set(true);
+                self.announcer.say(of_files::GOES_OUT);
+            }
             None => self.post(),
+        }
+    }
+
+    /// Whoever goes on writing does not want it to go out by itself. False when nothing waited.
+    pub fn stop_waiting(self) -> bool {
+        let waited = self.waits.get_untracked();
+        if waited {
+            self.waits.set(false);
+            self.announcer.say(of_files::NOT_SENT);
+        }
+        waited
+    }
+
+    /// The files are there, or will not be.
+    pub fn files_settled(self) {
+        if self.waits.get_untracked() {
+            self.waits.set(false);
+            self.send();
         }
     }
 
     /// Ctrl+Shift+Enter: the running reply is stopped and what it said is kept, then the message goes out.
     pub fn stop_and_send(self) {
         let Some(turn) = self.running.get_untracked() else { return self.send() };
-        if !self.has_text.get_untracked() {
+        if untrack(|| self.is_empty()) {
             return self.refuse(words::WRITE_FIRST);
         }
         self.phase.set(Phase::Stopping);
         spawn_local(async move {
             if self.ended(stop_reply(turn).await) {
-                self.post();
+                self.send();
             }
         });
     }
@@ -182,7 +232,8 @@ impl ComposerState {
         match self.phase.get_untracked() {
             Phase::Sending => Some(words::STILL_SENDING),
             _ if self.running.get_untracked().is_some() => Some(words::STOP_FIRST),
-            _ if !self.has_text.get_untracked() => Some(words::WRITE_FIRST),
+            _ if untrack(|| self.is_empty()) => Some(words::WRITE_FIRST),
+            _ if self.attaching.queue.with_untracked(Queue::has_failed) => Some(of_files::FILE_FAILED),
             _ if too_long() => Some(words::TOO_LONG),
             _ => None,
         }
@@ -194,92 +245,7 @@ impl ComposerState {
         focus::on("#message");
     }
 
-    fn post(self) {
-        let message = self.message();
-        let text = message.text.clone();
-        self.phase.set(Phase::Sending);
-        self.problem.set(None);
-        self.draft.hold();
-        self.listeners.on_sending.run(text.clone());
-        self.empty_box();
-        focus::on("#message");
-        spawn_local(async move {
-            let answer = send_message(message.clone()).await;
-            if answer.is_ok() {
-                self.draft.forget_sent(&text);
-                if let Some(chats) = self.chats {
-                    chats.refresh();
-                }
-            }
-            // The person may have gone to another chat meanwhile, and this composer with it.
-            if self.phase.try_set(Phase::Idle).is_some() {
-                return;
-            }
-            match answer {
-                Ok(started) => {
-                    self.failed.set_value(None);
-                    self.request_id.set_value(request_id::mint());
-                    self.draft.accepted(&text);
-                    self.announcer.say(words::SENT);
-                    self.listeners.on_started.run(started);
-                }
-                Err(error) => {
-                    if matches!(error, ApiError::Conflict { .. }) {
-                        self.request_id.set_value(request_id::mint());
-                    } else {
-                        self.failed.set_value(Some(message));
-                    }
-                    self.draft.release();
-                    self.give_back(&text);
-                    self.listeners.on_failed.run(());
-                    self.fail(&error);
-                }
-            }
-        });
-    }
-
-    /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it
-    /// may have arrived all the same.
-    fn message(self) -> SendMessage {
-        let choice = self.choice.get_untracked();
-        let mut message = SendMessage {
-            chat_id: self.chat_id,
-            text: self.draft.text(),
-            prev_turn_id: self.leaf.get_untracked(),
-            provider: choice.as_ref().map(|lock| lock.provider.clone()),
-            model: choice.map(|lock| lock.model),
-            may_branch: true,
-            thinking: self.thinking.get_untracked().nearest(&untrack(|| self.thinking_levels())),
-            client_request_id: self.request_id.get_value(),
-        };
-        if let Some(failed) = self.failed.get_value() {
-            // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it
-            // followed then.
-            let again = SendMessage {
-                client_request_id: failed.client_request_id.clone(),
-                prev_turn_id: failed.prev_turn_id,
-                ..message.clone()
-            };
-            if again == failed {
-                return failed;
-            }
-            message.client_request_id = request_id::mint();
-        }
-        message
-    }
-
-    /// Empties the box on screen. The draft still holds the text: it is forgotten when the server has it.
-    fn empty_box(self) {
-        self.show("");
-    }
-
-    /// Puts a text that did not go out back into the box, before what was typed meanwhile.
-    fn give_back(self, text: &str) {
-        let typed = self.area.get_untracked().map(|area| textarea::value(&area)).unwrap_or_default();
-        if typed.is_empty() { self.fill(text) } else { self.fill(&format!("{text}\n\n{typed}")) }
-    }
-
-    fn fail(self, error: &ApiError) {
+    pub(super) fn fail(self, error: &ApiError) {
         let text = error.to_string();
         self.announcer.alert(&text);
         self.problem.set(Some(text));

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::arguments::as_text;
-use super::{json, letters};
+use super::picture::Picture;
+use super::{json, letters, picture};
 use crate::domain::plain::hidden_characters;
 use crate::domain::{Block, Content, TurnId, limits};
 use crate::ui::markdown::{Attribute, Element, Html, Part};
@@ -42,9 +43,7 @@ fn images(html: &mut Html, metadata: &Value) {
         let Some(address) = blob(image) else { continue };
         let alt = image.get("alt").and_then(Value::as_str).unwrap_or_default();
         let alt = if alt.is_empty() { words::IMAGE } else { alt };
-        html.open(Element::A, &[(Attribute::Class, "tool-image"), (Attribute::Href, &address), REL, NEW_TAB]);
-        html.image(&address, alt);
-        html.close();
+        picture::write(html, &Picture { address: &address, small: None, alt, size: None });
     }
 }
 

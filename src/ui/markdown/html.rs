@@ -170,12 +170,15 @@ impl Html {
         self.out.push_str(text);
     }
 
-    /// An image of our own server, loaded when it comes near the screen.
-    pub fn image(&mut self, address: &str, alt: &str) {
+    /// An image of our own server, loaded when it comes near the screen. With a size its room is kept until then.
+    pub fn image(&mut self, address: &str, alt: &str, size: Option<(u32, u32)>) {
         self.out.push_str("<img loading=\"lazy\" decoding=\"async\" src=\"");
         escape(address, &mut self.out);
         self.out.push_str("\" alt=\"");
         escape(alt, &mut self.out);
+        if let Some((width, height)) = size {
+            self.out.push_str(&format!("\" width=\"{width}\" height=\"{height}"));
+        }
         self.out.push_str("\"/>");
     }
 

@@ -6,22 +6,37 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::other_block::attached_block;
 use super::verbs::Verbs;
 use crate::browser::{media, request_id, textarea};
-use crate::domain::{Role, TurnId};
+use crate::domain::attachment::{Card, Standing};
+use crate::domain::{Block, BlockId, Role, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::composer::keys::{self, Ask, Memory};
 use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, view};
+use crate::ui::kit::Icon;
 use crate::ui::words;
+use crate::ui::words::attaching as of_files;
 use crate::ui::words::transcript as said;
 
 /// The box, with "Send" and "Cancel". Takes the focus when it appears.
 #[component]
-pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoView {
+pub fn Editor(
+    verbs: Verbs,
+    id: TurnId,
+    role: Role,
+    text: String,
+    /// What the message has beside its words, each with how it stands.
+    #[prop(optional)]
+    attached: Vec<(Block, Option<Standing>)>,
+) -> impl IntoView {
+    // What is not to go along.
+    let without = RwSignal::new(Vec::<BlockId>::new());
+    let count = attached.len();
     let area = NodeRef::<html::Textarea>::new();
     let (problem, set_problem) = signal(None::<String>);
-    let is_sent = StoredValue::new(None::<(String, String)>);
+    let is_sent = StoredValue::new(None::<(String, Vec<BlockId>, String)>);
     let is_sending = RwSignal::new(false);
     let announcer = expect_context::<Announcer>();
     let memory = StoredValue::new(Memory::default());
@@ -35,7 +50,8 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
     let send = move || {
         let Some(area) = area.get_untracked().filter(|_| !is_sending.get_untracked()) else { return };
         let text = textarea::value(&area);
-        if text.trim().is_empty() {
+        let gone = without.get_untracked();
+        if text.trim().is_empty() && gone.len() == count {
             set_problem.set(Some(words::WRITE_FIRST.to_owned()));
             announcer.say(words::WRITE_FIRST);
             return drop(area.focus());
@@ -43,13 +59,13 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
         set_problem.set(None);
         // The same words again are the same request, however often they go out.
         let request = match is_sent.get_value() {
-            Some((known, request)) if known == text => request,
+            Some((known, before, request)) if known == text && before == gone => request,
             _ => request_id::mint(),
         };
-        is_sent.set_value(Some((text.clone(), request.clone())));
+        is_sent.set_value(Some((text.clone(), gone.clone(), request.clone())));
         is_sending.set(true);
         spawn_local(async move {
-            let wrong = verbs.edit(id, text, request).await;
+            let wrong = verbs.edit(id, text, gone, request).await;
             let _ = is_sending.try_set(false);
             let _ = set_problem.try_set(wrong);
         });
@@ -85,8 +101,31 @@ pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoVi
     };
     let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
     let described_by = format!("{problem_id} {hint_id}");
+    let row = move |(block, standing): (Block, Option<Standing>)| {
+        let (id, title) = (block.id, Card::of(&block).unwrap_or_default().title);
+        let is_gone = move || without.with(|gone| gone.contains(&id));
+        let remove = move |_| {
+            without.update(|gone| gone.push(id));
+            if let Some(area) = area.get_untracked() {
+                let _ = area.focus();
+            }
+        };
+        view! {
+            <li class="attached-item" hidden=is_gone>
+                {attached_block(&block, standing)}
+                <button type="button" class="button bare" aria-label=of_files::remove(&title) on:click=remove>
+                    <Icon name="close"/>
+                </button>
+            </li>
+        }
+    };
+    let list = (count > 0).then(|| {
+        let rows = attached.into_iter().map(row).collect_view();
+        view! { <ul class="attached" aria-label=of_files::ATTACHED>{rows}</ul> }
+    });
     view! {
         <form class="editor" aria-label=name on:submit=on_submit on:keydown=on_escape>
+            {list}
             <textarea
                 node_ref=area
                 class="message-box"

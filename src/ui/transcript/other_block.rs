@@ -1,31 +1,36 @@
-//! Blocks that are neither text, reasoning nor tools: images and references. They are named, nothing is loaded.
+//! Blocks that are neither text, reasoning nor tools: images, and chips of documents and of lines of them.
 
 use leptos::prelude::*;
 
+use crate::domain::attachment::{Card, Standing};
 use crate::domain::{Block, Content};
-use crate::ui::erased::view;
-use crate::ui::kit::Icon;
-use crate::ui::words::transcript as words;
+use crate::ui::drawn::picture;
+use crate::ui::erased::{live, view};
+use crate::ui::kit::{Icon, reference_chip};
+use crate::ui::markdown::view::drawn;
+use crate::ui::state::TurnState;
+use crate::ui::words::attaching as words;
 
-/// One chip for one block. Types this version does not know are kept in the turn and not drawn.
+/// One block, and how what it names stands now. Types this version does not know are kept in the turn and not drawn.
 #[component]
-pub fn OtherBlock(block: Block) -> impl IntoView {
-    let (what, name) = match &block.content {
-        Content::Image { alt, .. } => (words::IMAGE, alt.clone()),
-        Content::Reference { ref_type, .. } => (words::REFERENCE, ref_type.clone()),
-        Content::PartialReference { ref_type, selection_start, selection_end, .. } => {
-            (words::REFERENCE, format!("{ref_type} · {selection_start}-{selection_end}"))
+pub fn OtherBlock(turn: TurnState, block: Block) -> impl IntoView {
+    let id = block.id;
+    live(move || attached_block(&block, turn.with(|view| view.standing(id))))
+}
+
+/// The same where it does not change.
+pub fn attached_block(block: &Block, standing: Option<Standing>) -> AnyView {
+    let (id, kind) = (block.id.to_string(), block.content.block_type().to_owned());
+    let inside = match &block.content {
+        Content::Image { alt, .. } if standing == Some(Standing::Deleted) => {
+            let said = format!("{alt} · {}", words::NOT_THERE);
+            view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> }
+        }
+        Content::Image { .. } => drawn(picture::of_block(block).as_slice()),
+        Content::Reference { .. } | Content::PartialReference { .. } => {
+            reference_chip(&block.content, &Card::of(block).unwrap_or_default(), standing)
         }
         _ => return ().into_any(),
     };
-    let kind = block.content.block_type().to_owned();
-    view! {
-        <p class="chip" data-block-id=block.id.to_string() data-block-type=kind>
-            <Icon name="leaf"/>
-            {what}
-            " "
-            <bdi>{name}</bdi>
-        </p>
-    }
-    .into_any()
+    view! { <div class="attached-block" data-block-id=id data-block-type=kind>{inside}</div> }
 }

@@ -125,7 +125,7 @@ pub fn SegmentBody(
             Some((turn, Block { id, content: Content::Text { .. }, .. })) => {
                 view! { <TextBlock turn block=id/> }.into_any()
             }
-            Some((_, block)) => view! { <OtherBlock block/> }.into_any(),
+            Some((turn, block)) => view! { <OtherBlock turn block/> }.into_any(),
         },
     }
 }

@@ -7,6 +7,7 @@ use super::other_block::OtherBlock;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
+use crate::domain::attachment::is_attached;
 use crate::domain::{Block, Content, Role, TurnId};
 use crate::ui::erased::{live, rows, view};
 use crate::ui::state::{ChatState, TurnState};
@@ -23,15 +24,20 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
     let verbs = use_context::<Verbs>();
     let bubble = move || match verbs.filter(|verbs| verbs.editing.get() == Some(id)) {
         Some(verbs) => {
-            let text = of_blocks.with_untracked(|view| view.turn.content_text());
-            view! { <Editor verbs id role text/> }
+            let (text, attached) = of_blocks.with_untracked(|view| {
+                let attached = view.turn.blocks.iter().filter(|block| is_attached(&block.content));
+                let attached = attached.map(|block| (block.clone(), view.standing(block.id))).collect::<Vec<_>>();
+                (view.turn.content_text(), attached)
+            });
+            view! { <Editor verbs id role text attached/> }
         }
         None => {
             let turn = of_blocks.clone();
+            let of_rows = turn.clone();
             let blocks = move || turn.with(|view| view.turn.blocks.clone());
             view! {
                 <div class="bubble">
-                    {rows(blocks, |block| block.id.as_u128(), |block| view! { <SaidBlock block/> })}
+                    {rows(blocks, |block| block.id.as_u128(), move |block| view! { <SaidBlock turn=of_rows.clone() block/> })}
                 </div>
             }
         }
@@ -53,12 +59,12 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
 }
 
 #[component]
-fn SaidBlock(block: Block) -> impl IntoView {
+fn SaidBlock(turn: TurnState, block: Block) -> impl IntoView {
     match block.content {
         Content::Text { text, .. } => view! {
             <div class="said" dir="auto" data-block-id=block.id.to_string() data-block-type="text">{text}</div>
         }
         .into_any(),
-        _ => view! { <OtherBlock block/> }.into_any(),
+        _ => view! { <OtherBlock turn block/> }.into_any(),
     }
 }

@@ -10,7 +10,7 @@ use super::turn_heading::heading_id;
 use crate::api::turns::{edit_turn, retry_reply};
 use crate::api::view::Started;
 use crate::browser::{focus, local_store, request_id};
-use crate::domain::{Lock, TurnId};
+use crate::domain::{BlockId, Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
 
@@ -58,9 +58,9 @@ impl Verbs {
         });
     }
 
-    /// Stores the turn in other words. What was wrong is said and comes back; the words stay in the box.
-    pub async fn edit(self, turn: TurnId, text: String, request: String) -> Option<String> {
-        let started = match edit_turn(turn, text.clone(), request).await {
+    /// Stores the turn in other words, `without` some of what it has attached. What was wrong is said and comes back; the words stay in the box.
+    pub async fn edit(self, turn: TurnId, text: String, without: Vec<BlockId>, request: String) -> Option<String> {
+        let started = match edit_turn(turn, text.clone(), without, request).await {
             Ok(started) => started,
             Err(error) => {
                 self.announcer.alert(&error.to_string());

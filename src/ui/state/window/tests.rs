@@ -17,6 +17,7 @@ fn of(turn: crate::domain::Turn) -> TurnView {
         not_sent: None,
         markup: Vec::new(),
         switched_to: None,
+        named: Vec::new(),
         turn,
     }
 }

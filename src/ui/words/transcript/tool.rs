@@ -209,7 +209,7 @@ pub fn cut_at(bytes: usize, of: u64) -> String {
 }
 
 /// "512 bytes", "12 KB", "3.1 MB".
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => format!("{bytes} bytes"),
         1_024..1_048_576 => format!("{} KB", bytes.div_ceil(1_024)),

@@ -1,0 +1,333 @@
+// What goes with a message beside its words: files by button, drop and paste, documents by `@`, pictures and chips.
+import type { Locator, Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { TEST_MODEL, choose, expectStatus, hydrated, latestReply, messageBox, open, replies, send, sendButton } from "../../support/chat.ts";
+import { attach, attached, bring, png, text } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+const users = (page: Page): Locator => page.locator("article[data-turn-id][data-role=user]");
+const ready = (page: Page): Locator => page.locator(".attached-item[data-state=ready]");
+
+async function answered(page: Page, model: { next(): Promise<{ answer(words: string): void }> }): Promise<void> {
+  (await model.next()).answer("Seen.");
+  await expectStatus(latestReply(page), "complete");
+}
+
+async function makeDocument(page: Page, title: string, content: string): Promise<{ id: string; rev: number }> {
+  const answer = await page.request.post("/api/documents", { data: { title, content } });
+  expect(answer.status()).toBe(201);
+  return answer.json();
+}
+
+test("files and pictures are attached by button, drop and paste, sent, and shown the same after a reload", async ({ page, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await attach(page, text("notes.txt", "one\ntwo\n"), png("leaf.png"));
+  await expect(ready(page)).toHaveCount(2);
+  await bring(page, "main", "dragover", [text("more.md", "# More")]);
+  await expect(page.getByText("Drop files to attach them to your message")).toBeVisible();
+  await bring(page, ".drop-target", "drop", [text("more.md", "# More")]);
+  await expect(page.getByText("Drop files to attach them to your message")).toHaveCount(0);
+  await expect(ready(page)).toHaveCount(3);
+  await bring(page, "#message", "paste", [png("image.png", 600, 300, [200, 30, 30])]);
+  await expect(ready(page)).toHaveCount(4);
+  await expect(attached(page).first()).toContainText("notes.txt");
+  await send(page, "Look");
+  const request = (await model.next());
+  const content = JSON.stringify(request.request.messages.at(-1).content);
+  expect(content).toContain("one\\\\ntwo");
+  expect(content).toContain("data:image/png;base64,");
+  request.answer("Seen.");
+  await expectStatus(latestReply(page), "complete");
+  const look = async () => {
+    const user = users(page).first();
+    await expect(user.locator("a.chip.reference")).toHaveText([/notes\.txt · \d+ tokens/, /more\.md · \d+ tokens/]);
+    await expect(user.locator("a.picture img")).toHaveCount(2);
+    const image = user.getByRole("img", { name: "image.png" });
+    await image.scrollIntoViewIfNeeded();
+    await expect.poll(() => image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(1);
+    expect(await image.evaluate((image) => [image.getAttribute("width"), image.getAttribute("height")])).toEqual(["480", "240"]);
+  };
+  await look();
+  await expect(attached(page)).toHaveCount(0);
+  await page.reload();
+  await hydrated(page);
+  await look();
+  await expect(attached(page)).toHaveCount(0);
+  await users(page).first().locator("a.chip.reference").first().click();
+  await expect(page).toHaveURL(/\/documents\//);
+});
+
+test("a picture opens in full with keys and gives the focus back", async ({ page, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await attach(page, png("leaf.png"));
+  await expect(ready(page)).toHaveCount(1);
+  await sendButton(page).click();
+  await answered(page, model);
+  const picture = users(page).first().locator("a.picture");
+  await picture.focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "The picture in full" });
+  await expect(dialog.getByRole("img", { name: "leaf.png" })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+  await expect(picture).toBeFocused();
+});
+
+test("one file that fails keeps no other, says why, and is tried again", async ({ page, watch }) => {
+  watch.expect(/status of (503|500|422|415)/);
+  await open(page);
+  let refused = true;
+  await page.route("**/api/blobs?name=second.txt", (route) =>
+    refused ? route.fulfill({ status: 500, contentType: "application/problem+json", body: JSON.stringify({ detail: "The disk is full." }) }) : route.continue());
+  await attach(page, text("first.txt", "1"), text("second.txt", "2"), text("third.txt", "3"), text("empty.txt", ""));
+  await expect(ready(page)).toHaveCount(2);
+  const second = attached(page).filter({ hasText: "second.txt" });
+  await expect(second).toContainText("The disk is full.");
+  await expect(attached(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
+  await messageBox(page).fill("Look");
+  await sendButton(page).click();
+  await expect(page.getByText("A file could not be attached.")).toBeVisible();
+  refused = false;
+  await second.getByRole("button", { name: "Try again: second.txt" }).click();
+  await expect(second).toHaveAttribute("data-state", "ready");
+  await attached(page).filter({ hasText: "empty.txt" }).getByRole("button", { name: "Remove empty.txt" }).click();
+  await expect(attached(page)).toHaveCount(3);
+});
+
+test("a message waits for its files, shows how far they are, and goes out by itself", async ({ page, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/api/blobs?name=slow.txt", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await attach(page, text("slow.txt", "slow"), text("quick.txt", "quick"));
+  const slow = attached(page).filter({ hasText: "slow.txt" });
+  await expect(slow.getByRole("progressbar")).toBeVisible();
+  await expect(ready(page)).toHaveCount(1);
+  await send(page, "Both");
+  await expect(page.getByText("Uploading 2 of 2…")).toBeVisible();
+  // Who writes on does not want it to go.
+  await messageBox(page).pressSequentially("!");
+  await expect(page.getByText("Uploading 2 of 2…")).toHaveCount(0);
+  await sendButton(page).click();
+  await expect(page.getByText("Uploading 2 of 2…")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByText("Uploading 2 of 2…")).toHaveCount(1);
+  await messageBox(page).press("Escape");
+  await expect(page.getByText("Uploading 2 of 2…")).toHaveCount(0);
+  await messageBox(page).press("Enter");
+  expect(model.asked).toBe(0);
+  release();
+  await answered(page, model);
+  await expect(users(page).first().locator("a.chip.reference")).toHaveCount(2);
+  await expect(users(page).first()).toContainText("Both!");
+});
+
+test("what is attached belongs to the draft: after a reload, and in another tab", async ({ page, context, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await send(page, "Begin");
+  await answered(page, model);
+  const path = new URL(page.url()).pathname;
+  await attach(page, text("notes.txt", "one"), png("leaf.png"));
+  await expect(ready(page)).toHaveCount(2);
+  await messageBox(page).fill("half a thought");
+  await messageBox(page).blur();
+  await page.reload();
+  await hydrated(page);
+  await expect(ready(page)).toHaveCount(2);
+  await expect(messageBox(page)).toHaveValue("half a thought");
+
+  const other = await context.newPage();
+  await open(other, path);
+  await expect(ready(other)).toHaveCount(2);
+  await other.getByRole("button", { name: "Remove notes.txt" }).click();
+  await expect(ready(page)).toHaveCount(1);
+  await expect(messageBox(page)).toHaveValue("half a thought");
+  await messageBox(page).press("Enter");
+  await answered(page, model);
+  await expect(attached(other)).toHaveCount(0);
+});
+
+test("a message of nothing but an attachment is one, and a message that does not go out gives it back", async ({ page, model, watch }) => {
+  watch.expectLostConnection();
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await attach(page, text("notes.txt", "one"));
+  await expect(ready(page)).toHaveCount(1);
+  await page.route("**/api/page/send_message", (route) => route.abort());
+  await sendButton(page).click();
+  await expect(page.locator("#message-problem")).not.toBeEmpty();
+  await expect(ready(page)).toHaveCount(1);
+  await page.unroute("**/api/page/send_message");
+  await sendButton(page).click();
+  await answered(page, model);
+  await expect(users(page).first().locator("a.chip.reference")).toContainText("notes.txt");
+  await expect(users(page)).toHaveCount(1);
+});
+
+test("a chip says what became of its document, now", async ({ page, model }) => {
+  const document = await makeDocument(page, "spec.md", "a\nb\nc");
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await messageBox(page).pressSequentially("@spec");
+  await messageBox(page).press("Enter");
+  await messageBox(page).fill("Read");
+  await messageBox(page).press("Enter");
+  await answered(page, model);
+  const chip = users(page).first().locator(".chip.reference");
+  await expect(chip).not.toContainText("older");
+  await page.request.put(`/api/documents/${document.id}`, { data: { content: "x\ny" } });
+  await page.reload();
+  await expect(chip).toContainText("older version");
+  await page.request.delete(`/api/documents/${document.id}`);
+  await page.reload();
+  await expect(chip).toContainText("deleted");
+  await expect(users(page).first().getByRole("link", { name: /spec/ })).toHaveCount(0);
+});
+
+test("the menu behind @ by keys: filters, chooses, closes, and knows an address from a question", async ({ page }) => {
+  for (const title of ["Alpha plan", "Beta plan", "Notes"]) await makeDocument(page, title, title);
+  await open(page);
+  const box = messageBox(page);
+  const list = page.getByRole("listbox", { name: "Documents" });
+  await box.pressSequentially("mail me@plan");
+  await expect(list).toHaveCount(0);
+  await box.fill("");
+  await box.pressSequentially("See @");
+  await expect(list.getByRole("option")).toHaveText(["Notes", "Beta plan", "Alpha plan"]);
+  expect(await violations(page)).toEqual([]);
+  await box.pressSequentially("PLAN");
+  await expect(list.getByRole("option")).toHaveCount(2);
+  await box.dispatchEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true });
+  await expect(list).toBeVisible();
+  await box.press("ArrowDown");
+  await expect(list.getByRole("option", { selected: true })).toHaveText("Alpha plan");
+  await expect(box).toHaveAttribute("aria-activedescendant", (await list.getByRole("option", { selected: true }).getAttribute("id"))!);
+  await box.press("Enter");
+  await expect(list).toHaveCount(0);
+  await expect(box).toHaveValue("See ");
+  await expect(ready(page)).toHaveText([/Alpha plan/]);
+  await box.pressSequentially("@no");
+  await box.press("Escape");
+  await expect(list).toHaveCount(0);
+  await expect(box).toHaveValue("See @no");
+  await box.pressSequentially("t");
+  await expect(list).toHaveCount(0);
+  await box.pressSequentially(" @");
+  await list.getByRole("option", { name: "Notes" }).click();
+  await expect(ready(page)).toHaveCount(2);
+  await expect(box).toBeFocused();
+});
+
+test("Backspace in front of the words selects the last chip, then takes it away", async ({ page }) => {
+  await open(page);
+  await attach(page, text("a.txt", "a"), text("b.txt", "b"));
+  await expect(ready(page)).toHaveCount(2);
+  await messageBox(page).fill("words");
+  await messageBox(page).press("Home");
+  await messageBox(page).press("Backspace");
+  await expect(page.locator(".attached-item.is-selected")).toContainText("b.txt");
+  await messageBox(page).press("End");
+  await expect(page.locator(".attached-item.is-selected")).toHaveCount(0);
+  await messageBox(page).press("Home");
+  await messageBox(page).press("Backspace");
+  await messageBox(page).press("Backspace");
+  await expect(attached(page)).toHaveText([/a\.txt/]);
+  await expect(messageBox(page)).toHaveValue("words");
+});
+
+test("a long text that is pasted can become a document, and a key is remarked upon", async ({ page }) => {
+  await open(page);
+  const long = "0123456789\n".repeat(1_000);
+  await messageBox(page).focus();
+  await bring(page, "#message", "paste", [], long);
+  await page.getByRole("button", { name: "Keep as text" }).click();
+  await expect(messageBox(page)).toHaveValue(long);
+  await messageBox(page).fill("Before ");
+  await bring(page, "#message", "paste", [], long);
+  await expect(page.getByText("You pasted 11000 characters.")).toBeVisible();
+  await page.getByRole("button", { name: "Attach as document" }).click();
+  await expect(ready(page)).toHaveText([/Pasted text/]);
+  await expect(messageBox(page)).toHaveValue("Before ");
+  await bring(page, "#message", "paste", [], "sk-proj-0123456789abcdefghij");
+  await expect(page.getByText("This looks like an API key.", { exact: false })).toHaveCount(1);
+  await messageBox(page).fill("nothing");
+  await expect(page.locator(".hint.warning")).toHaveCount(0);
+});
+
+test("a lost connection loses no file: it goes on when the network is back", async ({ page, context, watch }) => {
+  watch.expectLostConnection();
+  watch.expect(/ERR_INTERNET_DISCONNECTED/);
+  await open(page);
+  await attach(page, text("before.txt", "b"));
+  await expect(ready(page)).toHaveCount(1);
+  await context.setOffline(true);
+  await attach(page, text("during.txt", "d"));
+  const during = attached(page).filter({ hasText: "during.txt" });
+  await expect(during).toContainText("Connection lost");
+  await context.setOffline(false);
+  await expect(ready(page)).toHaveCount(2);
+});
+
+test("a file that is too large is refused before it is sent, beside one that is not", async ({ page }) => {
+  await open(page);
+  const asked: string[] = [];
+  page.on("request", (request) => void (request.url().includes("/api/blobs") && asked.push(request.url())));
+  await attach(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc((32 << 20) + 1, "a") }, text("small.txt", "s"));
+  await expect(attached(page).filter({ hasText: "large.txt" })).toContainText("a file has at most 32.0 MB");
+  await expect(ready(page)).toHaveCount(1);
+  expect(asked).toHaveLength(1);
+});
+
+test("an edit shows what the message has, and keeps it", async ({ page, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await attach(page, text("notes.txt", "one"));
+  await expect(ready(page)).toHaveCount(1);
+  await send(page, "First");
+  await answered(page, model);
+  await users(page).first().getByRole("button", { name: "Edit your message" }).click();
+  const editor = page.getByRole("form", { name: "Edit your message" });
+  await expect(editor.locator(".chip.reference")).toContainText("notes.txt");
+  await editor.getByRole("textbox").fill("Second");
+  await editor.getByRole("button", { name: "Send" }).click();
+  await answered(page, model);
+  await expect(users(page).first()).toContainText("Second");
+  await expect(users(page).first().locator(".chip.reference")).toContainText("notes.txt");
+  await expect(replies(page)).toHaveCount(1);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`attachments are in nobody's way, ${colorScheme}`, async ({ page, model, watch }) => {
+    watch.expect(/status of 422/);
+    test.setTimeout(120_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await open(page);
+    await choose(page, TEST_MODEL);
+    await attach(page, text("a file with quite a long name that goes on and on.md", "a"), png("leaf.png"), text("empty.txt", ""));
+    await expect(ready(page)).toHaveCount(2);
+    await expect(attached(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
+    const look = async (what: string) => {
+      for (const width of [390, 820, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect.soft(await violations(page), `${what}, ${width}`).toEqual([]);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        expect.soft(overflow, `${what}: sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
+        if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(" ", "-")}-${colorScheme}-${width}.png` });
+      }
+    };
+    await look("composer");
+    await page.getByRole("button", { name: "Remove empty.txt" }).click();
+    await send(page, "Look at these");
+    await answered(page, model);
+    await look("transcript");
+  });
+}

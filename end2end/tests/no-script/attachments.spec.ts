@@ -1,0 +1,31 @@
+// Attachments without script: the form sends files, each chip has a button that takes it away, pictures are links.
+import { choose, messageBox, send } from "../../support/chat.ts";
+import { attached, png, text } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("files are attached, taken away and sent by forms, and what is typed stays", async ({ page, model, watch }) => {
+  watch.expect(/status of 422/);
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await messageBox(page).fill("Look at this");
+  await page.getByLabel("Attach files").setInputFiles([text("notes.txt", "one"), png("leaf.png"), text("empty.txt", "")]);
+  await page.getByRole("button", { name: "Attach", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Not everything could be attached" })).toBeVisible();
+  await expect(page.getByText("empty.txt")).toBeVisible();
+  await page.getByRole("link", { name: "Back to your message" }).click();
+  await expect(attached(page)).toHaveCount(2);
+  await expect(messageBox(page)).toHaveValue("Look at this");
+  await messageBox(page).fill("Look at that");
+  await page.getByRole("button", { name: "Remove notes.txt" }).click();
+  await expect(attached(page)).toHaveCount(1);
+  await expect(messageBox(page)).toHaveValue("Look at that");
+  await choose(page, "openai/test-model");
+  await send(page, "Look at that");
+  (await model.next()).answer("Seen.");
+  await page.goto(page.url());
+  const user = page.locator("article[data-role=user]").first();
+  const picture = user.locator("a.picture");
+  await expect(picture.getByRole("img", { name: "leaf.png" })).toBeVisible();
+  await expect(picture).toHaveAttribute("href", /^\/api\/blobs\/[0-9a-f]{64}$/);
+  await expect(attached(page)).toHaveCount(0);
+});

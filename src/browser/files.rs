@@ -1,0 +1,111 @@
+//! Files that a person chose, dropped or pasted, and text that was pasted.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use leptos::ev;
+    use send_wrapper::SendWrapper;
+    use wasm_bindgen::{JsCast, JsValue};
+    use web_sys::{ClipboardEvent, DataTransfer, FileList, HtmlInputElement};
+
+    /// A file as it lies on the person's disk.
+    #[derive(Clone)]
+    pub struct FileHandle(pub(in crate::browser) SendWrapper<web_sys::File>);
+
+    impl FileHandle {
+        pub fn name(&self) -> String {
+            self.0.name()
+        }
+
+        /// In bytes.
+        pub fn size(&self) -> u64 {
+            self.0.size() as u64
+        }
+    }
+
+    fn all(list: Option<FileList>) -> Vec<FileHandle> {
+        let list = list.into_iter().flat_map(|list| (0..list.length()).filter_map(move |at| list.get(at)));
+        list.map(|file| FileHandle(SendWrapper::new(file))).collect()
+    }
+
+    /// What was chosen in a file input, which is empty afterwards: the same file can be chosen again.
+    pub fn chosen(event: &ev::Event) -> Vec<FileHandle> {
+        let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else {
+            return Vec::new();
+        };
+        let files = all(input.files());
+        input.set_value("");
+        files
+    }
+
+    /// Whether files are dragged, not text or a part of the page.
+    pub fn is_dragged(event: &ev::DragEvent) -> bool {
+        event.data_transfer().is_some_and(|data| data.types().includes(&"Files".into(), 0))
+    }
+
+    /// What was dropped. Folders are not read.
+    pub fn dropped(event: &ev::DragEvent) -> Vec<FileHandle> {
+        let Some(data) = event.data_transfer() else { return Vec::new() };
+        let folders = folders(&data);
+        let files = all(data.files()).into_iter().enumerate();
+        files.filter(|(at, _)| !folders.contains(at)).map(|(_, file)| file).collect()
+    }
+
+    /// The places of folders among the files.
+    fn folders(data: &DataTransfer) -> Vec<usize> {
+        let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED);
+        let call = |of: &JsValue, key: &str| get(of, key).dyn_into::<js_sys::Function>().ok()?.call0(of).ok();
+        let items = get(data, "items");
+        let count = get(&items, "length").as_f64().unwrap_or(0.0) as u32;
+        let items = (0..count).filter_map(|at| js_sys::Reflect::get_u32(&items, at).ok());
+        let files = items.filter(|item| get(item, "kind").as_string().as_deref() == Some("file"));
+        let is_folder =
+            |item: &JsValue| call(item, "webkitGetAsEntry").is_some_and(|entry| get(&entry, "isDirectory").is_truthy());
+        files.enumerate().filter(|(_, item)| is_folder(item)).map(|(at, _)| at).collect()
+    }
+
+    /// What was pasted: files, or text. Programs that copy text put a picture of it beside it.
+    pub fn pasted(event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String) {
+        let event: &ClipboardEvent = event.unchecked_ref();
+        let Some(data) = event.clipboard_data() else { return (Vec::new(), String::new()) };
+        let text = data.get_data("text/plain").unwrap_or_default();
+        let files = if text.is_empty() { all(data.files()) } else { Vec::new() };
+        (files, text)
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use leptos::ev;
+
+    /// A file as it lies on the person's disk.
+    #[derive(Clone)]
+    pub struct FileHandle;
+
+    impl FileHandle {
+        pub fn name(&self) -> String {
+            String::new()
+        }
+
+        pub fn size(&self) -> u64 {
+            0
+        }
+    }
+
+    pub fn chosen(_event: &ev::Event) -> Vec<FileHandle> {
+        Vec::new()
+    }
+
+    pub fn is_dragged(_event: &ev::DragEvent) -> bool {
+        false
+    }
+
+    pub fn dropped(_event: &ev::DragEvent) -> Vec<FileHandle> {
+        Vec::new()
+    }
+
+    pub fn pasted(_event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String) {
+        (Vec::new(), String::new())
+    }
+}
+
+pub use real::{FileHandle, chosen, dropped, is_dragged, pasted};

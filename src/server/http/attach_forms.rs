@@ -1,0 +1,162 @@
+//! The composer's attachments without script: files are sent with the form as it is, and each that is attached has a button
+//! that takes it away. What is typed comes back with the page.
+
+use axum::Form;
+use axum::extract::multipart::MultipartRejection;
+use axum::extract::{Multipart, State};
+use axum::response::Response;
+use http::StatusCode;
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use super::forms::lock_of;
+use super::plain_page::{Asked, see_other};
+use super::problem::Problem;
+use super::uploads::{broken, file_of, text_of, too_slow};
+use crate::domain::attachment::DOCUMENT;
+use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::words::documents as words;
+use crate::server::plain_pages::{Page, Section};
+use crate::server::service::documents::{NewDocument, Source};
+use crate::server::service::messages::MessageBlock;
+use crate::server::service::uploads::UploadKind;
+use crate::server::service::{Draft, ServiceError};
+use crate::ui::erased::view;
+use crate::ui::words::attaching as said;
+
+/// Fields that are neither words nor files.
+const SHORT: usize = 1_000;
+
+/// What of the composer's form is kept.
+#[derive(Debug, Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    text: String,
+    chat_id: Option<String>,
+    model: Option<String>,
+    thinking: Option<String>,
+    /// The key of what is taken away.
+    detach: Option<String>,
+}
+
+impl Typed {
+    fn chat(&self) -> Result<Option<ChatId>, Problem> {
+        match self.chat_id.as_deref() {
+            None | Some("") => Ok(None),
+            Some(id) => id.parse().map(Some).map_err(|_| Problem::not_found()),
+        }
+    }
+
+    async fn keep(&self, app: &App, viewer: UserId, chat: Option<ChatId>) -> Result<(), Problem> {
+        let draft = Draft {
+            text: self.text.replace("\r\n", "\n"),
+            lock: self.model.as_deref().and_then(lock_of),
+            thinking: self.thinking.as_deref().and_then(Thinking::parse_level),
+            ..Draft::default()
+        };
+        Ok(app.service().save_draft(viewer, chat, draft).await.map(drop)?)
+    }
+}
+
+/// `POST /forms/detach`: takes one attachment away from the draft.
+pub async fn detach(State(app): State<App>, viewer: Viewer, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let chat = typed.chat()?;
+    typed.keep(&app, viewer.0, chat).await?;
+    app.service().detach_from_draft(viewer.0, chat, typed.detach.as_deref().unwrap_or_default()).await?;
+    Ok(see_other(&page_of(chat)))
+}
+
+/// `POST /forms/attach`: attaches the files of the form to the draft. What is wrong with one keeps no other from being
+/// taken, and is said on a page of its own.
+pub async fn attach(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Problem> {
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    let place = app.service().upload_place().await;
+    let taking = tokio::time::timeout(limits::UPLOAD_TIME, take(&app, viewer.0, form));
+    let (chat, refused) = taking.await.map_err(|_| too_slow())??;
+    drop(place);
+    if refused.is_empty() {
+        return Ok(see_other(&page_of(chat)));
+    }
+    let row = |(name, why): (String, String)| view! { <li><bdi>{name}</bdi>": "{why}</li> };
+    let body = view! {
+        <ul class="problem">{refused.into_iter().map(row).collect_view()}</ul>
+        <p><a class="button" href=page_of(chat)>{said::BACK_TO_MESSAGE}</a></p>
+    };
+    let page = Page { section: Section::Chat, title: said::NOT_ATTACHED.to_owned(), said: None, body };
+    Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+}
+
+/// Which chat it is about, and the files that could not be attached, with why.
+async fn take(
+    app: &App,
+    viewer: UserId,
+    mut form: Multipart,
+) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
+    let (mut typed, mut files, mut refused) = (Typed::default(), Vec::new(), Vec::new());
+    while let Some(field) = form.next_field().await.map_err(broken)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        match name.as_str() {
+            "files" if files.len() >= limits::FORM_FILES => {
+                let file = field.file_name().unwrap_or_default().to_owned();
+                refused.push((file, words::TOO_MANY_FILES.to_owned()));
+                break;
+            }
+            "files" => match file_of(field).await? {
+                Some((file, Ok(bytes))) => files.push((file, bytes)),
+                Some((file, Err(error))) => refused.push((file, error.to_string())),
+                None => {}
+            },
+            "text" => typed.text = text_of(field, limits::MESSAGE_BYTES).await?,
+            "chat_id" => typed.chat_id = Some(text_of(field, SHORT).await?),
+            "model" => typed.model = Some(text_of(field, SHORT).await?),
+            "thinking" => typed.thinking = Some(text_of(field, SHORT).await?),
+            // What else the composer's form has.
+            _ => drop(text_of(field, SHORT).await?),
+        }
+    }
+    let chat = typed.chat()?;
+    typed.keep(app, viewer, chat).await?;
+    if files.is_empty() && refused.is_empty() {
+        refused.push((words::FILE.to_owned(), words::NO_FILE.to_owned()));
+    }
+    for (name, bytes) in files {
+        match attach_file(app, viewer, chat, &name, bytes).await {
+            Ok(()) => {}
+            Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
+            Err(error) => refused.push((name, error.to_string())),
+        }
+    }
+    Ok((chat, refused))
+}
+
+async fn attach_file(
+    app: &App,
+    viewer: UserId,
+    chat: Option<ChatId>,
+    name: &str,
+    bytes: bytes::Bytes,
+) -> Result<(), ServiceError> {
+    let uploaded = app.service().upload(viewer, name, bytes).await?;
+    let block = match uploaded.kind {
+        UploadKind::Image => MessageBlock::Image { blob: uploaded.sha256, alt: None },
+        UploadKind::File => {
+            let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
+            let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id: None };
+            let document = app.service().create_document(viewer, new).await?.it;
+            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
+            MessageBlock::Reference { ref_id, ref_type, version_timestamp: None }
+        }
+    };
+    app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
+}
+
+fn page_of(chat: Option<ChatId>) -> String {
+    chat.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}#latest"))
+}

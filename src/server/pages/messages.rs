@@ -1,0 +1,102 @@
+//! Messages on their way: the draft, sending it, other words for a message that was sent.
+
+use super::{Pages, api_error};
+use crate::api::error::ApiError;
+use crate::api::view::{DraftView, SendMessage, Started};
+use crate::domain::attachment::Attachment;
+use crate::domain::{BlockId, ChatId, Params, Thinking, TurnId, UserId};
+use crate::server::service::Draft;
+use crate::server::service::messages::MessageBlock;
+use crate::server::service::placement::Wanted;
+use crate::server::service::turns::StartTurn;
+
+impl Pages {
+    pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {
+        let defaults = match message.chat_id {
+            Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
+            None => Params::default(),
+        };
+        // The menu shows a budget of the chat as the level that it is about: left there, the budget holds.
+        let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
+        let thinking = message.thinking.filter(|_| !is_default);
+        let takes_attachments = message.attachments.is_none();
+        let attached = message.attachments.unwrap_or_default().into_iter().map(MessageBlock::from);
+        let said = Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
+        let request = StartTurn {
+            chat_id: message.chat_id,
+            content: attached.chain(said).collect(),
+            place: Wanted {
+                prev_turn_id: message.prev_turn_id,
+                branch_id: None,
+                provider: message.provider,
+                model: message.model,
+                may_branch: message.may_branch,
+            },
+            params: Params { thinking, ..Params::default() },
+            takes_attachments,
+            client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
+        };
+        let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
+        self.started(viewer, started).await
+    }
+
+    pub async fn edit(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        text: String,
+        without: &[BlockId],
+        request_id: String,
+    ) -> Result<Started, ApiError> {
+        let mut content = Vec::new();
+        if !without.is_empty() {
+            let old = self.0.turn(viewer, id).await.map_err(api_error)?;
+            let kept = old.blocks.iter().filter(|block| !without.contains(&block.id));
+            content.extend(kept.filter_map(Attachment::of).map(MessageBlock::from));
+        }
+        // Without words it is what it has attached.
+        if content.is_empty() || !text.trim().is_empty() {
+            content.push(MessageBlock::Text { text });
+        }
+        let request = StartTurn {
+            content,
+            takes_attachments: without.is_empty(),
+            client_request_id: Some(request_id).filter(|id| !id.is_empty()),
+            ..StartTurn::default()
+        };
+        let started = self.0.edit_turn(viewer, id, request).await.map_err(api_error)?;
+        self.started(viewer, started).await
+    }
+
+    /// Stores the draft as the page has it.
+    pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
+        let attachments = Some(draft.attachments.clone());
+        self.put_draft(viewer, chat, draft, attachments).await
+    }
+
+    /// The same with what a form without script says: of what is attached it knows nothing, so that stays.
+    pub async fn save_words(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
+        self.put_draft(viewer, chat, draft, None).await
+    }
+
+    async fn put_draft(
+        &self,
+        viewer: UserId,
+        chat: Option<ChatId>,
+        draft: DraftView,
+        attachments: Option<Vec<Attachment>>,
+    ) -> Result<i64, ApiError> {
+        let DraftView { text, rev, lock, thinking, .. } = draft;
+        let draft = Draft { text, rev, lock, thinking, attachments };
+        self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
+    }
+
+    /// A draft with how what it has attached stands; an empty one where there is none.
+    pub(super) async fn draft_view(&self, viewer: UserId, draft: Option<Draft>) -> Result<DraftView, ApiError> {
+        let draft = draft.unwrap_or_default();
+        let attachments = draft.attachments.unwrap_or_default();
+        let named = self.0.standing_of_draft(viewer, &attachments).await.map_err(api_error)?;
+        let (text, rev, lock, thinking) = (draft.text, draft.rev, draft.lock, draft.thinking);
+        Ok(DraftView { text, attachments, named, rev, lock, thinking })
+    }
+}

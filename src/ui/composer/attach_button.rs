@@ -1,0 +1,89 @@
+//! The ways of files into a message: the button, and dropping them anywhere over the chat. Without script the button
+//! chooses files, and another one beside it sends them.
+
+use leptos::ev::{self, DragEvent};
+use leptos::prelude::*;
+
+use super::state::ComposerState;
+use crate::browser::files;
+use crate::ui::erased::{effect, live, view};
+use crate::ui::kit::Icon;
+use crate::ui::words::attaching as words;
+
+/// The input's id, for its label.
+const INPUT: &str = "attach-files";
+
+/// "Attach files".
+#[component]
+pub fn AttachButton() -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    view! {
+        <span class="attach">
+            <input
+                id=INPUT
+                class="quiet"
+                type="file"
+                name="files"
+                multiple
+                on:change=move |event| state.attaching.add(files::chosen(&event))
+            />
+            <label class="button bare" for=INPUT title=words::ATTACH>
+                <Icon name="attach"/>
+                <span class="quiet">{words::ATTACH}</span>
+            </label>
+            <button
+                class="button without-script"
+                formaction="/forms/attach"
+                formenctype="multipart/form-data"
+                formnovalidate
+            >
+                {words::ATTACH_NOW}
+            </button>
+        </span>
+    }
+}
+
+/// The place to drop files, over the whole page while some are dragged over it.
+#[component]
+pub fn DropTarget() -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    let is_over = RwSignal::new(false);
+    effect(move || {
+        let over = window_event_listener(ev::dragover, move |event: DragEvent| {
+            if files::is_dragged(&event) {
+                // Without this the browser would open the file in the place of the page.
+                event.prevent_default();
+                if !is_over.get_untracked() {
+                    is_over.set(true);
+                }
+            }
+        });
+        let left = window_event_listener(ev::dragleave, move |event: DragEvent| {
+            // From one element to another it stays over the page.
+            if event.related_target().is_none() {
+                is_over.set(false);
+            }
+        });
+        let dropped = window_event_listener(ev::drop, move |event: DragEvent| {
+            if files::is_dragged(&event) {
+                event.prevent_default();
+                is_over.set(false);
+                state.attaching.add(files::dropped(&event));
+            }
+        });
+        let online = window_event_listener(ev::online, move |_| state.attaching.retry_lost());
+        on_cleanup(move || {
+            over.remove();
+            left.remove();
+            dropped.remove();
+            online.remove();
+        });
+    });
+    live(move || {
+        is_over.get().then(|| {
+            view! {
+                <div class="drop-target no-print"><p><Icon name="attach"/>{words::DROP_HERE}</p></div>
+            }
+        })
+    })
+}

@@ -1,0 +1,176 @@
+//! What goes with the message, above its words: chips and small pictures, each with the way to take it away, and files on
+//! their way with how far they are. Without script each is taken away by a form.
+
+use leptos::prelude::*;
+
+use super::attaching::Attaching;
+use super::queue::{Item, State};
+use super::state::ComposerState;
+use crate::browser::focus;
+use crate::domain::Content;
+use crate::domain::attachment::Attachment;
+use crate::ui::drawn::picture;
+use crate::ui::erased::{live, rows, view};
+use crate::ui::kit::{Icon, reference_chip};
+use crate::ui::markdown::view::drawn;
+use crate::ui::words;
+use crate::ui::words::attaching as said;
+
+/// The list; nothing while nothing is attached.
+#[component]
+pub fn AttachedList() -> impl IntoView {
+    let attaching = expect_context::<ComposerState>().attaching;
+    let items = move || attaching.queue.with(|queue| queue.items().to_vec());
+    let is_empty = move || attaching.queue.with(|queue| queue.items().is_empty());
+    view! {
+        <ul class="attached" aria-label=said::ATTACHED hidden=is_empty>
+            {rows(items, |item| u128::from(item.id), move |item| view! { <Row attaching first=item/> })}
+        </ul>
+    }
+}
+
+#[component]
+fn Row(attaching: Attaching, first: Item) -> impl IntoView {
+    let id = first.id;
+    let item = Memo::new(move |before: Option<&Item>| {
+        let now = attaching.queue.with(|queue| queue.find(id).cloned());
+        now.or_else(|| before.cloned()).unwrap_or_else(|| first.clone())
+    });
+    // How far it is must not draw the whole of it again.
+    let kind = Memo::new(move |_| match item.get().state {
+        State::Sending(_) => State::Sending(0),
+        other => other,
+    });
+    let is_selected = move || attaching.selected.get() == Some(id);
+    view! {
+        <li class="attached-item" class:is-selected=is_selected data-state=move || word(&kind.get())>
+            {live(move || inside(item, &kind.get()))}
+            {live(move || {
+                let name = item.with(|item| item.name.clone());
+                let can_retry = matches!(kind.get(), State::Lost | State::Failed { can_retry: true, .. });
+                can_retry.then(|| view! {
+                    <button type="button" class="button bare" aria-label=said::again(&name) title=said::TRY_AGAIN
+                        on:click=move |_| attaching.retry(id)>
+                        <Icon name="retry"/>
+                    </button>
+                })
+            })}
+            <RemoveButton attaching item/>
+        </li>
+    }
+}
+
+#[component]
+fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
+    let id = item.with_untracked(|item| item.id);
+    let key = move || match item.get().state {
+        State::Ready { attachment, .. } => attachment.key(),
+        _ => String::new(),
+    };
+    let remove = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        attaching.remove(id);
+        // To the next one, else to the words.
+        request_animation_frame(|| {
+            if focus::is_free() && !focus::on(".attached-item button[name=detach]") {
+                focus::on("#message");
+            }
+        });
+    };
+    view! {
+        <button
+            class="button bare"
+            formaction="/forms/detach"
+            formnovalidate
+            name="detach"
+            value=key
+            aria-label=move || said::remove(&item.with(|item| item.name.clone()))
+            title=said::REMOVE
+            on:click=remove
+        >
+            <Icon name="close"/>
+        </button>
+    }
+}
+
+fn inside(item: Memo<Item>, kind: &State) -> AnyView {
+    let (name, bytes) = item.with_untracked(|item| (item.name.clone(), item.bytes));
+    let status = match kind {
+        State::Ready { attachment: Attachment { content: content @ Content::Image { .. }, card }, .. } => {
+            let title = card.title.clone();
+            let small = drawn(picture::picture(content, card).as_slice());
+            return view! { <span class="attached-picture">{small}<bdi class="chip-text">{title}</bdi></span> };
+        }
+        State::Ready { attachment, standing } => {
+            return reference_chip(&attachment.content, &attachment.card, *standing);
+        }
+        State::Waiting => view! { <span class="hint">{said::WAITING}</span> },
+        State::Sending(_) => {
+            let sent = move || item.with(|item| if let State::Sending(sent) = item.state { sent } else { bytes });
+            let label = said::sending("", &[&name]);
+            view! {
+                <progress max=bytes.max(1).to_string() value=move || sent().to_string() aria-label=label></progress>
+                <span class="hint">
+                    {move || if sent() < bytes { said::sent_of(sent(), bytes) } else { said::READING.to_owned() }}
+                </span>
+            }
+        }
+        State::Lost => view! { <span class="hint">{said::LOST}</span> },
+        State::Failed { why, .. } => view! { <span class="problem">{why.clone()}</span> },
+    };
+    view! {
+        <span class="attached-file">
+            <span class="chip reference"><Icon name="file"/><bdi class="chip-text">{name}</bdi></span>
+            {status}
+        </span>
+    }
+}
+
+/// For the style and for tests.
+fn word(state: &State) -> &'static str {
+    match state {
+        State::Waiting => "waiting",
+        State::Sending(_) => "sending",
+        State::Ready { .. } => "ready",
+        State::Lost => "lost",
+        State::Failed { .. } => "failed",
+    }
+}
+
+/// What the message waits for, and what is to be said of pasted text.
+#[component]
+pub fn AttachedNotes() -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    let (attaching, pasting) = (state.attaching, state.pasting);
+    let progress = move || attaching.queue.with(|queue| queue.progress());
+    let take = move |_| {
+        let Some(text) = pasting.offer.get_untracked() else { return };
+        pasting.offer.set(None);
+        if let Some(area) = state.area.get_untracked() {
+            crate::browser::textarea::take_out(&area, &text, usize::MAX);
+        }
+        attaching.add_text(text);
+    };
+    let keep = move |_| {
+        pasting.offer.set(None);
+        focus::on("#message");
+    };
+    view! {
+        {live(move || state.waits.get().then(|| view! {
+            <p class="hint attached-note">
+                <span>{move || progress().map(|(number, total)| said::uploading(number, total))}</span>
+                <button type="button" class="button bare strong" on:click=move |_| { state.stop_waiting(); }>
+                    {words::CANCEL}
+                </button>
+            </p>
+        }))}
+        {live(move || pasting.offer.get().map(|text| view! {
+            <p class="hint attached-note">
+                <span>{said::long_paste(text.chars().count())}</span>
+                <button type="button" class="button bare strong" on:click=take>{said::ATTACH_AS_DOCUMENT}</button>
+                <button type="button" class="button bare" on:click=keep>{said::KEEP_AS_TEXT}</button>
+            </p>
+        }))}
+        {live(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{said::LOOKS_LIKE_KEY}</p> }))}
+    }
+}

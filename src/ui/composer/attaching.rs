@@ -1,0 +1,277 @@
+//! Files, documents and images of the message that is being written: drives the [`Queue`] with the browser's requests and
+//! keeps the draft in step with what is attached.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::draft::DraftKeeper;
+use super::queue::{Queue, State};
+use crate::browser::files::FileHandle;
+use crate::browser::network;
+use crate::browser::request_id;
+use crate::browser::transfer::{self, Body, News, Transfer};
+use crate::domain::attachment::{Attachment, Standing};
+use crate::ui::announce::Announcer;
+use crate::ui::words::attaching as words;
+
+/// After the first lost connection in a row; each more doubles it.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// What is to be sent.
+#[derive(Clone)]
+enum Source {
+    File(FileHandle),
+    /// Pasted.
+    Text(String),
+}
+
+/// The attachments of a composer.
+#[derive(Clone, Copy)]
+pub struct Attaching {
+    pub queue: RwSignal<Queue>,
+    /// The one that Backspace would take away.
+    pub selected: RwSignal<Option<u32>>,
+    /// With the name of the request that makes a document of it: however often that is tried, one is made.
+    sources: StoredValue<HashMap<u32, (Source, String)>>,
+    transfers: StoredValue<HashMap<u32, Transfer>>,
+    draft: DraftKeeper,
+    announcer: Announcer,
+}
+
+impl Attaching {
+    pub fn new(draft: DraftKeeper, named: &[(usize, Standing)]) -> Self {
+        Self {
+            queue: RwSignal::new(Queue::new(draft.attachments(), named)),
+            selected: RwSignal::new(None),
+            sources: StoredValue::new(HashMap::new()),
+            transfers: StoredValue::new(HashMap::new()),
+            draft,
+            announcer: expect_context(),
+        }
+    }
+
+    /// Files that were chosen, dropped or pasted.
+    pub fn add(self, files: Vec<FileHandle>) {
+        for file in files {
+            self.enter(file.name(), file.size(), Source::File(file));
+        }
+        self.begin();
+    }
+
+    /// A text that is to be a document.
+    pub fn add_text(self, text: String) {
+        self.enter(words::PASTED.to_owned(), text.len() as u64, Source::Text(text));
+        self.begin();
+    }
+
+    fn enter(self, name: String, bytes: u64, source: Source) {
+        let id = self.queue.try_update(|queue| queue.add(name, bytes));
+        if let Some(id) = id {
+            self.sources.update_value(|sources| drop(sources.insert(id, (source, request_id::mint()))));
+            self.say_failure(id);
+        }
+    }
+
+    /// A document that is there already.
+    pub fn attach(self, attachment: Attachment) {
+        let said = words::attached(&attachment.card.title);
+        if self.queue.try_update(|queue| queue.attach(attachment)) == Some(true) {
+            self.store();
+            self.announcer.say(said);
+        }
+    }
+
+    /// Shows what another draft has attached.
+    pub fn show(self, attached: Vec<Attachment>, named: &[(usize, Standing)]) {
+        self.queue.update(|queue| queue.show(attached, named));
+    }
+
+    /// Gives back what was on its way with a message that did not go out, before what was attached since.
+    pub fn give_back(self, mut attached: Vec<Attachment>) {
+        let since = self.queue.with_untracked(Queue::ready);
+        attached.extend(since.into_iter().filter(|one| !attached.contains(one)).collect::<Vec<_>>());
+        self.show(attached, &[]);
+        self.store();
+    }
+
+    pub fn remove(self, id: u32) {
+        let name = self.queue.with_untracked(|queue| queue.find(id).map(|item| item.name.clone()));
+        self.forget(id);
+        self.queue.update(|queue| queue.remove(id));
+        self.selected.set(None);
+        self.store();
+        self.begin();
+        if let Some(name) = name {
+            self.announcer.say(words::removed(&name));
+        }
+    }
+
+    pub fn retry(self, id: u32) {
+        self.queue.update(|queue| queue.retry(id));
+        self.begin();
+    }
+
+    /// The connection is back, or time has passed.
+    pub fn retry_lost(self) {
+        if self.queue.try_update(Queue::retry_lost).is_some() {
+            self.begin();
+        }
+    }
+
+    /// Backspace in front of the words: the first selects the last one, the second takes it away.
+    pub fn backspace(self) -> bool {
+        let Some((id, name)) = self.queue.with_untracked(|queue| queue.last().map(|item| (item.id, item.name.clone())))
+        else {
+            return false;
+        };
+        if self.selected.get_untracked() == Some(id) {
+            self.remove(id);
+        } else {
+            self.selected.set(Some(id));
+            self.announcer.say(words::selected(&name));
+        }
+        true
+    }
+
+    /// Sends what may be sent now.
+    fn begin(self) {
+        for id in self.queue.try_update(Queue::start).unwrap_or_default() {
+            let source = self.sources.with_value(|sources| sources.get(&id).cloned());
+            match source {
+                Some((Source::File(file), _)) => {
+                    let path = format!("/api/blobs?name={}", transfer::encoded(&file.name()));
+                    self.send(id, &path, Body::File(file), Self::uploaded);
+                }
+                Some((Source::Text(text), request)) => {
+                    let document = json!({
+                        "title": words::PASTED, "content": text, "kind": "text/plain", "client_request_id": request,
+                    });
+                    self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
+                }
+                None => self.fail(id, words::SEND_FAILED.to_owned()),
+            }
+        }
+    }
+
+    fn send(self, id: u32, path: &str, body: Body, then: fn(Self, u32, &Value)) {
+        let transfer = transfer::send("POST", path, body, move |news| self.heard(id, news, then));
+        match transfer {
+            Some(transfer) => {
+                self.transfers.try_update_value(|transfers| transfers.insert(id, transfer));
+            }
+            None => self.fail(id, words::SEND_FAILED.to_owned()),
+        }
+    }
+
+    fn heard(self, id: u32, news: News, then: fn(Self, u32, &Value)) {
+        match news {
+            News::Sent(bytes) => drop(self.queue.try_update(|queue| queue.sent(id, bytes))),
+            News::Answered { status, text } => {
+                let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+                match status {
+                    200..300 => then(self, id, &answer),
+                    // There are too many at once, or the server is busy: as a lost connection.
+                    429 | 502..=504 => self.lost(id),
+                    _ => self.fail(id, text_of(&answer, "detail").unwrap_or_else(|| words::SEND_FAILED.to_owned())),
+                }
+            }
+            News::Lost => self.lost(id),
+        }
+    }
+
+    /// The server has the file: an image is one, of everything else a document is made.
+    fn uploaded(self, id: u32, answer: &Value) {
+        let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
+            return self.fail(id, words::SEND_FAILED.to_owned());
+        };
+        if text_of(answer, "kind").as_deref() == Some("image") {
+            let side = |name: &str| u32::try_from(answer.get(name)?.as_u64()?).ok();
+            let mime = text_of(answer, "mime").unwrap_or_default();
+            let image =
+                Attachment::image(blob, mime, name, side("width").zip(side("height")), text_of(answer, "thumbnail"));
+            return self.arrived(id, image);
+        }
+        let request = self.sources.with_value(|sources| sources.get(&id).map(|(_, request)| request.clone()));
+        let document = json!({ "blob": blob, "title": name, "client_request_id": request });
+        self.queue.update(|queue| queue.sent(id, u64::MAX));
+        self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
+    }
+
+    /// The server has made a document of it.
+    fn made(self, id: u32, answer: &Value) {
+        match document_in(answer) {
+            Some(document) => self.arrived(id, document),
+            None => self.fail(id, words::SEND_FAILED.to_owned()),
+        }
+    }
+
+    fn arrived(self, id: u32, attachment: Attachment) {
+        let said = words::attached(&attachment.card.title);
+        self.forget(id);
+        if self.queue.try_update(|queue| queue.done(id, attachment)).is_some() {
+            self.store();
+            self.announcer.say(said);
+            self.begin();
+        }
+    }
+
+    fn fail(self, id: u32, why: String) {
+        self.transfers.try_update_value(|transfers| transfers.remove(&id));
+        if self.queue.try_update(|queue| queue.fail(id, why, true)).is_some() {
+            self.say_failure(id);
+            self.begin();
+        }
+    }
+
+    fn say_failure(self, id: u32) {
+        let said = self.queue.with_untracked(|queue| match queue.find(id)? {
+            item if matches!(item.state, State::Failed { .. }) => {
+                let State::Failed { why, .. } = &item.state else { return None };
+                Some(format!("{}: {why}", item.name))
+            }
+            _ => None,
+        });
+        if let Some(said) = said {
+            self.announcer.alert(&said);
+        }
+    }
+
+    fn lost(self, id: u32) {
+        self.transfers.try_update_value(|transfers| transfers.remove(&id));
+        let is_online = network::is_online();
+        match self.queue.try_update(|queue| queue.lose(id, is_online)).flatten() {
+            Some(losses) if is_online => set_timeout(move || self.retry_lost(), AGAIN * (1 << losses)),
+            // The browser says when there is a network again.
+            Some(_) => {}
+            None => self.say_failure(id),
+        }
+        self.begin();
+    }
+
+    fn forget(self, id: u32) {
+        self.transfers.try_update_value(|transfers| transfers.remove(&id));
+        self.sources.try_update_value(|sources| sources.remove(&id));
+    }
+
+    /// What is attached now belongs to the draft.
+    fn store(self) {
+        let ready = self.queue.with_untracked(Queue::ready);
+        if self.draft.attachments() != ready {
+            self.draft.change(|draft| draft.attachments = ready);
+        }
+    }
+}
+
+/// The document that an answer of the server's is about.
+pub fn document_in(answer: &Value) -> Option<Attachment> {
+    let version = text_of(answer, "version_timestamp")?.parse().ok()?;
+    let bytes = answer.get("bytes").and_then(Value::as_u64).unwrap_or(0);
+    Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
+}
+
+fn text_of(answer: &Value, name: &str) -> Option<String> {
+    answer.get(name)?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,99 @@
+//! Drafts of two tabs, and a message on its way.
+
+use super::*;
+
+/// A keeper that knows the draft "a" as revision 1, after `typed` was typed.
+fn keeper(typed: &str) -> DraftKeeper {
+    let keeper = DraftKeeper::new(None, stored("a", 1));
+    keeper.current.update_value(|current| current.text = typed.into());
+    keeper
+}
+
+fn stored(text: &str, rev: i64) -> DraftView {
+    DraftView { text: text.into(), rev, ..DraftView::default() }
+}
+
+fn image(blob: &str) -> Attachment {
+    Attachment::image(blob.into(), "image/png".into(), blob.into(), None, None)
+}
+
+fn with(draft: DraftView, blobs: &[&str]) -> DraftView {
+    DraftView { attachments: blobs.iter().map(|blob| image(blob)).collect(), ..draft }
+}
+
+fn heard(keeper: DraftKeeper, newer: DraftView) -> Option<String> {
+    keeper.heard(newer).map(|shown| shown.text)
+}
+
+#[test]
+fn a_newer_draft_of_another_tab_is_shown_or_offered() {
+    Owner::new().with(|| {
+        let offered = |keeper: DraftKeeper| keeper.elsewhere.get_untracked().map(|draft| draft.text);
+        let clean = keeper("a");
+        assert_eq!(heard(clean, stored("b", 2)), Some("b".into()));
+        assert_eq!((clean.text(), offered(clean)), ("b".into(), None));
+        assert_eq!(heard(clean, stored("c", 2)), None, "nothing new");
+        assert_eq!(heard(clean, stored("", 3)), Some(String::new()), "it was sent elsewhere");
+
+        let typed = keeper("mine");
+        assert_eq!(heard(typed, stored("theirs", 2)), None);
+        assert_eq!((typed.text(), offered(typed)), ("mine".into(), Some("theirs".into())));
+
+        let sent_elsewhere = keeper("mine");
+        assert_eq!((heard(sent_elsewhere, stored("", 2)), offered(sent_elsewhere)), (None, None));
+
+        let own = keeper("mine and more");
+        own.saving.set_value(Some(stored("mine", 1)));
+        assert_eq!((heard(own, stored("mine", 2)), offered(own)), (None, None), "its own save came back");
+
+        let held = keeper("mine");
+        held.held.set_value(Some(stored("mine", 1)));
+        assert_eq!((heard(held, stored("theirs", 2)), offered(held)), (None, None), "a message is on its way");
+    });
+}
+
+#[test]
+fn what_is_attached_elsewhere_joins_the_words_that_are_typed_here() {
+    Owner::new().with(|| {
+        let typed = keeper("mine");
+        let shown = typed.heard(with(stored("a", 2), &["x"])).unwrap();
+        assert_eq!((shown.text.as_str(), shown.attachments.len()), ("mine", 1));
+        assert_eq!((typed.text(), typed.attachments().len(), typed.current().rev), ("mine".into(), 1, 2));
+
+        // Both attached something else: nothing is lost, the other is offered.
+        let both = keeper("a");
+        both.current.update_value(|current| current.attachments = vec![image("y")]);
+        assert_eq!(both.heard(with(stored("a", 2), &["x"])), None);
+        assert_eq!(both.elsewhere.get_untracked().unwrap().attachments, [image("x")]);
+        assert_eq!(both.attachments(), [image("y")]);
+    });
+}
+
+#[test]
+fn what_comes_while_a_message_is_on_its_way_stays_behind_it() {
+    let held = with(stored("sent", 1), &["x"]);
+    assert_eq!(behind(&held, held.clone()), None);
+    assert_eq!(behind(&held, with(stored("", 1), &[])), None, "the box was emptied for it");
+    let both = behind(&held, with(stored("typed", 1), &["y"])).unwrap();
+    assert_eq!((both.text.as_str(), both.attachments), ("sent\n\ntyped", vec![image("x"), image("y")]));
+    let words = behind(&held, with(stored("typed", 1), &["x"])).unwrap();
+    assert_eq!(words.attachments, [image("x")], "what is sent is not there twice");
+
+    Owner::new().with(|| {
+        let keeper = DraftKeeper::new(None, held.clone());
+        keeper.hold();
+        keeper.current.update_value(|current| current.text = "typed".into());
+        keeper.release();
+        keeper.current.update_value(|current| current.attachments.push(image("y")));
+        keeper.accepted(&held);
+        assert_eq!((keeper.text(), keeper.attachments().len()), ("typed".into(), 2));
+    });
+}
+
+#[test]
+fn a_revision_alone_is_no_change() {
+    let draft = stored("a", 1);
+    assert!(same(&draft, &DraftView { rev: 2, ..draft.clone() }));
+    assert!(!same(&draft, &DraftView { text: "b".into(), ..draft.clone() }));
+    assert!(!same(&draft, &with(draft.clone(), &["x"])));
+}

@@ -1,0 +1,252 @@
+//! What goes with a message beside its words, and files on their way into it, as a machine without a browser: what may
+//! begin, what is done, what failed. Who drives it is `attaching`.
+
+use crate::domain::attachment::{Attachment, Standing};
+use crate::domain::limits;
+use crate::ui::words::attaching as words;
+
+/// So often a file is tried again by itself while there is a network.
+const TRIES: u32 = 4;
+
+/// One attachment, or what is to become one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Told apart on this page.
+    pub id: u32,
+    pub name: String,
+    /// Nothing where it was attached before this page was.
+    pub bytes: u64,
+    pub state: State,
+    /// How often in a row the connection was lost.
+    pub losses: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Others are being sent.
+    Waiting,
+    /// So many bytes are sent. When all are, the server reads it.
+    Sending(u64),
+    Ready {
+        attachment: Attachment,
+        standing: Option<Standing>,
+    },
+    /// The connection was lost; it goes on by itself.
+    Lost,
+    /// Why, in words.
+    Failed {
+        why: String,
+        can_retry: bool,
+    },
+}
+
+/// All of them, in the order of the message.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Queue {
+    items: Vec<Item>,
+    next: u32,
+    /// How many are done since nothing was on its way.
+    done: usize,
+}
+
+impl Queue {
+    pub fn new(attached: Vec<Attachment>, named: &[(usize, Standing)]) -> Self {
+        let mut queue = Self::default();
+        queue.show(attached, named);
+        queue
+    }
+
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    pub fn find(&self, id: u32) -> Option<&Item> {
+        self.items.iter().find(|item| item.id == id)
+    }
+
+    fn change(&mut self, id: u32, state: State) {
+        if let Some(item) = self.items.iter_mut().find(|item| item.id == id) {
+            item.state = state;
+        }
+    }
+
+    fn push(&mut self, name: String, bytes: u64, state: State) -> u32 {
+        let id = self.next;
+        self.next += 1;
+        self.items.push(Item { id, name, bytes, state, losses: 0 });
+        id
+    }
+
+    /// What is attached now, in place of what was; what is on its way stays, behind it.
+    pub fn show(&mut self, attached: Vec<Attachment>, named: &[(usize, Standing)]) {
+        let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.items).into_iter().partition(is_ready);
+        for (at, attachment) in attached.into_iter().enumerate() {
+            let standing = named.iter().find(|(place, _)| *place == at).map(|(_, standing)| *standing);
+            let known = ready.iter().find(|item| attachment_of(item) == Some(&attachment));
+            // What was there keeps its place on screen.
+            match known.filter(|known| self.find(known.id).is_none()) {
+                Some(known) => self.items.push(Item { state: State::Ready { attachment, standing }, ..known.clone() }),
+                None => drop(self.push(attachment.card.title.clone(), 0, State::Ready { attachment, standing })),
+            }
+        }
+        self.items.extend(rest);
+    }
+
+    /// A file to send; refused at once where it could not be taken.
+    pub fn add(&mut self, name: String, bytes: u64) -> u32 {
+        let sum: u64 = self.items.iter().map(|item| item.bytes).sum();
+        let why = if bytes > limits::UPLOAD_BYTES as u64 {
+            Some(words::file_too_large(bytes))
+        } else if sum + bytes > limits::TURN_UPLOAD_BYTES as u64 {
+            Some(words::files_too_large())
+        } else if self.items.len() >= limits::REFERENCES_PER_TURN {
+            Some(words::too_many())
+        } else {
+            None
+        };
+        match why {
+            // Its bytes do not count for the next one.
+            Some(why) => self.push(name, 0, State::Failed { why, can_retry: false }),
+            None => self.push(name, bytes, State::Waiting),
+        }
+    }
+
+    /// Something that needs no sending. False when it is attached already.
+    pub fn attach(&mut self, attachment: Attachment) -> bool {
+        if self.has(&attachment, None) {
+            return false;
+        }
+        self.push(attachment.card.title.clone(), 0, State::Ready { attachment, standing: None });
+        true
+    }
+
+    fn has(&self, attachment: &Attachment, beside: Option<u32>) -> bool {
+        let key = attachment.key();
+        let mut others = self.items.iter().filter(|item| Some(item.id) != beside).filter_map(attachment_of);
+        others.any(|other| other.key() == key)
+    }
+
+    /// Those that may begin now; they count as begun.
+    pub fn start(&mut self) -> Vec<u32> {
+        let busy = self.items.iter().filter(|item| matches!(item.state, State::Sending(_))).count();
+        let free = limits::PAGE_UPLOADS_AT_ONCE.saturating_sub(busy);
+        let waiting = self.items.iter_mut().filter(|item| item.state == State::Waiting).take(free);
+        waiting
+            .map(|item| {
+                item.state = State::Sending(0);
+                item.id
+            })
+            .collect()
+    }
+
+    pub fn sent(&mut self, id: u32, bytes: u64) {
+        if let Some(item) = self.items.iter_mut().find(|item| item.id == id)
+            && let State::Sending(sent) = &mut item.state
+        {
+            *sent = bytes.min(item.bytes);
+        }
+    }
+
+    /// It is there; twice the same is once.
+    pub fn done(&mut self, id: u32, attachment: Attachment) {
+        self.done += 1;
+        if self.has(&attachment, Some(id)) {
+            self.items.retain(|item| item.id != id);
+        } else {
+            if let Some(item) = self.items.iter_mut().find(|item| item.id == id) {
+                item.name.clone_from(&attachment.card.title);
+            }
+            self.change(id, State::Ready { attachment, standing: None });
+        }
+        self.settle();
+    }
+
+    pub fn fail(&mut self, id: u32, why: String, can_retry: bool) {
+        self.change(id, State::Failed { why, can_retry });
+        self.settle();
+    }
+
+    /// There was no answer. How often that was in a row; nothing once it was too often to be the connection.
+    pub fn lose(&mut self, id: u32, is_online: bool) -> Option<u32> {
+        let item = self.items.iter_mut().find(|item| item.id == id)?;
+        item.losses += u32::from(is_online);
+        if item.losses < TRIES {
+            item.state = State::Lost;
+            return Some(item.losses);
+        }
+        self.fail(id, words::SEND_FAILED.to_owned(), true);
+        None
+    }
+
+    /// What was lost is to be sent again.
+    pub fn retry_lost(&mut self) {
+        for item in self.items.iter_mut().filter(|item| item.state == State::Lost) {
+            item.state = State::Waiting;
+        }
+    }
+
+    /// A person wants it sent again.
+    pub fn retry(&mut self, id: u32) {
+        if let Some(item) = self.items.iter_mut().find(|item| item.id == id)
+            && matches!(item.state, State::Lost | State::Failed { can_retry: true, .. })
+        {
+            item.losses = 0;
+            item.state = State::Waiting;
+        }
+    }
+
+    pub fn remove(&mut self, id: u32) {
+        self.items.retain(|item| item.id != id);
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        if !self.is_pending() {
+            self.done = 0;
+        }
+    }
+
+    /// What is attached, in order.
+    pub fn ready(&self) -> Vec<Attachment> {
+        self.items.iter().filter_map(attachment_of).cloned().collect()
+    }
+
+    /// Whether something is on its way that a message would wait for.
+    pub fn is_pending(&self) -> bool {
+        self.items.iter().any(is_pending)
+    }
+
+    /// Whether something is there that cannot be sent as it is.
+    pub fn has_failed(&self) -> bool {
+        self.items.iter().any(|item| matches!(item.state, State::Failed { .. }))
+    }
+
+    /// Which one of how many is on its way.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        let pending = self.items.iter().filter(|item| is_pending(item)).count();
+        (pending > 0).then_some((self.done + 1, self.done + pending))
+    }
+
+    /// What Backspace in front of the words is about.
+    pub fn last(&self) -> Option<&Item> {
+        self.items.last()
+    }
+}
+
+fn is_pending(item: &Item) -> bool {
+    matches!(item.state, State::Waiting | State::Sending(_) | State::Lost)
+}
+
+fn is_ready(item: &Item) -> bool {
+    matches!(item.state, State::Ready { .. })
+}
+
+fn attachment_of(item: &Item) -> Option<&Attachment> {
+    match &item.state {
+        State::Ready { attachment, .. } => Some(attachment),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

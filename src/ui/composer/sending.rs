@@ -1,0 +1,109 @@
+//! A message on its way: out of the box at once, forgotten when the server has it, back in the box when it has not.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::error::ApiError;
+use crate::api::turns::send_message;
+use crate::api::view::{DraftView, SendMessage};
+use crate::browser::{focus, request_id, textarea};
+use crate::ui::composer::state::{ComposerState, Phase};
+use crate::ui::words;
+use crate::ui::words::attaching as of_files;
+
+impl ComposerState {
+    pub(super) fn post(self) {
+        let message = self.message();
+        let sent = self.draft.current();
+        self.phase.set(Phase::Sending);
+        self.problem.set(None);
+        self.draft.hold();
+        let names: Vec<&str> = sent.attachments.iter().map(|one| one.card.title.as_str()).collect();
+        self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
+        self.empty_box();
+        focus::on("#message");
+        spawn_local(async move {
+            let answer = send_message(message.clone()).await;
+            if answer.is_ok() {
+                self.draft.forget_sent(&sent);
+                if let Some(chats) = self.chats {
+                    chats.refresh();
+                }
+            }
+            // The person may have gone to another chat meanwhile, and this composer with it.
+            if self.phase.try_set(Phase::Idle).is_some() {
+                return;
+            }
+            match answer {
+                Ok(started) => {
+                    self.failed.set_value(None);
+                    self.request_id.set_value(request_id::mint());
+                    self.draft.accepted(&sent);
+                    self.announcer.say(words::SENT);
+                    self.listeners.on_started.run(started);
+                }
+                Err(error) => {
+                    if matches!(error, ApiError::Conflict { .. }) {
+                        self.request_id.set_value(request_id::mint());
+                    } else {
+                        self.failed.set_value(Some(message));
+                    }
+                    self.draft.release();
+                    self.give_back(sent);
+                    self.listeners.on_failed.run(());
+                    self.fail(&error);
+                }
+            }
+        });
+    }
+
+    /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it
+    /// may have arrived all the same.
+    fn message(self) -> SendMessage {
+        let choice = self.choice.get_untracked();
+        let mut message = SendMessage {
+            chat_id: self.chat_id,
+            text: self.draft.text(),
+            attachments: Some(self.draft.attachments()),
+            prev_turn_id: self.leaf.get_untracked(),
+            provider: choice.as_ref().map(|lock| lock.provider.clone()),
+            model: choice.map(|lock| lock.model),
+            may_branch: true,
+            thinking: self.thinking.get_untracked().nearest(&untrack(|| self.thinking_levels())),
+            client_request_id: self.request_id.get_value(),
+        };
+        if let Some(failed) = self.failed.get_value() {
+            // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it
+            // followed then.
+            let again = SendMessage {
+                client_request_id: failed.client_request_id.clone(),
+                prev_turn_id: failed.prev_turn_id,
+                ..message.clone()
+            };
+            if again == failed {
+                return failed;
+            }
+            message.client_request_id = request_id::mint();
+        }
+        message
+    }
+
+    /// Empties the box on screen. The draft still holds what was in it: it is forgotten when the server has it.
+    fn empty_box(self) {
+        self.show("");
+        self.pasting.typed("");
+        self.attaching.show(Vec::new(), &[]);
+    }
+
+    /// Puts what did not go out back into the box, before what came meanwhile.
+    fn give_back(self, sent: DraftView) {
+        let typed = self.area.get_untracked().map(|area| textarea::value(&area)).unwrap_or_default();
+        let text = sent.text;
+        if typed.is_empty() {
+            self.fill(&text)
+        } else {
+            self.fill(&format!("{text}\n\n{typed}"))
+        }
+        self.attaching.give_back(sent.attachments);
+    }
+}

@@ -1,0 +1,92 @@
+//! A picture that is a blob of ours: small in its place, with the way to the whole of it. The page's script opens that
+//! above the page ([`crate::ui::picture`]); without it, it is a page of its own.
+
+use super::result::{NEW_TAB, REL};
+use crate::domain::attachment::Card;
+use crate::domain::{Block, Content};
+use crate::ui::markdown::{Attribute, Element, Html, Part};
+
+/// The most room that it takes in its place, in pixels.
+const ROOM: (u32, u32) = (480, 384);
+
+/// What is drawn of one.
+pub struct Picture<'a> {
+    /// Of the whole of it.
+    pub address: &'a str,
+    /// Of a small form of it, where it has one.
+    pub small: Option<&'a str>,
+    pub alt: &'a str,
+    /// Of the whole of it, in pixels.
+    pub size: Option<(u32, u32)>,
+}
+
+/// Writes it.
+pub fn write(html: &mut Html, picture: &Picture<'_>) {
+    html.open(Element::A, &[(Attribute::Class, "picture"), (Attribute::Href, picture.address), REL, NEW_TAB]);
+    html.image(picture.small.unwrap_or(picture.address), picture.alt, picture.size.map(fitted));
+    html.close();
+}
+
+/// The picture of an image block, or of one that is to be; nothing for any other.
+pub fn picture(content: &Content, card: &Card) -> Option<Part> {
+    let Content::Image { blob, alt, .. } = content else { return None };
+    let mut html = Html::default();
+    let (address, small) = (address(blob), card.thumbnail.as_deref().map(address));
+    write(&mut html, &Picture { address: &address, small: small.as_deref(), alt, size: card.size });
+    Some(Part::new(html.finish()))
+}
+
+/// The same of a block.
+pub fn of_block(block: &Block) -> Option<Part> {
+    picture(&block.content, &Card::of(block).unwrap_or_default())
+}
+
+fn address(blob: &str) -> String {
+    // A blob's name is its hash; anything else would lead elsewhere.
+    let name: String = blob.chars().filter(char::is_ascii_hexdigit).collect();
+    format!("/api/blobs/{name}")
+}
+
+/// How large it is in its place: as it is, or as much smaller as it must be.
+fn fitted((width, height): (u32, u32)) -> (u32, u32) {
+    let (width, height) = (u64::from(width.max(1)), u64::from(height.max(1)));
+    let (most_width, most_height) = (u64::from(ROOM.0), u64::from(ROOM.1));
+    let fits = if width * most_height > height * most_width {
+        let width_shown = width.min(most_width);
+        (width_shown, (height * width_shown / width).max(1))
+    } else {
+        let height_shown = height.min(most_height);
+        ((width * height_shown / height).max(1), height_shown)
+    };
+    (u32::try_from(fits.0).unwrap_or(ROOM.0), u32::try_from(fits.1).unwrap_or(ROOM.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_keeps_its_shape_and_does_not_grow() {
+        for (size, shown) in [
+            ((100, 50), (100, 50)),
+            ((960, 384), (480, 192)),
+            ((400, 768), (200, 384)),
+            ((16_384, 1), (480, 1)),
+            ((1, 16_384), (1, 384)),
+            ((0, 0), (1, 1)),
+        ] {
+            assert_eq!(fitted(size), shown, "{size:?}");
+        }
+    }
+
+    #[test]
+    fn it_leads_to_the_whole_and_shows_the_small_form() {
+        let content = Content::Image { blob: "ab12".into(), mime: "image/png".into(), alt: "a \"b\"".into() };
+        let card = Card { size: Some((960, 384)), thumbnail: Some("cd34".into()), ..Card::default() };
+        let html = picture(&content, &card).unwrap();
+        let html = html.markup().as_str();
+        assert!(html.contains("href=\"/api/blobs/ab12\"") && html.contains("src=\"/api/blobs/cd34\""), "{html}");
+        assert!(html.contains("alt=\"a &quot;b&quot;\" width=\"480\" height=\"192\"/>"), "{html}");
+        assert!(picture(&Content::text("a"), &card).is_none());
+    }
+}

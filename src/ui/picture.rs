@@ -1,0 +1,53 @@
+//! A picture of the chat in full, above the page. Pictures are links to themselves, wherever they are drawn; here the
+//! click on one is taken.
+
+use leptos::ev::{self, MouseEvent};
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::browser::{dialog, document};
+use crate::ui::erased::{effect, live, view};
+use crate::ui::kit::Icon;
+use crate::ui::words;
+use crate::ui::words::attaching as said;
+
+/// The dialog. Esc, the button and a click beside the picture close it; the focus goes back to the picture.
+#[component]
+pub fn PictureDialog() -> impl IntoView {
+    let node = NodeRef::<html::Dialog>::new();
+    // Its address and what it says.
+    let shown = RwSignal::new(None::<(String, String)>);
+    effect(move || {
+        let clicked = window_event_listener(ev::click, move |event: MouseEvent| {
+            let is_plain = event.button() == 0 && !event.ctrl_key() && !event.meta_key() && !event.shift_key();
+            if let Some(picture) = document::picture_clicked(&event).filter(|_| is_plain) {
+                event.prevent_default();
+                shown.set(Some(picture));
+                if let Some(node) = node.get_untracked() {
+                    dialog::show(&node, true);
+                }
+            }
+        });
+        on_cleanup(move || clicked.remove());
+    });
+    let close = move |_| {
+        if let Some(node) = node.get_untracked() {
+            dialog::show(&node, false);
+        }
+    };
+    view! {
+        <dialog
+            class="picture-dialog"
+            node_ref=node
+            aria-label=said::WHOLE_PICTURE
+            on:click=close
+            on:close=move |_| shown.set(None)
+        >
+            <button type="button" class="button" on:click=close>
+                <Icon name="close"/>
+                <span class="quiet">{words::CLOSE}</span>
+            </button>
+            {live(move || shown.get().map(|(address, alt)| view! { <img src=address alt=alt/> }))}
+        </dialog>
+    }
+}

@@ -1,0 +1,121 @@
+//! What pages are told of attachments: how what is named stands now, and the composer's forms without script.
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::attachment::Standing;
+use turnleaf::domain::{Content, Turn, UserId};
+use turnleaf::server::platform::ids;
+
+use crate::files::{PNG, apis};
+use crate::house::{answer, text};
+use crate::http_api::Api;
+
+async fn post(api: &Api, path: &str, kind: &str, body: Vec<u8>) -> (StatusCode, String) {
+    let request = Request::builder().method("POST").uri(path).header("host", "127.0.0.1:3000");
+    let answer = api.send(request.header("content-type", kind).body(Body::from(body)).unwrap()).await;
+    let to = answer.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+    let status = answer.status();
+    let body = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    (status, to.unwrap_or_else(|| String::from_utf8(body.to_vec()).unwrap()))
+}
+
+/// The composer's form with these files.
+async fn attach(api: &Api, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        body.extend(format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
+    }
+    for (name, bytes) in files {
+        body.extend(
+            format!("--X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n").bytes(),
+        );
+        body.extend(*bytes);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--X--\r\n");
+    post(api, "/forms/attach", "multipart/form-data; boundary=X", body).await
+}
+
+async fn form(api: &Api, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
+    let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
+    post(api, path, "application/x-www-form-urlencoded", body.join("&").into_bytes()).await
+}
+
+#[tokio::test]
+async fn how_what_is_named_stands_is_told_as_of_now_and_to_its_owner() {
+    for api in apis(|| vec![answer([text("seen")])]).await {
+        let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": "T", "content": "one" }))).await;
+        let id = made["id"].as_str().unwrap();
+        let (status, image) = crate::files::upload(&api, "a.png", [PNG, b"x"].concat()).await;
+        assert_eq!(status, StatusCode::CREATED);
+        let content = json!([
+            { "type": "text", "text": "Read" },
+            { "type": "reference", "ref_id": id, "ref_type": "document" },
+            { "type": "image", "blob": image["sha256"] },
+        ]);
+        let chat = api.chat().await;
+        let (status, started) =
+            api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "content": content }))).await;
+        assert_eq!(status, StatusCode::CREATED, "{started}");
+        api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+        let (service, owner) = (&api.house.service, api.house.owner);
+        let turn: Turn =
+            service.turn(owner, started["user_turn"]["id"].as_str().unwrap().parse().unwrap()).await.unwrap();
+        let [reference, picture] = [&turn.blocks[1], &turn.blocks[2]];
+        assert!(matches!(picture.content, Content::Image { .. }));
+        assert_eq!(
+            picture.block_metadata["card"]["thumbnail"], image["thumbnail"],
+            "the card knows the small form of an image"
+        );
+        let standing = async |owner| {
+            let found = service.standing(owner, &[&turn]).await.unwrap();
+            (found.get(&reference.id).copied(), found.get(&picture.id).copied())
+        };
+        assert_eq!(standing(owner).await, (None, None));
+        let path = format!("/api/documents/{id}");
+        api.call("PUT", &path, Some(json!({ "content": "two" }))).await;
+        assert_eq!(standing(owner).await, (Some(Standing::Older), None));
+        api.call("DELETE", &path, None).await;
+        assert_eq!(standing(owner).await, (Some(Standing::Deleted), None));
+        api.call("POST", &format!("{path}/restore"), None).await;
+        assert_eq!(standing(owner).await.0, Some(Standing::Older));
+        let stranger: UserId = ids::mint();
+        assert_eq!(standing(stranger).await, (Some(Standing::Deleted), Some(Standing::Deleted)));
+        api.house.sql("UPDATE blobs SET bytes = NULL").await;
+        assert_eq!(standing(owner).await.1, Some(Standing::Deleted), "its bytes are lost");
+    }
+}
+
+#[tokio::test]
+async fn files_are_attached_and_taken_away_by_forms_and_what_is_typed_stays() {
+    for api in apis(Vec::new).await {
+        let typed = [("text", "half a\r\nthought"), ("chat_id", ""), ("thinking", "high"), ("client_request_id", "x")];
+        let files: [(&str, &[u8]); 3] = [("a.md", b"# A"), ("b.png", PNG), ("c.txt", b"")];
+        let (status, page) = attach(&api, &typed, &files).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(page.contains("<bdi>c.txt</bdi>") && page.contains("empty"), "{page}");
+        let (service, owner) = (&api.house.service, api.house.owner);
+        let draft = async || service.draft(owner, None).await.unwrap().unwrap();
+        let kept = draft().await;
+        let attached = kept.attachments.unwrap();
+        let titles: Vec<&str> = attached.iter().map(|one| one.card.title.as_str()).collect();
+        assert_eq!((kept.text.as_str(), titles), ("half a\nthought", vec!["a.md", "b.png"]));
+        let key = attached[0].key();
+        let (status, to) = form(&api, "/forms/detach", &[("text", "more"), ("chat_id", ""), ("detach", &key)]).await;
+        assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+        let left = draft().await;
+        assert_eq!((left.text.as_str(), left.attachments.unwrap().len()), ("more", 1));
+        // Twice is once, and what was never there is gone too.
+        let (status, _) = form(&api, "/forms/detach", &[("text", "more"), ("detach", &key)]).await;
+        assert_eq!((status, draft().await.attachments.unwrap().len()), (StatusCode::SEE_OTHER, 1));
+        assert_eq!(attach(&api, &typed, &[]).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(attach(&api, &[("chat_id", "no id")], &[]).await.0, StatusCode::NOT_FOUND);
+        let missing: Value = json!(ids::mint::<uuid::Uuid>());
+        let missing = missing.as_str().unwrap();
+        assert_eq!(attach(&api, &[("chat_id", missing)], &files[..1]).await.0, StatusCode::NOT_FOUND);
+        let (status, to) = attach(&api, &typed, &[("d.txt", b"D")]).await;
+        assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+    }
+}
