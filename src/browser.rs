@@ -1,5 +1,6 @@
 //! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing.
 
+pub mod api_request;
 pub mod clipboard;
 pub mod clock;
 pub mod cookies;
@@ -19,3 +20,4 @@ pub mod request_id;
 pub mod scroll;
 pub mod textarea;
 pub mod tree;
+pub mod viewer;

@@ -25,3 +25,14 @@ pub fn hydrate() {
     browser::document::mark_hydrated();
     browser::reload::on_restart();
 }
+
+/// Lets a plain page, which the server drew and which works by itself, do more where there is script.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn enhance() {
+    console_error_panic_hook::set_once();
+    // Nothing is drawn, but what is to come later needs what mounting sets up.
+    leptos::mount::mount_to_body(ui::quoting::begin);
+    browser::document::mark_hydrated();
+    browser::reload::on_restart();
+}

@@ -39,10 +39,15 @@ pub enum Ask {
     Stop,
 }
 
+/// Whether a press is an input method's: inside of a composition, or what ended it.
+pub fn is_of_input_method(press: Press<'_>, memory: Memory) -> bool {
+    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
+    press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
+}
+
 /// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line.
 pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
-    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
-    if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now {
+    if is_of_input_method(press, memory) {
         return Ask::Nothing;
     }
     match (press.key, press.command, press.shift, press.alt) {
