@@ -31,8 +31,7 @@ pub fn hydrate() {
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn enhance() {
     console_error_panic_hook::set_once();
-    // Nothing is drawn, but what is to come later needs what mounting sets up.
-    leptos::mount::mount_to_body(ui::quoting::begin);
+    ui::quoting::begin();
     browser::document::mark_hydrated();
     browser::reload::on_restart();
 }

@@ -4,9 +4,8 @@
 mod real {
     use js_sys::{Array, Function, Promise, Reflect};
     use leptos::ev::MouseEvent;
-    use leptos::task::spawn_local;
     use wasm_bindgen::{JsCast, JsValue};
-    use wasm_bindgen_futures::{JsFuture, future_to_promise};
+    use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
 
     use crate::browser::api_request;
 

@@ -175,6 +175,11 @@ mod real {
         }
     }
 
+    /// Lets this go on by itself. Nothing of the framework runs on this page, neither does what it spawns with.
+    pub fn spawn(work: impl Future<Output = ()> + 'static) {
+        wasm_bindgen_futures::spawn_local(work);
+    }
+
     /// Goes to another page of this site.
     pub fn go(address: &str) {
         if let Some(window) = web_sys::window() {
@@ -251,6 +256,8 @@ mod real {
 
     pub fn on(_selector: Option<&str>, _name: &str, _act: impl FnMut(Event) + 'static) {}
 
+    pub fn spawn(_work: impl Future<Output = ()> + 'static) {}
+
     pub fn go(_address: &str) {}
 
     pub fn key(_event: &Event) -> (String, bool, bool, bool) {
@@ -264,5 +271,5 @@ mod real {
 
 pub use real::{
     attribute, chosen_words, focus_line, focused_line, go, is_shown, is_within, key, lines, on, place, read_line,
-    select, select_nothing, selection, set_value, show, value,
+    select, select_nothing, selection, set_value, show, spawn, value,
 };

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use leptos::prelude::set_timeout;
-use leptos::task::spawn_local;
 use serde_json::{Value, json};
 
 use crate::browser::viewer::{self, Event};
@@ -270,7 +269,7 @@ fn quote(memory: &Shared) {
     document::set_text(SAID, words::QUOTING);
     let chat = viewer::value(CHAT).filter(|chat| !chat.is_empty());
     let memory = memory.clone();
-    spawn_local(async move {
+    viewer::spawn(async move {
         let body = json!({ "chat_id": chat, "content": [block] });
         let answer = api_request::post("/api/drafts/attachments", &body).await;
         memory.borrow_mut().is_sending = false;

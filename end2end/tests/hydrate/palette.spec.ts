@@ -42,6 +42,13 @@ async function forked(turnleaf: Turnleaf, model: ModelServer): Promise<{ chat: s
 
 test("a Chinese word of two characters leads to the very turn on its side branch (UX-30)", async ({ page, turnleaf, model }) => {
   const { chat, side } = await forked(turnleaf, model);
+  await page.addInitScript(() => {
+    const flashed: string[] = [];
+    Object.assign(window, { flashed });
+    new MutationObserver((changes) => {
+      for (const { target } of changes) if (target instanceof Element && target.hasAttribute("data-flash")) flashed.push(target.id);
+    }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-flash"] });
+  });
   await open(page);
   await openPalette(page);
   await box(page).fill("你好");
@@ -54,7 +61,8 @@ test("a Chinese word of two characters leads to the very turn on its side branch
   await expect(page).toHaveURL(new RegExp(`/c/${chat}\\?at=${side}`));
   await expect(textOf(turn(page, side))).toHaveText("那就是你好的意思");
   await expect(turn(page, side)).toBeInViewport();
-  await expect(turn(page, side)).toHaveAttribute("data-flash", "");
+  // It flashes, once: it may be over by the time that anybody looks.
+  await expect.poll(() => page.evaluate(() => (window as unknown as { flashed: string[] }).flashed)).toEqual([`turn-${side}`]);
   await expect(turn(page, side)).not.toHaveAttribute("data-flash", "");
   // On the same chat again, from another branch of it.
   await page.goto(`/c/${chat}?at=${side}`);

@@ -102,7 +102,7 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
         all.push(entry(Settings, "edit", words::CHAT_SETTINGS, "", Does::Leave(format!("{chat}/settings"))));
     }
     all.extend([
-        entry(Commands, "fold", words::ALL_DOCUMENTS, "", leave("/documents")),
+        entry(Commands, "file", words::ALL_DOCUMENTS, "", leave("/documents")),
         entry(Commands, "plus", words::NEW_DOCUMENT, "", leave("/documents/new")),
         entry(Commands, "keyboard", words::SHORTCUTS, "Ctrl+/", Does::Do(Command::Shortcuts)),
         entry(Commands, "system", words::THEME_SYSTEM, "", theme(Theme::System)),

@@ -114,7 +114,7 @@ fn entry(hit: &Value) -> Option<Entry> {
         }
         "document" => {
             let does = Does::Leave(format!("/documents/{document}"));
-            row(Group::Documents, document, "fold", titled().unwrap_or_else(untitled), does)
+            row(Group::Documents, document, "file", titled().unwrap_or_else(untitled), does)
         }
         "turn" => {
             let who = match text("role") {
