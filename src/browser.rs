@@ -1,5 +1,6 @@
 //! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing.
 
+pub mod api_request;
 pub mod clipboard;
 pub mod clock;
 pub mod cookies;
@@ -21,3 +22,4 @@ pub mod scroll;
 pub mod textarea;
 pub mod transfer;
 pub mod tree;
+pub mod viewer;

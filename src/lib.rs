@@ -25,3 +25,13 @@ pub fn hydrate() {
     browser::document::mark_hydrated();
     browser::reload::on_restart();
 }
+
+/// Lets a plain page, which the server drew and which works by itself, do more where there is script.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn enhance() {
+    console_error_panic_hook::set_once();
+    ui::quoting::begin();
+    browser::document::mark_hydrated();
+    browser::reload::on_restart();
+}

@@ -29,6 +29,8 @@ mod databases;
 mod document_pages;
 #[path = "server/documents.rs"]
 mod documents;
+#[path = "server/drafts.rs"]
+mod drafts;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;

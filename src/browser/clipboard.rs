@@ -2,10 +2,12 @@
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use js_sys::{Array, Function, Promise, Reflect};
     use leptos::ev::MouseEvent;
-    use leptos::task::spawn_local;
     use wasm_bindgen::{JsCast, JsValue};
-    use wasm_bindgen_futures::JsFuture;
+    use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
+
+    use crate::browser::api_request;
 
     /// Puts text on the clipboard and says whether that worked.
     pub fn copy(text: String, on_done: impl FnOnce(bool) + 'static) {
@@ -13,6 +15,47 @@ mod real {
             let copied = copy_as_asked(&text).await || copy_as_typed(&text);
             on_done(copied);
         });
+    }
+
+    /// Puts on the clipboard what the server says at a path of this site. The browser is asked at once, with a promise of
+    /// the text: by the time that it comes, the press may be too long ago.
+    pub fn copy_answer(path: String, on_done: impl FnOnce(bool) + 'static) {
+        let writing = promised(&path).map(JsFuture::from);
+        spawn_local(async move {
+            let is_written = match writing {
+                Some(writing) => writing.await.is_ok(),
+                None => false,
+            };
+            let copied = is_written
+                || match api_request::text(&path).await {
+                    Ok(text) => copy_as_asked(&text).await || copy_as_typed(&text),
+                    Err(_) => false,
+                };
+            on_done(copied);
+        });
+    }
+
+    /// Writing what will have been read; nothing in a browser that takes no promises.
+    fn promised(path: &str) -> Option<Promise> {
+        let window = web_sys::window()?;
+        let clipboard = Reflect::get(&window.navigator(), &"clipboard".into()).ok()?;
+        let write: Function = Reflect::get(&clipboard, &"write".into()).ok()?.dyn_into().ok()?;
+        let class = |name: &str| Reflect::get(&js_sys::global(), &name.into()).ok()?.dyn_into::<Function>().ok();
+        let (item, blob) = (class("ClipboardItem")?, class("Blob")?);
+        let path = path.to_owned();
+        let text = future_to_promise(async move {
+            let text = api_request::text(&path).await.map_err(|_| JsValue::NULL)?;
+            let kind = object("type", &"text/plain".into());
+            Reflect::construct(&blob, &Array::of2(&Array::of1(&text.into()), &kind))
+        });
+        let item = Reflect::construct(&item, &Array::of1(&object("text/plain", &text))).ok()?;
+        write.call1(&clipboard, &Array::of1(&item)).ok()?.dyn_into().ok()
+    }
+
+    fn object(key: &str, value: &JsValue) -> JsValue {
+        let object = js_sys::Object::new();
+        let _ = Reflect::set(&object, &key.into(), value);
+        object.into()
     }
 
     /// The same with a page of this site, of which the path is known.
@@ -78,6 +121,8 @@ mod real {
 
     pub fn copy_address(_path: &str, _on_done: impl FnOnce(bool) + 'static) {}
 
+    pub fn copy_answer(_path: String, _on_done: impl FnOnce(bool) + 'static) {}
+
     pub fn code_asked_for(_click: &MouseEvent) -> Option<String> {
         None
     }
@@ -87,4 +132,4 @@ mod real {
     }
 }
 
-pub use real::{code_asked_for, copy, copy_address, shown_text};
+pub use real::{code_asked_for, copy, copy_address, copy_answer, shown_text};

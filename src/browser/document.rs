@@ -51,6 +51,23 @@ mod real {
         Some((link.get_attribute("href")?, alt))
     }
 
+    /// Draws the eye to the element with this id: the style sheet flashes what has `data-flash`. False when there is none.
+    pub fn flash(id: &str) -> bool {
+        let element = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id(id));
+        let Some(element) = element else { return false };
+        let _ = element.set_attribute("data-flash", "");
+        let over = move || drop(element.remove_attribute("data-flash"));
+        leptos::prelude::set_timeout(over, std::time::Duration::from_secs(2));
+        true
+    }
+
+    /// Opens a page of this site in a tab of its own.
+    pub fn open_beside(address: &str) {
+        if let Some(window) = web_sys::window() {
+            let _ = window.open_with_url_and_target(address, "_blank");
+        }
+    }
+
     /// Whether nobody can see the page at the moment.
     pub fn is_hidden() -> bool {
         web_sys::window()
@@ -83,9 +100,18 @@ mod real {
         None
     }
 
+    pub fn flash(_id: &str) -> bool {
+        false
+    }
+
+    pub fn open_beside(_address: &str) {}
+
     pub fn is_hidden() -> bool {
         false
     }
 }
 
-pub use real::{has, is_here, is_hidden, mark_hydrated, picture_clicked, root_attribute, set_root_attribute, set_text};
+pub use real::{
+    flash, has, is_here, is_hidden, mark_hydrated, open_beside, picture_clicked, root_attribute, set_root_attribute,
+    set_text,
+};

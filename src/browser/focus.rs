@@ -32,6 +32,11 @@ mod real {
         document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
     }
 
+    /// Whether the page has an element that matches.
+    pub fn is_there(selector: &str) -> bool {
+        document().is_some_and(|d| d.query_selector(selector).is_ok_and(|found| found.is_some()))
+    }
+
     /// Clicks what has the focus, for a key that its role answers to and its element does not.
     pub fn click_focused() {
         let active = document().and_then(|d| d.active_element());
@@ -132,6 +137,10 @@ mod real {
         false
     }
 
+    pub fn is_there(_selector: &str) -> bool {
+        false
+    }
+
     pub fn click_focused() {}
 
     pub fn press_within(_around: &str, _what: &str) -> bool {
@@ -154,5 +163,5 @@ mod real {
 }
 
 pub use real::{
-    click_focused, cycle, is_free, is_in_text, is_within, neighbour, on, press_last, press_within, quietly_on,
+    click_focused, cycle, is_free, is_in_text, is_there, is_within, neighbour, on, press_last, press_within, quietly_on,
 };

@@ -110,6 +110,17 @@ mod real {
         place::first_seen(list_id).map(|(id, _)| id)
     }
 
+    /// Scrolls the boxes around the first element that matches, as little as shows it.
+    pub fn into_sight(selector: &str) {
+        let element =
+            web_sys::window().and_then(|w| w.document()).and_then(|d| d.query_selector(selector).ok().flatten());
+        if let Some(element) = element {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            element.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    }
+
     /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
     pub fn keep_end(id: &str) {
         page::keep_end(id);
@@ -160,10 +171,12 @@ mod real {
         None
     }
 
+    pub fn into_sight(_selector: &str) {}
+
     pub fn keep_end(_id: &str) {}
 }
 
 pub use real::{
-    bring, first_seen, hold, hold_for, is_following, is_held, is_holding, keep_end, keeping, open, resume, start, stop,
-    to_element, to_latest, to_sent,
+    bring, first_seen, hold, hold_for, into_sight, is_following, is_held, is_holding, keep_end, keeping, open, resume,
+    start, stop, to_element, to_latest, to_sent,
 };

@@ -46,6 +46,11 @@ pub fn image_tokens(size: Option<(u32, u32)>) -> u64 {
     size.map_or(1_000, guess)
 }
 
+/// Whether it names a document, or a selection of one.
+pub fn is_reference(content: &Content) -> bool {
+    matches!(content, Content::Reference { .. } | Content::PartialReference { .. })
+}
+
 impl Card {
     /// The card of a block, where it has one.
     pub fn of(block: &Block) -> Option<Self> {

@@ -240,6 +240,8 @@ pub const DOCUMENTS_PAGE: u32 = 50;
 /// Lines of a document on one page, and the bytes after which the page ends sooner.
 pub const DOCUMENT_LINES_SHOWN: u64 = 2_000;
 pub const DOCUMENT_BYTES_SHOWN: usize = 1 << 20;
+/// A page sends a longer selection without its text: the offsets alone say what it is.
+pub const QUOTE_BYTES_SENT: usize = 256 << 10;
 /// The process that reads a file: memory, time on the processor, time in all; what a packed file may unpack to.
 pub const CONVERT_MEMORY: u64 = 512 << 20;
 pub const CONVERT_CPU: Duration = Duration::from_secs(20);

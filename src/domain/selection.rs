@@ -62,9 +62,132 @@ pub fn count_lines(text: &str) -> u64 {
     breaks + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
+/// A place in the lines that a page shows: which of them, from 0, and how many UTF-16 code units into it. Browsers
+/// count so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub line: usize,
+    pub unit: usize,
+}
+
+/// A selection that was made in the lines that a page shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    /// Of the whole text.
+    pub start: u64,
+    pub end: u64,
+    /// The text between them.
+    pub quote: String,
+    /// Its first and last line, from 0 at the first one that is shown.
+    pub lines: (usize, usize),
+}
+
+/// What is selected between two places. `before` is how many scalar values of the text come before the first line that is
+/// shown, and `lines` are the lines without their ends, as the page has them. Places beyond them are at their ends; the
+/// end of a line behind the last selected word is not selected; half of a pair of units takes all of its character. Nothing
+/// where no character is left.
+pub fn between(before: u64, lines: &[String], from: Place, to: Place) -> Option<Selected> {
+    let last = lines.len().checked_sub(1).filter(|_| from != to)?;
+    let end_of = |line: usize| Place { line, unit: usize::MAX };
+    let (from, mut to) = (from.min(to), from.max(to).min(end_of(last)));
+    while to.unit == 0 && to.line > from.line {
+        to = end_of(to.line - 1);
+    }
+    let (mut start, mut quote) = (before, String::new());
+    for (at, line) in lines.iter().enumerate().take(to.line + 1) {
+        let first = if at == from.line { byte_of_unit(line, from.unit, false) } else { 0 };
+        let end = if at == to.line { byte_of_unit(line, to.unit, true) } else { line.len() };
+        if at < from.line {
+            start += line.chars().count() as u64 + 1;
+            continue;
+        }
+        if at == from.line {
+            start += line[..first].chars().count() as u64;
+        } else {
+            quote.push('\n');
+        }
+        // Pages make line feeds of the carriage returns that a line may have.
+        quote.push_str(&line.get(first..end).unwrap_or_default().replace('\n', "\r"));
+    }
+    let end = start + quote.chars().count() as u64;
+    (start < end).then_some(Selected { start, end, quote, lines: (from.line, to.line) })
+}
+
+/// Where so many UTF-16 code units of a line end. Inside of a character, that is before or behind it.
+fn byte_of_unit(line: &str, unit: usize, behind: bool) -> usize {
+    let mut units = 0;
+    for (at, c) in line.char_indices() {
+        if units >= unit {
+            return at;
+        }
+        units += c.len_utf16();
+        if units > unit {
+            return if behind { at + c.len_utf8() } else { at };
+        }
+    }
+    line.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The lines of a text as a page has them.
+    fn shown(text: &str) -> Vec<String> {
+        text.split_inclusive('\n').map(|line| line.trim_end_matches('\n').replace('\r', "\n")).collect()
+    }
+
+    #[test]
+    fn what_a_browser_selects_is_counted_in_scalar_values_of_the_text() {
+        // An e with its accent beside it, a family of three, a carriage return alone, an empty line.
+        let text = "你好😀世界\ne\u{301}a👩\u{200d}👩\u{200d}👧\nold\rmac\n\nend\n";
+        let lines = shown(text);
+        for (from, to, quote) in [
+            ((0, 4), (0, 5), "世"),
+            ((0, 2), (0, 4), "😀"),
+            ((0, 3), (0, 4), "😀"),
+            ((0, 2), (0, 3), "😀"),
+            ((0, 0), (0, 6), D),
+            ((0, 5), (1, 1), "界\ne"),
+            ((1, 1), (1, 3), "\u{301}a"),
+            ((1, 3), (1, 5), "👩"),
+            ((1, 3), (1, 11), "👩\u{200d}👩\u{200d}👧"),
+            ((2, 0), (2, 7), "old\rmac"),
+            ((2, 4), (4, 1), "mac\n\ne"),
+            // A triple click ends where the next line begins.
+            ((0, 0), (1, 0), D),
+            ((2, 0), (4, 0), "old\rmac\n"),
+            // Backwards, and beyond what is shown.
+            ((0, 5), (0, 4), "世"),
+            ((4, 0), (99, 7), "end"),
+            ((3, 0), (4, 99), "\nend"),
+            ((0, 0), (99, 0), text.trim_end()),
+        ] {
+            let place = |(line, unit)| Place { line, unit };
+            let selected = between(0, &lines, place(from), place(to)).expect(quote);
+            assert_eq!(selected.quote, quote, "{from:?} to {to:?}");
+            assert_eq!(slice(text, selected.start, selected.end), Some(quote), "{from:?} to {to:?}");
+        }
+        for (from, to) in [((0, 3), (0, 3)), ((3, 0), (3, 0)), ((3, 0), (4, 0)), ((99, 0), (99, 9))] {
+            let place = |(line, unit)| Place { line, unit };
+            assert_eq!(between(0, &lines, place(from), place(to)), None, "{from:?} to {to:?}");
+        }
+        assert_eq!(between(0, &[], Place::default(), Place { line: 1, unit: 1 }), None);
+    }
+
+    #[test]
+    fn lines_in_the_middle_of_a_text_are_counted_from_its_beginning() {
+        let text = "one\r\n😀😀\nthree\nfour";
+        let before = text.chars().take_while(|c| *c != 't').count() as u64;
+        let lines = shown("three\nfour");
+        let selected = between(before, &lines, Place { line: 0, unit: 2 }, Place { line: 1, unit: 2 }).unwrap();
+        assert_eq!(slice(text, selected.start, selected.end), Some("ree\nfo"));
+        assert_eq!((selected.quote.as_str(), selected.lines), ("ree\nfo", (0, 1)));
+        // A line that ends as on Windows.
+        let lines = shown(text);
+        let selected = between(0, &lines, Place::default(), Place { line: 1, unit: 2 }).unwrap();
+        assert_eq!((selected.start, selected.end, selected.quote.as_str()), (0, 6, "one\r\n😀"));
+    }
 
     const D: &str = "你好😀世界";
 

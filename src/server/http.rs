@@ -18,6 +18,7 @@ mod csv;
 mod documents;
 mod documents_forms;
 mod documents_page;
+mod drafts;
 mod events;
 mod find;
 mod forms;

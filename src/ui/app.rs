@@ -12,6 +12,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage, TreePageView};
+use crate::ui::palette::{PaletteDialog, provide_palette};
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
@@ -32,6 +33,7 @@ pub fn App() -> impl IntoView {
     provide_toasts();
     provide_chats();
     provide_panel();
+    provide_palette();
     view! {
         <Title text=words::PRODUCT/>
         <a class="skip" href="#message">{words::SKIP_TO_MESSAGE}</a>
@@ -50,6 +52,7 @@ pub fn App() -> impl IntoView {
                 </main>
                 <Panel/>
             </div>
+            <PaletteDialog/>
         </Router>
         <ToastShelf/>
         <p class="basic-mode">{words::BASIC_MODE}</p>

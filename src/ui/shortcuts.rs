@@ -8,6 +8,7 @@ use leptos_router::hooks::use_navigate;
 use crate::browser::{dialog, focus};
 use crate::ui::erased::{effect, view};
 use crate::ui::kit::{Dialog, Toasts};
+use crate::ui::palette::Palette;
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::transcript::ASK;
@@ -21,6 +22,7 @@ const REGIONS: [&str; 5] = ["#sidebar", "#transcript", "form.composer", ASK, "#p
 /// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ask {
+    Search,
     NewChat,
     ToggleSidebar,
     ListShortcuts,
@@ -35,6 +37,7 @@ enum Ask {
 /// is the field's own.
 fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
     match (key, command, shift, alt) {
+        ("k" | "K", true, false, false) => Some(Ask::Search),
         ("o" | "O", true, true, false) => Some(Ask::NewChat),
         ("b" | "B", true, false, false) => Some(Ask::ToggleSidebar),
         ("/", true, _, false) => Some(Ask::ListShortcuts),
@@ -50,7 +53,7 @@ fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Optio
 /// Listens for the keys and holds the dialog that lists them. Draws nothing until it is asked for.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
-    let listed = RwSignal::new(false);
+    let Palette { is_open: searching, lists_shortcuts: listed } = expect_context();
     let navigate = use_navigate();
     let toasts = expect_context::<Toasts>();
     let preferences = expect_context::<RwSignal<Preferences>>();
@@ -58,6 +61,10 @@ pub fn Shortcuts() -> impl IntoView {
     effect(move || {
         let navigate = navigate.clone();
         let act = move |asked: Ask| match asked {
+            Ask::Search => {
+                listed.set(false);
+                searching.update(|open| *open = !*open);
+            }
             Ask::NewChat => navigate("/", Default::default()),
             Ask::ToggleSidebar => toggle_sidebar(preferences),
             Ask::ListShortcuts => listed.update(|open| *open = !*open),
@@ -118,6 +125,7 @@ mod tests {
     fn commands_work_wherever_the_focus_is() {
         for in_text in [false, true] {
             assert_eq!(ask("O", true, true, false, in_text), Some(Ask::NewChat));
+            assert_eq!(ask("k", true, false, false, in_text), Some(Ask::Search));
             assert_eq!(ask(".", true, false, false, in_text), Some(Ask::TogglePanel));
             assert_eq!(ask("b", true, false, false, in_text), Some(Ask::ToggleSidebar));
             assert_eq!(ask("F6", false, true, false, in_text), Some(Ask::RegionBefore));

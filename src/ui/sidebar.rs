@@ -11,6 +11,7 @@ use leptos_router::components::A;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::palette::SearchLink;
 use crate::ui::preferences::Preferences;
 use crate::ui::sidebar::chat_list::ChatList;
 use crate::ui::sidebar::rename_dialog::RenameDialog;
@@ -39,10 +40,12 @@ pub fn Sidebar() -> impl IntoView {
                 <span class="brand only-wide"><Icon name="leaf"/>{words::PRODUCT}</span>
                 <HideButton/>
                 <NewChatLink/>
+                <SearchLink/>
             </div>
             <div id=DRAWER class="drawer" popover="auto">
                 <div class="drawer-head only-phone">
                     <NewChatLink/>
+                    <SearchLink/>
                     <button type="button" class="button bare" popovertarget=DRAWER popovertargetaction="hide">
                         <Icon name="close"/>
                         <span class="quiet">{words::HIDE_CHATS}</span>
@@ -51,7 +54,6 @@ pub fn Sidebar() -> impl IntoView {
                 <ChatList/>
                 <div class="drawer-foot">
                     <ThemeMenu/>
-                    <a class="button bare" rel="external" href="/search">{words::SEARCH}</a>
                     <a class="button bare" rel="external" href="/trash">{words::TRASH}</a>
                     <a class="button bare" rel="external" href="/settings/providers">{words::SETTINGS}</a>
                 </div>

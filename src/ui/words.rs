@@ -1,6 +1,8 @@
 //! What the page says, in English. Sentences are whole, so that another language can order them differently.
 
 pub mod attaching;
+pub mod palette;
+pub mod quoting;
 pub mod spent;
 pub mod transcript;
 pub mod trash;
@@ -110,6 +112,7 @@ pub const TRY_NOW: &str = "Try now";
 pub const SHORTCUTS: &str = "Keyboard shortcuts";
 /// Keys and what they do, in the order of the list.
 pub const KEYS: &[(&[&str], &str)] = &[
+    (&["Ctrl", "K"], "Search chats, messages, documents and commands"),
     (&["Ctrl", "Shift", "O"], "New chat"),
     (&["Ctrl", "B"], "Show or hide the list of chats"),
     (&["Ctrl", "/"], "This list"),

@@ -19,7 +19,7 @@ use crate::files::{PNG, apis, reading, upload};
 use crate::house::{answer, message, text};
 use crate::http_api::Api;
 
-const D: &str = "你好😀世界";
+pub const D: &str = "你好😀世界";
 
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -29,18 +29,18 @@ fn replies(count: usize) -> Vec<Answer> {
     vec![answer([text("seen")]); count]
 }
 
-async fn document(api: &Api, title: &str, content: &str) -> Value {
+pub async fn document(api: &Api, title: &str, content: &str) -> Value {
     let body = json!({ "title": title, "content": content });
     let (status, made) = api.call("POST", "/api/documents", Some(body)).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
     made
 }
 
-fn id(value: &Value) -> &str {
+pub fn id(value: &Value) -> &str {
     value["id"].as_str().unwrap()
 }
 
-fn part(document: &Value, start: impl Into<Value>, end: impl Into<Value>) -> Value {
+pub fn part(document: &Value, start: impl Into<Value>, end: impl Into<Value>) -> Value {
     json!({
         "type": "partial_reference",
         "ref_id": document["id"],
@@ -59,7 +59,7 @@ async fn send(api: &Api, chat: &str, content: Value) -> (StatusCode, Value) {
 }
 
 /// Sends, and waits for the reply.
-async fn said(api: &Api, chat: &str, content: Value) -> Value {
+pub async fn said(api: &Api, chat: &str, content: Value) -> Value {
     let (status, started) = send(api, chat, content).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
     api.events(id(&started["assistant_turn"]), &[]).await;
@@ -592,7 +592,7 @@ async fn count(api: &Api, text: &'static str) -> i64 {
 }
 
 /// Every document and upload becomes somebody else's.
-async fn hand_over(api: &Api, other: UserId) {
+pub async fn hand_over(api: &Api, other: UserId) {
     const ACCOUNT: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, 'other', $2)";
     const DOCUMENTS: &str = "UPDATE documents SET owner_id = $1";
     const UPLOADS: &str = "UPDATE uploads SET owner_id = $1";

@@ -3,10 +3,13 @@
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use http::header::CONTENT_SECURITY_POLICY;
 use http::request::Parts;
 use http::{Method, StatusCode};
+use leptos::nonce::Nonce;
 use std::convert::Infallible;
 
+use super::headers::document_policy;
 use super::problem::Problem;
 use super::site_pages::preferences;
 use crate::domain::Invalid;
@@ -34,12 +37,24 @@ impl FromRequestParts<App> for Asked {
 impl Asked {
     /// The page as an answer. The shell gives it the policy of a document without scripts.
     pub fn answer(self, app: &App, status: StatusCode, page: Page) -> Response {
+        (status, Html(self.draw(app, page, None))).into_response()
+    }
+
+    /// The same for a page that does more with script, which its policy lets run.
+    pub fn answer_enhanced(self, app: &App, status: StatusCode, page: Page) -> Response {
+        let nonce = Nonce::new().to_string();
+        let policy = document_policy(Some(&nonce), app.transport());
+        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.draw(app, page, Some(nonce)))).into_response()
+    }
+
+    fn draw(self, app: &App, page: Page, nonce: Option<String>) -> String {
         let frame = Frame {
             package: format!("/{}", app.leptos().site_pkg_dir),
             preferences: self.preferences,
             address: self.address.unwrap_or_else(|| page.section.path().to_owned()),
+            nonce,
         };
-        (status, Html(frame.draw(page))).into_response()
+        frame.draw(page)
     }
 }
 

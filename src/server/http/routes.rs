@@ -8,8 +8,8 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents,
-    documents_forms, documents_page, events, find, forms, generations, grafts, openapi, providers, reading, search,
-    settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns,
+    documents_forms, documents_page, drafts, events, find, forms, generations, grafts, openapi, providers, reading,
+    search, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns,
     uploads, usage,
 };
 use crate::server::app::App;
@@ -87,6 +87,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/documents/{id}/restore", post(documents::restore))
         .route("/api/documents/{id}/versions", get(documents::versions))
         .route("/api/documents/{id}/compare", get(documents::compare))
+        .route("/api/drafts/attachments", post(drafts::attach))
         .route("/documents", get(documents_page::list))
         .route("/documents/new", get(documents_page::new))
         .route("/documents/{id}", get(documents_page::show))

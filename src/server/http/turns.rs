@@ -96,7 +96,7 @@ pub async fn show(State(app): State<App>, viewer: Viewer, PathId(id): PathId<Tur
     Ok(Json(app.service().turn(viewer.0, id).await?))
 }
 
-/// `GET /api/turns/{id}/markdown`: what a message quotes stands in it with its source.
+/// `GET /api/turns/{id}/markdown`: what a message quotes stands in it with its source, also below the reply to it.
 pub async fn markdown(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Response, Problem> {
     let text = app.service().markdown_of(viewer.0, id).await?;
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response())

@@ -16,6 +16,8 @@ pub struct Frame {
     pub preferences: Preferences,
     /// Path and query that show this page again.
     pub address: String,
+    /// Where the page does more with script: the nonce under which the policy lets it run.
+    pub nonce: Option<String>,
 }
 
 /// One page.
@@ -110,6 +112,7 @@ impl Frame {
                     <link rel="stylesheet" href=sheet("turnleaf")/>
                     <link rel="stylesheet" href=sheet("plain")/>
                     <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                    {self.nonce.as_deref().map(|nonce| self.script(nonce))}
                 </head>
                 <body class="plain">
                     <a class="skip" href="#main">{words::SKIP}</a>
@@ -128,6 +131,18 @@ impl Frame {
                     <footer class="plain-foot no-print">{self.themes()}</footer>
                 </body>
             </html>
+        }
+    }
+
+    /// Loads the application's own bundle and lets it enhance the page. Nothing waits for it.
+    fn script(&self, nonce: &str) -> AnyView {
+        let (js, wasm) = (format!("{}/turnleaf.js", self.package), format!("{}/turnleaf.wasm", self.package));
+        let script =
+            format!("import(\"{js}\").then(m=>m.default({{module_or_path:\"{wasm}\"}}).then(()=>m.enhance()))");
+        view! {
+            <link rel="modulepreload" href=js nonce=nonce.to_owned()/>
+            <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
+            <script type="module" nonce=nonce.to_owned() inner_html=script></script>
         }
     }
 
@@ -179,6 +194,7 @@ mod tests {
             package: "/pkg/0".into(),
             preferences: Preferences { theme: Theme::Dark, ..Preferences::default() },
             address: address.into(),
+            nonce: None,
         };
         let body = view! { <p>{title.to_owned()}</p> };
         frame.draw(Page { section: Section::Usage, title: title.into(), said, body })

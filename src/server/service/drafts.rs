@@ -42,6 +42,11 @@ impl Service {
         chat: Option<ChatId>,
         blocks: Vec<MessageBlock>,
     ) -> Result<i64, ServiceError> {
+        let is_said =
+            |block: &MessageBlock| matches!(block, MessageBlock::Text { .. } | MessageBlock::ToolResult { .. });
+        if blocks.is_empty() || blocks.iter().any(is_said) {
+            return Err(Invalid::new("content", "must be images, documents and selections").into());
+        }
         let message = self.attach(owner, messages::check(blocks)?, &[]).await?;
         let mut draft = self.draft(owner, chat).await?.unwrap_or_default();
         let attached = draft.attachments.get_or_insert_default();

@@ -9,7 +9,7 @@ use super::error::Unfit;
 use super::messages::{self, Message, MessageBlock, Piece};
 use super::turns::StartTurn;
 use super::{Service, ServiceError};
-use crate::domain::attachment::{Card, DOCUMENT, QUOTE_CHARS, image_tokens, is_attached};
+use crate::domain::attachment::{Card, DOCUMENT, QUOTE_CHARS, image_tokens, is_attached, is_reference};
 use crate::domain::context::approx_tokens;
 use crate::domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
 use crate::server::store::blobs::FormKind;
@@ -206,11 +206,24 @@ impl Service {
         Ok((Content::Image { blob, mime, alt }, card))
     }
 
-    /// A turn as Markdown, with the whole text of what it quotes and where that is from.
+    /// A turn as Markdown, with the whole text of what it quotes and where that is from. What the message of a reply names
+    /// stands below the reply: without it nobody can tell what the reply is about.
     pub async fn markdown_of(&self, owner: UserId, id: TurnId) -> Result<String, ServiceError> {
         let turn: Turn = self.turn(owner, id).await?;
+        let said = self.markdown(owner, &turn.blocks).await?;
+        let message = match turn.prev_turn_id.filter(|_| turn.role == Role::Assistant) {
+            Some(message) => turns::find(self.db(), owner, message).await?.filter(|turn| turn.role == Role::User),
+            None => None,
+        };
+        let mut named = message.map(|message| message.blocks).unwrap_or_default();
+        named.retain(|block| is_reference(&block.content));
+        let named = self.markdown(owner, &named).await?;
+        Ok(if named.is_empty() { said } else { format!("{said}\n\n---\n\n{named}") })
+    }
+
+    async fn markdown(&self, owner: UserId, blocks: &[Block]) -> Result<String, ServiceError> {
         let mut selected = std::collections::HashMap::new();
-        for block in &turn.blocks {
+        for block in blocks {
             let Content::PartialReference {
                 ref_id, version_timestamp: Some(at), selection_start, selection_end, ..
             } = &block.content
@@ -224,7 +237,7 @@ impl Service {
                 selected.insert(block.id, part.to_owned());
             }
         }
-        Ok(quoted::markdown(&turn.blocks, |block| selected.get(&block.id).cloned()))
+        Ok(quoted::markdown(blocks, |block| selected.get(&block.id).cloned()))
     }
 }
 

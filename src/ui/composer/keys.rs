@@ -51,8 +51,8 @@ pub enum Choice {
     Close,
 }
 
-/// Whether a press belongs to an input method.
-fn is_composed(press: Press<'_>, memory: Memory) -> bool {
+/// Whether a press is an input method's: inside of a composition, or what ended it.
+pub fn is_of_input_method(press: Press<'_>, memory: Memory) -> bool {
     let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
     press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
 }
@@ -60,7 +60,7 @@ fn is_composed(press: Press<'_>, memory: Memory) -> bool {
 /// Decides on a press while a list of `count` options is open, of which the one at `at` is pointed at. Without options
 /// only Esc is for it.
 pub fn in_list(press: Press<'_>, memory: Memory, at: usize, count: usize) -> Choice {
-    if is_composed(press, memory) || press.command || press.alt || press.shift {
+    if is_of_input_method(press, memory) || press.command || press.alt || press.shift {
         return Choice::Nothing;
     }
     match (press.key, count) {
@@ -75,7 +75,7 @@ pub fn in_list(press: Press<'_>, memory: Memory, at: usize, count: usize) -> Cho
 
 /// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line.
 pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
-    if is_composed(press, memory) {
+    if is_of_input_method(press, memory) {
         return Ask::Nothing;
     }
     match (press.key, press.command, press.shift, press.alt) {

@@ -20,6 +20,9 @@ pub fn CopyButton(
     name: &'static str,
     /// What it copies, asked for at the click.
     text: Callback<(), String>,
+    /// The path at which the server has it, where the page has only a part of it.
+    #[prop(optional)]
+    source: Option<Callback<(), Option<String>>>,
     /// Whether the name is visible beside the icon.
     #[prop(optional)]
     is_wordy: bool,
@@ -35,7 +38,7 @@ pub fn CopyButton(
         }
     };
     let on_click = move |_| {
-        clipboard::copy(text.run(()), move |copied| {
+        let done = move |copied| {
             say(if copied { words::COPIED } else { words::transcript::COPY_FAILED });
             let _ = is_done.try_set(copied);
             if in_menu && copied {
@@ -47,7 +50,11 @@ pub fn CopyButton(
                 },
                 SHOWN,
             );
-        });
+        };
+        match source.and_then(|source| source.run(())) {
+            Some(path) => clipboard::copy_answer(path, done),
+            None => clipboard::copy(text.run(()), done),
+        }
     };
     let icon = move || {
         if is_done.get() {

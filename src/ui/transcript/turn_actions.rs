@@ -10,7 +10,8 @@ use super::turn_menu::{MessageMenu, ReplyMenu};
 use super::verbs::Verbs;
 use super::versions::Versions;
 use crate::browser::{dialog, focus, scroll};
-use crate::domain::{ChatId, Role, TurnId, TurnStatus};
+use crate::domain::attachment::is_reference;
+use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
@@ -31,6 +32,8 @@ pub fn UserActions(
     let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
     let edit = turn.with_untracked(|view| view.turn.role == Role::User);
     let id = turn.id();
+    let of_copy = turn.clone();
+    let source = Callback::new(move |()| with_sources(id, &of_copy));
     let of_retry = turn.clone();
     let retry =
         move || (edit && is_leaf.get()).then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=true/> });
@@ -39,7 +42,7 @@ pub fn UserActions(
             {live(retry)}
             <Versions state turn=turn.clone()/>
             {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
-            <CopyButton name=said::COPY_MESSAGE text/>
+            <CopyButton name=said::COPY_MESSAGE text source/>
             <MessageMenu turn/>
             <span class="meta"><TurnTime at/></span>
         </div>
@@ -60,8 +63,13 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     let of_text = turn.clone();
     let of_copy = move || {
         let turn = of_text.clone();
+        let of_sources = turn.clone();
         let text = Callback::new(move |()| turn.with_untracked(|view| view.turn.content_text()));
-        has_text.get().then(|| view! { <CopyButton name=said::COPY_REPLY text/> })
+        let source = Callback::new(move |()| {
+            let message = of_sources.with_untracked(|view| view.turn.prev_turn_id)?;
+            with_sources(of_sources.id(), &state.find(message)?)
+        });
+        has_text.get().then(|| view! { <CopyButton name=said::COPY_REPLY text source/> })
     };
     let of_retry = turn.clone();
     let retry = move || {
@@ -80,6 +88,17 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             <ReplyMeta turn/>
         </div>
     }
+}
+
+/// Where a turn is as Markdown with the texts that its message quotes, which are not in the page; nothing where it quotes
+/// none.
+fn with_sources(id: TurnId, message: &TurnState) -> Option<String> {
+    let names_any = message.with_untracked(|view| view.turn.blocks.iter().any(|block| is_attached(&block.content)));
+    names_any.then(|| format!("/api/turns/{id}/markdown"))
+}
+
+fn is_attached(content: &Content) -> bool {
+    is_reference(content) || matches!(content, Content::Image { .. })
 }
 
 /// "Edit your message", or a reply: a page with a form without script, the turn's own place with it.

@@ -7,6 +7,7 @@ use crate::server::http::documents::{
     ChangeDocumentBody, CompareVersionsQuery, DeleteDocumentQuery, DocumentBody, DocumentsQuery, NewDocumentBody,
     RestoreDocumentBody, VersionBody, VersionQuery,
 };
+use crate::server::http::drafts::{AttachBody, AttachedBody};
 use crate::server::http::uploads::{UploadBody, UploadQuery};
 use crate::server::service::compare::words::Diff;
 
@@ -86,5 +87,27 @@ pub fn operations() -> Vec<Operation> {
         )
         .query::<CompareVersionsQuery>()
         .gives::<Diff>(200, "Both texts as one list of pieces."),
+        operation(
+            "post",
+            "/api/drafts/attachments",
+            ("Documents", "attach_to_draft"),
+            "Attaches documents, selections and images to the next message of a chat.",
+        )
+        .note("They come behind what its draft has attached already, and go out when it is sent with its attachments.")
+        .takes::<AttachBody>(json!({
+            "content": [{
+                "type": "partial_reference",
+                "ref_id": "01890000-0000-7000-8000-000000000001",
+                "ref_type": "document",
+                "version_timestamp": "2026-11-22T07:00:00.000001Z",
+                "selection_start": 2,
+                "selection_end": 3,
+                "quote": "😀",
+            }],
+        }))
+        .gives::<AttachedBody>(200, "They are attached.")
+        .refuses(404, "`not_found`; `version_gone`: a document has no such version.")
+        .refuses(409, "`selection_mismatch`: another text than `quote` is selected in that version.")
+        .refuses(422, "`out_of_range`, `invalid`: it is well formed and cannot be attached."),
     ]
 }

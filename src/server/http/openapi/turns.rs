@@ -34,7 +34,7 @@ pub fn operations() -> Vec<Operation> {
         operation("get", "/api/turns/{id}", ("Turns", "show_turn"), "Shows a turn as it is now, with its blocks.")
             .gives::<Turn>(200, "The turn."),
         operation("get", "/api/turns/{id}/markdown", ("Turns", "turn_as_markdown"), "Gives a turn as Markdown.")
-            .note("What a message quotes stands in it with where it is from.")
+            .note("What a message quotes stands in it with where it is from; below a reply, what its message names.")
             .answer(200, "The text.", "text/markdown", json!({ "type": "string" })),
         operation("post", "/api/turns/{id}/edit", ("Turns", "edit"), "Sends a message in other words, beside the old one.")
             .note("With `text`, what is attached to the message goes along; `content` is all that there is.")

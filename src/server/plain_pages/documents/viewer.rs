@@ -11,6 +11,7 @@ use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Said, Section};
 use crate::server::service::documents::{Document, Version};
 use crate::ui::erased::view;
+use crate::ui::kit::Icon;
 use crate::ui::words::UNTITLED;
 
 /// What is marked, and what a form was sent with.
@@ -109,6 +110,7 @@ impl DocumentPage<'_> {
         }
         let from = self.from.max(1);
         let before = usize::try_from(from - 1).unwrap_or(usize::MAX);
+        let chars_before: usize = self.text.split_inclusive('\n').take(before).map(|line| line.chars().count()).sum();
         let (mut shown, mut bytes, mut is_cut) = (Vec::new(), 0, false);
         for (number, line) in (from..).zip(self.text.split_inclusive('\n').skip(before)) {
             if number - from >= limits::DOCUMENT_LINES_SHOWN || bytes > limits::DOCUMENT_BYTES_SHOWN {
@@ -127,9 +129,10 @@ impl DocumentPage<'_> {
         view! {
             <div class="deeds">{earlier}</div>
             <div class="document" role="region" aria-label=words::CONTENT tabindex="0" data-document=self.document.id.to_string()
-                data-version=quoted::stamp(self.version.version_timestamp)>
+                data-version=quoted::stamp(self.version.version_timestamp) data-before=chars_before.to_string()>
                 <ol class="document-lines" start=from.to_string()>{shown}</ol>
             </div>
+            {self.quote_bar()}
             <div class="deeds">{later}</div>
         }
     }
@@ -148,6 +151,30 @@ impl DocumentPage<'_> {
     fn part(&self, from: u64) -> String {
         let version = quoted::stamp(self.version.version_timestamp);
         format!("/documents/{}?version={version}&from={from}#L{from}", self.document.id)
+    }
+
+    /// What can be done with a selection; script shows it where something is selected.
+    fn quote_bar(&self) -> AnyView {
+        let option = |(at, (id, title)): (usize, &(ChatId, String))| {
+            view! { <option value=id.to_string() selected=at == 0>{titled(title)}</option> }
+        };
+        let first = self.chats.first().map_or_else(|| words::NEW_CHAT.to_owned(), |(_, title)| titled(title));
+        view! {
+            <div class="quote-bar no-print" id="quote-bar" role="group" aria-label=words::SELECTED hidden=true>
+                <p class="hint" id="quote-bar-lines"></p>
+                <button type="button" class="button primary" id="quote-bar-quote" aria-describedby="quote-bar-to">
+                    {words::DO_QUOTE}
+                </button>
+                <select class="field" id="quote-bar-chat" aria-label=words::CHAT>
+                    {self.chats.iter().enumerate().map(option).collect_view()}
+                    <option value="">{words::NEW_CHAT}</option>
+                </select>
+                <button type="button" class="button" id="quote-bar-copy"><Icon name="copy"/>{words::COPY_LINK}</button>
+                <p class="problem" id="quote-bar-problem" role="alert" dir="auto"></p>
+            </div>
+            <p class="quiet" id="quote-bar-to">{first}</p>
+            <p class="quiet quote-said" id="quote-bar-said" role="status"></p>
+        }
     }
 
     fn quote(&self) -> AnyView {

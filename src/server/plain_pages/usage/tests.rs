@@ -8,7 +8,8 @@ use crate::ui::preferences::Preferences;
 fn drawn(by: By, rows: Vec<Sum>) -> String {
     let today: NaiveDate = "2026-11-21".parse().expect("a day");
     let period = Period::new(None, None, today).expect("a period");
-    let frame = Frame { package: "/pkg/0".into(), preferences: Preferences::default(), address: "/usage".into() };
+    let frame =
+        Frame { package: "/pkg/0".into(), preferences: Preferences::default(), address: "/usage".into(), nonce: None };
     // As a document draws it: an owner is there when the page is made.
     frame.draw(Owner::new().with(|| UsagePage { period, today, by, rows }.draw(None)))
 }

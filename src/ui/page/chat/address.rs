@@ -9,12 +9,13 @@ use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 use super::beside::Beside;
 use crate::api::chats::load_chat;
 use crate::api::view::{ChatPage, Side};
-use crate::browser::{focus, history};
+use crate::browser::{focus, history, local_store};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::chat_path;
 use crate::ui::erased::{effect, on_change};
 use crate::ui::kit::Toasts;
+use crate::ui::quoting::CAME_FROM;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::reveal;
 
@@ -77,6 +78,8 @@ pub fn follow_address(
         shown.set_value(now);
         navigate(&now.href(chat), NavigateOptions { replace: true, scroll: false, ..Default::default() });
     });
+    // A document that is opened from here is quoted here.
+    local_store::put_in_tab(CAME_FROM, &chat.to_string());
     let keep = move || {
         if let Some(leaf) = state.leaf_id() {
             history::keep(&chat_path(chat), &leaf.to_string());

@@ -1,0 +1,223 @@
+// Quoting from a document: what is selected in its lines, by mouse, finger or keys, is attached to a chat's next message.
+import type { Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { hydrated, messageBox, open } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import type { Turnleaf } from "../../support/turnleaf.ts";
+
+interface Made { id: string; version_timestamp: string }
+
+/** Han, an emoji, an accent of its own, and lines that end as on Windows. */
+const TEXT = "你好😀世界\r\nsecond line\r\ncafe\u0301 au lait\r\n\r\nlast line";
+
+async function make<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise<T> {
+  const answer = await fetch(`${turnleaf.url}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return await answer.json() as T;
+}
+
+const newDocument = (turnleaf: Turnleaf, content = TEXT) => make<Made>(turnleaf, "/api/documents", { title: "Plan", content });
+const chat = (turnleaf: Turnleaf, title: string) => make<{ id: string }>(turnleaf, "/api/chats", { title });
+
+const bar = (page: Page) => page.getByRole("group", { name: "Selected text" });
+const quoteButton = (page: Page) => page.getByRole("button", { name: "Quote in chat" }).first();
+
+/** Selects with the page's own means: from a place in one line's text to a place in another's, in UTF-16 code units. */
+async function select(page: Page, from: [number, number], to: [number, number]): Promise<void> {
+  await page.evaluate(([from, to]) => {
+    const place = ([line, unit]: [number, number]): [Node, number] => {
+      const text = document.querySelector(`#L${line} code`)!;
+      return text.firstChild ? [text.firstChild, unit] : [text, 0];
+    };
+    getSelection()!.setBaseAndExtent(...place(from), ...place(to));
+  }, [from, to] as const);
+}
+
+/** The request with which the bar quotes. */
+async function quoted(page: Page, quote: () => Promise<void>): Promise<Record<string, unknown>> {
+  const request = page.waitForRequest((request) => request.url().endsWith("/api/drafts/attachments"));
+  await quote();
+  return (await request).postDataJSON() as Record<string, unknown>;
+}
+
+test("what a mouse selects is quoted in the newest chat, counted in characters", async ({ page, turnleaf }) => {
+  await chat(turnleaf, "Older");
+  const newest = await chat(turnleaf, "Newest");
+  const made = await newDocument(turnleaf);
+  await open(page, `/documents/${made.id}`);
+  await expect(bar(page)).toBeHidden();
+  await page.locator("#L2 code").dblclick({ position: { x: 20, y: 8 } });
+  await expect(bar(page)).toBeVisible();
+  await expect(bar(page)).toContainText("Line 2");
+  await expect(page.locator("#quote-bar-said")).toContainText("Line 2 selected");
+  await expect(quoteButton(page)).toHaveAccessibleDescription("Newest");
+  const body = await quoted(page, () => quoteButton(page).click());
+  expect(body).toMatchObject({ chat_id: newest.id, content: [{ selection_start: 6, selection_end: 12, quote: "second" }] });
+  await expect(page).toHaveURL(new RegExp(`/c/${newest.id}`));
+  await hydrated(page);
+  await expect(messageBox(page)).toBeFocused();
+});
+
+for (const [name, from, to, start, end, quote] of [
+  ["a Han character behind an emoji", [1, 4], [1, 5], 3, 4, "世"],
+  ["an emoji", [1, 2], [1, 4], 2, 3, "😀"],
+  ["an accent with the letter before it", [3, 3], [3, 5], 21, 23, "e\u0301"],
+  ["lines with ends as on Windows", [1, 5], [3, 4], 4, 22, "界\nsecond line\ncafe"],
+  ["over an empty line", [3, 6], [5, 4], 24, 37, "au lait\n\nlast"],
+] as const) {
+  test(`${name} is selected as what it is (S-OF-09)`, async ({ page, turnleaf }) => {
+    const made = await newDocument(turnleaf);
+    await open(page, `/documents/${made.id}`);
+    await select(page, [...from], [...to]);
+    await expect(bar(page)).toBeVisible();
+    const answer = page.waitForResponse((answer) => answer.url().endsWith("/api/drafts/attachments"));
+    const body = await quoted(page, () => page.keyboard.press("Control+Shift+L"));
+    expect(body["content"]).toMatchObject([{ selection_start: start, selection_end: end, quote }]);
+    // The server has compared the text with the offsets.
+    expect((await answer).status()).toBe(200);
+    await expect(page).toHaveURL(/\/#message$/);
+  });
+}
+
+test("keys select lines, and quote them, where browsers have no caret", async ({ page, turnleaf }) => {
+  const made = await newDocument(turnleaf);
+  const target = await chat(turnleaf, "Target");
+  await open(page, `/documents/${made.id}`);
+  await page.getByRole("region", { name: "Text with line numbers" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await expect(page.locator("#L1")).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(page.locator("#L2")).toBeFocused();
+  await page.keyboard.press("Shift+ArrowDown");
+  await expect(page.locator("#L3")).toBeFocused();
+  await expect(bar(page)).toContainText("Lines 2–3");
+  await page.keyboard.press("Shift+ArrowUp");
+  await page.keyboard.press("Shift+ArrowUp");
+  await expect(bar(page)).toContainText("Lines 1–2");
+  await page.keyboard.press("Shift+End");
+  await expect(bar(page)).toContainText("Lines 2–5");
+  // Tab leads to the bar, Esc closes it and leaves the selection.
+  await page.keyboard.press("Tab");
+  await expect(quoteButton(page)).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
+  await expect(page.getByRole("region", { name: "Text with line numbers" })).toBeFocused();
+  // The context key opens it again.
+  await page.keyboard.press("ContextMenu");
+  await expect(quoteButton(page)).toBeFocused();
+  const body = await quoted(page, () => page.keyboard.press("Enter"));
+  expect(body).toMatchObject({ chat_id: target.id, content: [{ quote: "second line\ncafe\u0301 au lait\n\nlast line" }] });
+  await hydrated(page);
+  await expect(messageBox(page)).toBeFocused();
+});
+
+test("what leaves the document is cut, and what is nothing is not offered", async ({ page, turnleaf }) => {
+  const made = await newDocument(turnleaf, "one\ntwo\nthree");
+  await open(page, `/documents/${made.id}`);
+  await page.keyboard.press("Control+a");
+  await expect(bar(page)).toContainText("Lines 1–3");
+  const body = await quoted(page, () => page.keyboard.press("Control+Shift+L"));
+  expect(body["content"]).toMatchObject([{ selection_start: 0, selection_end: 13, quote: "one\ntwo\nthree" }]);
+
+  await open(page, `/documents/${made.id}`);
+  await page.evaluate(() => getSelection()!.selectAllChildren(document.querySelector("h1")!));
+  await page.waitForTimeout(400);
+  await expect(bar(page)).toBeHidden();
+  await page.keyboard.press("Control+Shift+L");
+  await expect(page.locator("#quote-bar-said")).toHaveText("Select some text first.");
+});
+
+test("a part far down counts from the beginning of the text", async ({ page, turnleaf }) => {
+  const lines = Array.from({ length: 4_500 }, (_, at) => `😀 line ${at + 1}`);
+  const made = await newDocument(turnleaf, lines.join("\n"));
+  await open(page, `/documents/${made.id}?from=4001`);
+  await select(page, [4002, 0], [4003, 7]);
+  await expect(bar(page)).toContainText("Lines 4002–4003");
+  const answer = page.waitForResponse((answer) => answer.url().endsWith("/api/drafts/attachments"));
+  await quoteButton(page).click();
+  expect((await answer).status()).toBe(200);
+});
+
+test("a link to the selection shows the same lines, and the chat that one came from is the one", async ({ page, context, turnleaf }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const from = await chat(turnleaf, "Came from");
+  await chat(turnleaf, "Newest");
+  const made = await newDocument(turnleaf);
+  await open(page, `/c/${from.id}`);
+  await open(page, `/documents/${made.id}`);
+  await select(page, [2, 0], [3, 3]);
+  await expect(quoteButton(page)).toHaveAccessibleDescription("Came from");
+  await page.getByRole("combobox", { name: "Chat" }).first().selectOption("A new chat");
+  await expect(quoteButton(page)).toHaveAccessibleDescription("A new chat");
+  await expect(bar(page)).toBeVisible();
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await expect(page.locator("#quote-bar-said")).toHaveText("Link copied.");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toContain(`/documents/${made.id}?version=`);
+  await open(page, link);
+  await expect(page.locator("li.marked")).toHaveText(["second line", "cafe\u0301 au lait"]);
+});
+
+test("a refusal is said, and the selection stays", async ({ page, turnleaf, watch }) => {
+  watch.expect(/404|ERR_INTERNET_DISCONNECTED/);
+  const made = await newDocument(turnleaf);
+  const target = await chat(turnleaf, "Target");
+  await open(page, `/documents/${made.id}`);
+  await select(page, [1, 0], [1, 2]);
+  await expect(bar(page)).toBeVisible();
+  await page.context().setOffline(true);
+  await quoteButton(page).click();
+  await expect(bar(page).getByRole("alert")).toContainText("could not be reached");
+  await page.context().setOffline(false);
+  await fetch(`${turnleaf.url}/api/chats/${target.id}`, { method: "DELETE" });
+  await quoteButton(page).click();
+  await expect(bar(page).getByRole("alert")).toHaveText("There is nothing here.");
+  expect(await page.evaluate(() => getSelection()!.toString())).toBe("你好");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the bar is in nobody's way, ${colorScheme}`, async ({ page, turnleaf }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await chat(turnleaf, "A chat with a title that is rather long for a narrow screen");
+    const made = await newDocument(turnleaf);
+    await open(page, `/documents/${made.id}`);
+    for (const width of [390, 820, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await select(page, [1, 0], [1, 0]);
+      await expect(bar(page)).toBeHidden();
+      await select(page, [1, 0], [2, 6]);
+      await expect(bar(page)).toBeVisible();
+      expect.soft(await violations(page), `${width}`).toEqual([]);
+      const box = (await bar(page).boundingBox())!;
+      expect.soft(box.x >= 0 && box.x + box.width <= width && box.y + box.height <= 900, JSON.stringify(box)).toBe(true);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
+      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/quote-${colorScheme}-${width}.png` });
+    }
+  });
+}
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+  test("what a finger selects is quoted", async ({ page, turnleaf }) => {
+    const target = await chat(turnleaf, "Target");
+    const made = await newDocument(turnleaf);
+    await open(page, `/documents/${made.id}`);
+    // The browser's own handles are out of reach here: they make a selection, and say so.
+    await page.locator("#L2 code").scrollIntoViewIfNeeded();
+    await select(page, [2, 0], [2, 6]);
+    await expect(bar(page)).toBeVisible();
+    for (const control of await bar(page).locator("button, select").all()) {
+      expect((await control.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    }
+    const body = await quoted(page, () => quoteButton(page).tap());
+    expect(body).toMatchObject({ chat_id: target.id, content: [{ quote: "second" }] });
+    await expect(page).toHaveURL(new RegExp(`/c/${target.id}`));
+  });
+});

@@ -1,0 +1,71 @@
+//! Asking this server's HTTP API.
+
+/// Why there is no answer: in the server's words; without any where the server was not reached.
+pub type Refused = Option<String>;
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use js_sys::{Array, Promise};
+    use serde_json::Value;
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen_futures::JsFuture;
+    use web_sys::{RequestInit, Response};
+
+    use super::Refused;
+
+    /// The text at a path of this site.
+    pub async fn text(path: &str) -> Result<String, Refused> {
+        answered(web_sys::window().map(|window| window.fetch_with_str(path))).await
+    }
+
+    /// The JSON at a path of this site.
+    pub async fn get(path: &str) -> Result<Value, Refused> {
+        read(text(path).await?)
+    }
+
+    /// What came of JSON that was sent to a path of this site.
+    pub async fn post(path: &str, body: &Value) -> Result<Value, Refused> {
+        let init = RequestInit::new();
+        init.set_method("POST");
+        init.set_headers(&Array::of1(&Array::of2(&"content-type".into(), &"application/json".into())));
+        init.set_body(&body.to_string().into());
+        read(answered(web_sys::window().map(|window| window.fetch_with_str_and_init(path, &init))).await?)
+    }
+
+    fn read(text: String) -> Result<Value, Refused> {
+        serde_json::from_str(&text).map_err(|_| None)
+    }
+
+    async fn answered(asked: Option<Promise>) -> Result<String, Refused> {
+        let answer = JsFuture::from(asked.ok_or(None)?).await.map_err(|_| None)?;
+        let answer: Response = answer.dyn_into().map_err(|_| None)?;
+        let text = JsFuture::from(answer.text().map_err(|_| None)?).await.map_err(|_| None)?;
+        let text = text.as_string().unwrap_or_default();
+        if answer.ok() {
+            return Ok(text);
+        }
+        let problem = read(text).unwrap_or_default();
+        Err(Some(problem["detail"].as_str().map_or_else(|| answer.status().to_string(), str::to_owned)))
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use serde_json::Value;
+
+    use super::Refused;
+
+    pub async fn text(_path: &str) -> Result<String, Refused> {
+        Err(None)
+    }
+
+    pub async fn get(_path: &str) -> Result<Value, Refused> {
+        Err(None)
+    }
+
+    pub async fn post(_path: &str, _body: &Value) -> Result<Value, Refused> {
+        Err(None)
+    }
+}
+
+pub use real::{get, post, text};

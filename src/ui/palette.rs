@@ -1,0 +1,76 @@
+//! The palette (ux.md 4.7): one field that finds chats, messages of all branches, documents, commands and settings. Here
+//! is what the rest of the page knows of it: that it can be opened. What it is made of is below [`body`], which is drawn
+//! only while it is open.
+
+pub mod body;
+pub mod entry;
+pub mod hits;
+pub mod keys;
+
+use leptos::ev::MouseEvent;
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::browser::dialog;
+use crate::ui::erased::{effect, live, view};
+use crate::ui::kit::Icon;
+use crate::ui::palette::body::PaletteBody;
+use crate::ui::transcript::opens_here;
+use crate::ui::words;
+
+/// Whether it is open; in context.
+#[derive(Clone, Copy)]
+pub struct Palette {
+    pub is_open: RwSignal<bool>,
+    /// Whether the list of shortcuts is shown, which is one of its commands.
+    pub lists_shortcuts: RwSignal<bool>,
+}
+
+/// Puts a closed palette into the context.
+pub fn provide_palette() {
+    provide_context(Palette { is_open: RwSignal::new(false), lists_shortcuts: RwSignal::new(false) });
+}
+
+/// The dialog. The browser keeps the focus in it, and gives it back where it was.
+#[component]
+pub fn PaletteDialog() -> impl IntoView {
+    let open = expect_context::<Palette>().is_open;
+    let node = NodeRef::<html::Dialog>::new();
+    effect(move || {
+        let wanted = open.get();
+        if let Some(node) = node.get() {
+            dialog::show(&node, wanted);
+        }
+    });
+    let body = live(move || open.get().then(|| view! { <PaletteBody/> }));
+    view! {
+        <dialog
+            class="dialog palette"
+            closedby="any"
+            node_ref=node
+            aria-label=words::palette::NAME
+            on:close=move |_| open.set(false)
+        >
+            {body}
+        </dialog>
+    }
+}
+
+/// "Search": opens the palette; without script, a page that does the same.
+#[component]
+pub fn SearchLink() -> impl IntoView {
+    let palette = use_context::<Palette>();
+    let on_click = move |event: MouseEvent| {
+        if let Some(palette) = palette.filter(|_| opens_here(&event)) {
+            event.prevent_default();
+            dialog::close_popovers();
+            palette.is_open.set(true);
+        }
+    };
+    view! {
+        <a class="button search-link" rel="external" href="/search" title="Ctrl+K" on:click=on_click>
+            <Icon name="search"/>
+            <span class="rail-word">{words::SEARCH}</span>
+        </a>
+    }
+}

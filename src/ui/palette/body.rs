@@ -1,0 +1,336 @@
+//! The inside of the palette: its box, its rows, and what is said about them.
+
+use std::time::Duration;
+
+use leptos::ev::{CompositionEvent, KeyboardEvent, MouseEvent};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::Palette;
+use super::entry::{Command, Does, Entry, Here, Pieces, escaped, rows};
+use super::hits::{Found, Kind, recent};
+use super::keys::{Ask, ask};
+use crate::browser::{api_request, dialog, document, focus, scroll};
+use crate::ui::chats::Chats;
+use crate::ui::composer::keys::{Memory, is_of_input_method};
+use crate::ui::composer::message_box::press;
+use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::kit::Icon;
+use crate::ui::preferences::Preferences;
+use crate::ui::sidebar::toggle_sidebar;
+use crate::ui::transcript::opens_here;
+use crate::ui::tree::panel::TreePanel;
+use crate::ui::words;
+use crate::ui::words::palette as said;
+
+/// How long nobody types before the server is asked, and how long it may take before that is said.
+const TYPED: Duration = Duration::from_millis(120);
+const SLOW: Duration = Duration::from_millis(400);
+/// Chats that are offered before anything is typed.
+const RECENT: usize = 5;
+/// How often, and how many times, a turn that was found is looked for on the page, to be flashed.
+const LOOK: (Duration, u32) = (Duration::from_millis(100), 80);
+
+/// The button of a running reply.
+const STOP: &str = "button.send.stop";
+const CHOSEN: &str = ".palette [role=option][aria-selected=true]";
+
+#[derive(Clone, Copy)]
+struct State {
+    palette: Palette,
+    typed: RwSignal<String>,
+    found: RwSignal<Found>,
+    recent: RwSignal<Vec<Entry>>,
+    /// The row that was gone to: the first one where that is gone.
+    chosen: RwSignal<Option<Entry>>,
+    is_slow: RwSignal<bool>,
+    /// What is asked now; an answer to anything earlier is dropped.
+    question: StoredValue<u32>,
+}
+
+/// Everything inside of the dialog.
+#[component]
+pub fn PaletteBody() -> impl IntoView {
+    let state = State {
+        palette: expect_context(),
+        typed: RwSignal::new(String::new()),
+        found: RwSignal::new(Found::default()),
+        recent: RwSignal::new(Vec::new()),
+        chosen: RwSignal::new(None),
+        is_slow: RwSignal::new(false),
+        question: StoredValue::new(0),
+    };
+    let panel = expect_context::<TreePanel>();
+    let preferences = expect_context::<RwSignal<Preferences>>();
+    let chats = expect_context::<Chats>();
+    spawn_local(async move {
+        let chats = chats.visible().await.unwrap_or_default();
+        let entries = chats.iter().take(RECENT).map(|chat| recent(chat.id, &chat.title)).collect();
+        let _ = state.recent.try_set(entries);
+    });
+    let chat = panel.page().and_then(|page| Some(page.strip_suffix("/tree")?.to_owned()));
+    let here = Here { chat, is_running: focus::is_there(STOP) };
+    let shown = Memo::new(move |_| {
+        let found = state.found.get();
+        state.typed.with(|typed| rows(&here, typed, &state.recent.get(), &found))
+    });
+    let at = Memo::new(move |_| {
+        let chosen = state.chosen.get();
+        let is_same =
+            |row: &Entry| chosen.as_ref().is_some_and(|chosen| (chosen.group, &chosen.key) == (row.group, &row.key));
+        shown.with(|rows| rows.iter().position(is_same).unwrap_or(0))
+    });
+    let obey = Callback::new(move |command: Command| match command {
+        Command::Stop => drop(focus::press_last(STOP)),
+        Command::Sidebar => toggle_sidebar(preferences),
+        Command::Tree => drop(focus::press_last("#tree-button")),
+        Command::Shortcuts => state.palette.lists_shortcuts.set(true),
+        Command::Theme(theme) => {
+            preferences.update(|chosen| chosen.theme = theme);
+            preferences.get_untracked().apply();
+        }
+    });
+    on_change(move || state.typed.get(), move |_, typed| state.ask(typed));
+    on_change(move || at.get(), |_, _| request_animation_frame(|| scroll::into_sight(CHOSEN)));
+    effect(|| {
+        request_animation_frame(|| {
+            focus::on(".palette input");
+        });
+    });
+    view! {
+        <div class="palette-head">
+            <Icon name="search"/>
+            {input(state, shown, at)}
+            <button type="button" class="button bare" aria-label=words::CLOSE title="Esc" on:click=move |_| state.close()>
+                <Icon name="close"/>
+            </button>
+        </div>
+        {live(move || shown.with(|rows| (!rows.is_empty()).then(|| list(state, rows, at, obey))))}
+        <p class="palette-said" role="status">{move || state.said(shown)}</p>
+    }
+}
+
+fn input(state: State, shown: Memo<Vec<Entry>>, at: Memo<usize>) -> AnyView {
+    let memory = StoredValue::new(Memory::default());
+    let is_composing = StoredValue::new(false);
+    let composed = move |event: CompositionEvent| {
+        is_composing.set_value(false);
+        memory.set_value(Memory { composition_ended: Some(event.time_stamp()), escaped: None });
+        state.type_in(event_target_value(&event));
+    };
+    let on_keydown = move |event: KeyboardEvent| {
+        let key = event.key();
+        let pressed = press(&event, &key);
+        if is_of_input_method(pressed, memory.get_value()) {
+            return;
+        }
+        let (count, is_other) = (shown.with_untracked(Vec::len), pressed.shift || pressed.alt);
+        let Some(asked) = ask(&key, pressed.command, is_other, at.get_untracked(), count) else { return };
+        event.prevent_default();
+        match asked {
+            Ask::To(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
+            Ask::Act => drop(focus::press_last(CHOSEN)),
+            Ask::ActBeside => {
+                let row = shown.with_untracked(|rows| rows.get(at.get_untracked()).cloned());
+                match row.map(|row| row.does) {
+                    Some(Does::Open(address) | Does::Leave(address)) => document::open_beside(&address),
+                    _ => drop(focus::press_last(CHOSEN)),
+                }
+            }
+        }
+    };
+    let is_any = move || shown.with(|rows| !rows.is_empty());
+    view! {
+        <input
+            type="text"
+            role="combobox"
+            aria-label=said::BOX
+            placeholder=said::BOX
+            aria-autocomplete="list"
+            aria-expanded=move || is_any().to_string()
+            aria-controls="palette-rows"
+            aria-activedescendant=move || is_any().then(|| row_id(at.get()))
+            autocomplete="off"
+            spellcheck="false"
+            enterkeyhint="go"
+            dir="auto"
+            maxlength="256"
+            on:input=move |event| {
+                if !is_composing.get_value() {
+                    state.type_in(event_target_value(&event));
+                }
+            }
+            on:compositionstart=move |_| is_composing.set_value(true)
+            on:compositionend=composed
+            on:keydown=on_keydown
+        />
+    }
+}
+
+fn row_id(at: usize) -> String {
+    format!("palette-row-{at}")
+}
+
+fn list(state: State, rows: &[Entry], at: Memo<usize>, obey: Callback<Command>) -> AnyView {
+    let mut groups: Vec<AnyView> = Vec::new();
+    let mut row = 0;
+    for some in rows.chunk_by(|a, b| a.group == b.group) {
+        let first = row;
+        row += some.len();
+        let name = some[0].group.name();
+        let (id, labelled) = (format!("palette-group-{first}"), format!("palette-group-{first}"));
+        let drawn: Vec<AnyView> =
+            some.iter().zip(first..).map(|(entry, place)| option(state, entry, place, at, obey)).collect();
+        groups.push(view! {
+            <div role="group" aria-labelledby=labelled>
+                <div class="palette-group" id=id role="presentation">{name}</div>
+                {drawn}
+            </div>
+        });
+    }
+    view! { <div class="palette-rows" id="palette-rows" role="listbox" aria-label=said::RESULTS>{groups}</div> }
+}
+
+fn option(state: State, entry: &Entry, place: usize, at: Memo<usize>, obey: Callback<Command>) -> AnyView {
+    let does = entry.does.clone();
+    let address = match &does {
+        Does::Open(address) | Does::Leave(address) => Some(address.clone()),
+        Does::Do(_) => None,
+    };
+    // What the server draws is no page of the application's router.
+    let rel = matches!(does, Does::Leave(_)).then_some("external");
+    let of_click = entry.clone();
+    let on_click = move |event: MouseEvent| match &of_click.does {
+        _ if !opens_here(&event) => {}
+        Does::Do(command) => {
+            event.prevent_default();
+            state.close();
+            obey.run(*command);
+        }
+        Does::Open(address) => {
+            flash(address);
+            state.close();
+        }
+        Does::Leave(_) => state.close(),
+    };
+    let inside = view! {
+        <Icon name=entry.icon/>
+        <span class="palette-words">
+            <span class="palette-title" dir="auto">{drawn(&entry.title)}</span>
+            {(!entry.excerpt.is_empty()).then(|| view! { <span class="palette-excerpt" dir="auto">{drawn(&entry.excerpt)}</span> })}
+        </span>
+        <span class="palette-place" dir="auto">{entry.place.clone()}</span>
+    };
+    // A row without an address is an anchor all the same: it looks and behaves like the others.
+    view! {
+        <a
+            class="palette-row"
+            role="option"
+            id=row_id(place)
+            tabindex="-1"
+            href=address
+            rel=rel
+            aria-selected=move || (at.get() == place).to_string()
+            on:click=on_click
+        >
+            {inside}
+        </a>
+    }
+}
+
+fn drawn(pieces: &Pieces) -> Vec<AnyView> {
+    let piece = |(text, is_marked): &(String, bool)| {
+        let text = text.clone();
+        if *is_marked {
+            view! { <mark>{text}</mark> }
+        } else {
+            text.into_any()
+        }
+    };
+    pieces.iter().map(piece).collect()
+}
+
+/// Flashes the turn of this address once it is on the page. One that is there already is gone to.
+fn flash(address: &str) {
+    let Some((_, turn)) = address.split_once('#') else { return };
+    if document::has(turn) {
+        scroll::to_element(turn, None);
+    }
+    look_for(turn.to_owned(), LOOK.1);
+}
+
+fn look_for(turn: String, tries: u32) {
+    set_timeout(
+        move || {
+            if !document::flash(&turn) && tries > 0 {
+                look_for(turn, tries - 1);
+            }
+        },
+        LOOK.0,
+    );
+}
+
+impl State {
+    fn close(self) {
+        dialog::close_popovers();
+        self.palette.is_open.set(false);
+    }
+
+    fn type_in(self, typed: String) {
+        self.chosen.set(None);
+        self.typed.set(typed);
+    }
+
+    /// Asks the server once nobody types any more.
+    fn ask(self, typed: String) {
+        let question = self.question.get_value().wrapping_add(1);
+        self.question.set_value(question);
+        self.is_slow.set(false);
+        let typed = typed.trim().to_owned();
+        if typed.is_empty() {
+            return self.found.set(Found::default());
+        }
+        self.found.update(Found::ask_again);
+        // The palette may be closed by the time that anything comes.
+        let is_asked = move || self.question.try_get_value() == Some(question);
+        let ask = move || {
+            if !is_asked() {
+                return;
+            }
+            for kind in Kind::ALL {
+                let path = format!("/api/search?q={}&{}", escaped(&typed), kind.asked());
+                spawn_local(async move {
+                    let answer = api_request::get(&path).await;
+                    if is_asked() {
+                        self.found.update(|found| found.take(kind, answer));
+                    }
+                });
+            }
+        };
+        set_timeout(ask, TYPED);
+        set_timeout(
+            move || {
+                if is_asked() {
+                    self.is_slow.set(self.found.with_untracked(|found| !found.is_settled()));
+                }
+            },
+            SLOW,
+        );
+    }
+
+    /// What a person should know who does not see the rows, or sees none.
+    fn said(self, shown: Memo<Vec<Entry>>) -> String {
+        let typed = self.typed.with(|typed| typed.trim().to_owned());
+        self.found.with(|found| match &found.refused {
+            _ if typed.is_empty() => String::new(),
+            Some(why) => why.clone().unwrap_or_else(|| said::OFFLINE.to_owned()),
+            None if !found.is_settled() => if self.is_slow.get() { said::SEARCHING } else { "" }.to_owned(),
+            // The way to the page of the search is no result.
+            None => match shown.with(Vec::len).saturating_sub(1) {
+                0 => said::nothing(&typed),
+                count if found.is_partial => format!("{}. {}", said::results(count), said::INDEXING),
+                count => said::results(count),
+            },
+        })
+    }
+}

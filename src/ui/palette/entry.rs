@@ -1,0 +1,218 @@
+//! The rows of the palette: what each says and does, and their order.
+
+use crate::ui::palette::hits::Found;
+use crate::ui::preferences::Theme;
+use crate::ui::words::palette as words;
+
+/// Text in pieces, each with whether it is marked.
+pub type Pieces = Vec<(String, bool)>;
+
+/// In the order in which they are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    Recent,
+    Commands,
+    Chats,
+    Messages,
+    Documents,
+    Settings,
+    More,
+}
+
+impl Group {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recent => words::RECENT,
+            Self::Commands => words::COMMANDS,
+            Self::Chats => words::CHATS,
+            Self::Messages => words::MESSAGES,
+            Self::Documents => words::DOCUMENTS,
+            Self::Settings => words::SETTINGS,
+            Self::More => words::MORE,
+        }
+    }
+}
+
+/// What a row does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    /// Leads to a page of the application.
+    Open(String),
+    /// Leads to a page that the server draws.
+    Leave(String),
+    Do(Command),
+}
+
+/// What can be done without going anywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Stop,
+    Sidebar,
+    Tree,
+    Shortcuts,
+    Theme(Theme),
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub group: Group,
+    /// What it is told apart by within its group.
+    pub key: String,
+    pub icon: &'static str,
+    pub title: Pieces,
+    /// Below the title: the words around a hit.
+    pub excerpt: Pieces,
+    /// Where it is, or the keys that do the same.
+    pub place: String,
+    pub does: Does,
+}
+
+/// What the page has at the moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Here {
+    /// The chat on screen: its path.
+    pub chat: Option<String>,
+    pub is_running: bool,
+}
+
+/// Commands and settings whose names have all the words, in their order; all commands where there are none.
+pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
+    use Group::{Commands, Settings};
+    let entry = |group, icon, name: &str, place: &str, does| Entry {
+        group,
+        key: name.to_owned(),
+        icon,
+        title: vec![(name.to_owned(), false)],
+        excerpt: Vec::new(),
+        place: place.to_owned(),
+        does,
+    };
+    let leave = |address: &str| Does::Leave(address.to_owned());
+    let theme = |theme| Does::Do(Command::Theme(theme));
+    let mut all = Vec::new();
+    if here.is_running {
+        all.push(entry(Commands, "stop", words::STOP, "Ctrl+Shift+Backspace", Does::Do(Command::Stop)));
+    }
+    all.push(entry(Commands, "plus", words::NEW_CHAT, "Ctrl+Shift+O", Does::Open("/".to_owned())));
+    all.push(entry(Commands, "sidebar", words::SIDEBAR, "Ctrl+B", Does::Do(Command::Sidebar)));
+    if let Some(chat) = &here.chat {
+        all.push(entry(Commands, "branch", words::TREE, "Ctrl+.", Does::Do(Command::Tree)));
+        all.push(entry(Settings, "tool", words::CHAT_TOOLS, "", Does::Leave(format!("{chat}/tools"))));
+        all.push(entry(Settings, "edit", words::CHAT_SETTINGS, "", Does::Leave(format!("{chat}/settings"))));
+    }
+    all.extend([
+        entry(Commands, "file", words::ALL_DOCUMENTS, "", leave("/documents")),
+        entry(Commands, "plus", words::NEW_DOCUMENT, "", leave("/documents/new")),
+        entry(Commands, "keyboard", words::SHORTCUTS, "Ctrl+/", Does::Do(Command::Shortcuts)),
+        entry(Commands, "system", words::THEME_SYSTEM, "", theme(Theme::System)),
+        entry(Commands, "sun", words::THEME_LIGHT, "", theme(Theme::Light)),
+        entry(Commands, "moon", words::THEME_DARK, "", theme(Theme::Dark)),
+        entry(Settings, "key", words::PROVIDERS, "", leave("/settings/providers")),
+        entry(Settings, "tool", words::TOOLS, "", leave("/settings/tools")),
+        entry(Settings, "clock", words::USAGE, "", leave("/usage")),
+        entry(Settings, "trash", words::TRASH, "", leave("/trash")),
+        entry(Settings, "external", words::API, "", leave("/api/docs")),
+    ]);
+    let typed = typed.to_lowercase();
+    let wanted: Vec<&str> = typed.split_whitespace().collect();
+    all.retain(|entry| {
+        let name = entry.key.to_lowercase();
+        wanted.iter().all(|word| name.contains(word))
+    });
+    all
+}
+
+/// All rows in their order. Without words: the recent chats and the commands; with words: what has them, and when all of
+/// it is there, the way to the page of the search.
+pub fn rows(here: &Here, typed: &str, recent: &[Entry], found: &Found) -> Vec<Entry> {
+    let mut rows = commands(here, typed);
+    let typed = typed.trim();
+    if typed.is_empty() {
+        rows.extend(recent.iter().cloned());
+    } else {
+        rows.extend(found.entries());
+        if found.is_settled() {
+            rows.push(Entry {
+                group: Group::More,
+                key: String::new(),
+                icon: "search",
+                title: vec![(words::search_all(typed), false)],
+                excerpt: Vec::new(),
+                place: String::new(),
+                does: Does::Leave(format!("/search?q={}", escaped(typed))),
+            });
+        }
+    }
+    // Rows of a group stay in their order.
+    rows.sort_by_key(|entry| entry.group);
+    rows
+}
+
+/// A value as a query string has it.
+pub fn escaped(value: &str) -> String {
+    value.bytes().fold(String::new(), |mut escaped, byte| {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+        escaped
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ui::palette::hits::{Kind, recent};
+
+    fn names(rows: &[Entry]) -> Vec<(Group, String)> {
+        rows.iter().map(|row| (row.group, row.title.iter().map(|(text, _)| text.as_str()).collect())).collect()
+    }
+
+    #[test]
+    fn without_words_there_are_the_newest_chats_and_the_commands() {
+        let chats = [recent("01890000-0000-7000-8000-000000000001".parse().unwrap(), "One")];
+        let shown = names(&rows(&Here::default(), "  ", &chats, &Found::default()));
+        assert_eq!(shown[0], (Group::Recent, "One".to_owned()));
+        assert_eq!(shown[1], (Group::Commands, words::NEW_CHAT.to_owned()));
+        assert!(shown.iter().all(|(_, name)| name != words::STOP && name != words::TREE));
+        let here = Here { chat: Some("/c/1".into()), is_running: true };
+        let shown = names(&rows(&here, "", &[], &Found::default()));
+        assert_eq!(shown[0], (Group::Commands, words::STOP.to_owned()));
+        assert!(shown.contains(&(Group::Settings, words::CHAT_SETTINGS.to_owned())));
+    }
+
+    #[test]
+    fn what_has_the_words_comes_in_groups_and_the_page_of_the_search_last() {
+        let mut found = Found::asked();
+        let hit =
+            json!({ "hits": [{ "kind": "chat", "chat_id": "c", "title": { "text": "New plan", "marks": [[0, 3]] } }] });
+        found.take(Kind::Chats, Ok(hit));
+        let shown = names(&rows(&Here::default(), "new", &[], &found));
+        let expected = [
+            (Group::Commands, words::NEW_CHAT.to_owned()),
+            (Group::Commands, words::NEW_DOCUMENT.to_owned()),
+            (Group::Chats, "New plan".to_owned()),
+        ];
+        assert_eq!(shown, expected, "more may come");
+        for kind in [Kind::Turns, Kind::Documents] {
+            found.take(kind, Ok(json!({ "hits": [] })));
+        }
+        let all = rows(&Here::default(), " 100% ü ", &[], &found);
+        let last = all.last().expect("a way to the page");
+        assert_eq!((last.group, &last.does), (Group::More, &Does::Leave("/search?q=100%25%20%C3%BC".into())));
+    }
+
+    #[test]
+    fn commands_are_found_by_words_in_any_order_and_case() {
+        for (typed, first) in
+            [("THEME da", words::THEME_DARK), ("light theme", words::THEME_LIGHT), ("usage", words::USAGE)]
+        {
+            assert_eq!(names(&commands(&Here::default(), typed))[0].1, first, "{typed}");
+        }
+        assert!(commands(&Here::default(), "你好").is_empty());
+    }
+}

@@ -1,0 +1,112 @@
+//! What another page attaches to a draft over the real router (badinputs.md 6), and what copying gives of it.
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::{ChatId, UserId};
+use turnleaf::server::outbound::scripted::Answer;
+use turnleaf::server::platform::ids;
+use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::messages::MessageBlock;
+
+use crate::documents::{D, document, hand_over, id, part, said};
+use crate::files::apis;
+use crate::house::{answer, text};
+use crate::http_api::Api;
+
+const PATH: &str = "/api/drafts/attachments";
+
+fn replies() -> Vec<Answer> {
+    vec![answer([text("It is a plan.")])]
+}
+
+async fn attach(api: &Api, chat: Option<&str>, content: Value) -> (StatusCode, Value) {
+    api.call("POST", PATH, Some(json!({ "chat_id": chat, "content": content }))).await
+}
+
+fn quoting(mut part: Value, document: &Value, quote: &str) -> Value {
+    part["version_timestamp"] = document["version_timestamp"].clone();
+    part["quote"] = json!(quote);
+    part
+}
+
+async fn attached(api: &Api, chat: Option<ChatId>) -> usize {
+    let draft = api.house.service.draft(api.house.owner, chat).await.unwrap();
+    draft.and_then(|draft| draft.attachments).map_or(0, |attached| attached.len())
+}
+
+#[tokio::test]
+async fn a_selection_is_attached_to_a_draft_when_it_is_what_it_says() {
+    for api in apis(Vec::new).await {
+        let chat = api.chat().await;
+        let chat_id: ChatId = chat.parse().unwrap();
+        let d = document(&api, "D", D).await;
+        let (status, made) = attach(&api, Some(&chat), json!([quoting(part(&d, 3, 4), &d, "世")])).await;
+        assert_eq!(status, StatusCode::OK, "{made}");
+        let (_, more) = attach(&api, Some(&chat), json!([quoting(part(&d, 2, 3), &d, "😀")])).await;
+        assert!(more["rev"].as_i64() > made["rev"].as_i64(), "{more}");
+        assert_eq!(attached(&api, Some(chat_id)).await, 2);
+        // In the chat that is not there yet.
+        let (status, _) = api.call("POST", PATH, Some(json!({ "content": [part(&d, 0, 5)] }))).await;
+        assert_eq!((status, attached(&api, None).await), (StatusCode::OK, 1));
+
+        let mut gone = part(&d, 0, 1);
+        gone["version_timestamp"] = json!("2020-01-01T00:00:00Z");
+        let nobody = ids::mint::<uuid::Uuid>().to_string();
+        let mut unknown = part(&d, 0, 1);
+        unknown["ref_id"] = json!(nobody);
+        for (to, content, status, code) in [
+            // S-OF-03: a client that counted UTF-16.
+            (&chat, json!([quoting(part(&d, 2, 4), &d, "😀")]), StatusCode::CONFLICT, "selection_mismatch"),
+            (&chat, json!([part(&d, 0, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (&chat, json!([part(&d, 5, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (&chat, json!([part(&d, 2, 2)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (&chat, json!([part(&d, -1, 2)]), StatusCode::BAD_REQUEST, "invalid"),
+            (&chat, json!([part(&d, "2", 3)]), StatusCode::BAD_REQUEST, "invalid"),
+            (&chat, json!([gone]), StatusCode::NOT_FOUND, "version_gone"),
+            (&chat, json!([unknown]), StatusCode::NOT_FOUND, "not_found"),
+            (&nobody, json!([part(&d, 0, 1)]), StatusCode::NOT_FOUND, "not_found"),
+            (&chat, json!([{ "type": "text", "text": "words" }]), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            (&chat, json!([]), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        ] {
+            let (found, problem) = attach(&api, Some(to), content.clone()).await;
+            assert_eq!((found, &problem["code"]), (status, &json!(code)), "{content}: {problem}");
+        }
+        assert_eq!(attached(&api, Some(chat_id)).await, 2, "what is refused attaches nothing");
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_a_strangers_cannot_be_attached_nor_attached_to() {
+    for api in apis(Vec::new).await {
+        let chat = api.chat().await;
+        let d = document(&api, "Secret", "the secret").await;
+        let other: UserId = ids::mint();
+        hand_over(&api, other).await;
+        let (status, problem) = attach(&api, Some(&chat), json!([part(&d, 0, 3)])).await;
+        assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("not_found")));
+        // The document is the other's now, the chat is not.
+        let block: MessageBlock = serde_json::from_value(part(&d, 0, 3)).unwrap();
+        let refused = api.house.service.attach_to_draft(other, Some(chat.parse().unwrap()), vec![block]).await;
+        assert!(matches!(refused, Err(ServiceError::NotFound)), "{refused:?}");
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_reply_is_copied_with_what_its_message_names() {
+    for api in apis(replies).await {
+        let chat = api.chat().await;
+        let d = document(&api, "Plan", "one\ntwo\nthree").await;
+        let asked = json!([part(&d, 4, 7), { "type": "text", "text": "What is it?" }]);
+        let started = said(&api, &chat, asked).await;
+        let path = format!("/api/turns/{}/markdown", id(&started["assistant_turn"]));
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let body = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();
+        let copied = String::from_utf8(body.into()).unwrap();
+        assert!(copied.starts_with("It is a plan.\n\n---\n\n> two\n>\n> — [Plan, line 2](/documents/"), "{copied}");
+        assert!(copied.ends_with("#L2)"), "what was asked is no part of the reply: {copied}");
+        api.house.close().await;
+    }
+}
