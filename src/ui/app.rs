@@ -1,6 +1,8 @@
 //! The application: contexts, routes, and the frame around every screen.
 
+use leptos::ev;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
@@ -8,13 +10,16 @@ use leptos_router::{SsrMode, path};
 use crate::ui::announce::{LiveRegions, provide_announcer};
 use crate::ui::chats::provide_chats;
 use crate::ui::connection::{ConnectionBanner, provide_connection};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
+use crate::ui::fetched::NotFetched;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
+use crate::ui::page::chat::fetch_chat;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage, TreePageView};
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
+use crate::ui::tree::fetch_tree;
 use crate::ui::tree::panel::{Panel, provide_panel};
 use crate::ui::words;
 
@@ -32,6 +37,7 @@ pub fn App() -> impl IntoView {
     provide_toasts();
     provide_chats();
     provide_panel();
+    fetch_ahead();
     view! {
         <Title text=words::PRODUCT/>
         <a class="skip" href="#message">{words::SKIP_TO_MESSAGE}</a>
@@ -54,4 +60,37 @@ pub fn App() -> impl IntoView {
         <ToastShelf/>
         <p class="basic-mode">{words::BASIC_MODE}</p>
     }
+}
+
+/// Fetches the code that the page at this path is drawn with and that others are not.
+///
+/// # Errors
+/// It could not be fetched.
+pub async fn fetch_for(path: &str) -> Result<(), NotFetched> {
+    match path.strip_prefix("/c/") {
+        Some(path) if path.ends_with("/tree") => drop(fetch_tree().await?),
+        Some(_) => drop(fetch_chat().await?),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Fetches the code of a chat's page with the first deed on a page without it: most deeds lead to a chat.
+fn fetch_ahead() {
+    let is_asked = StoredValue::new(false);
+    let fetch = move || {
+        if !is_asked.get_value() {
+            is_asked.set_value(true);
+            // What does not come is asked for again where it is needed.
+            spawn_local(async { drop(fetch_chat().await) });
+        }
+    };
+    effect(move || {
+        let of_keys = window_event_listener(ev::keydown, move |_| fetch());
+        let of_pointers = window_event_listener(ev::pointerdown, move |_| fetch());
+        on_cleanup(move || {
+            of_keys.remove();
+            of_pointers.remove();
+        });
+    });
 }

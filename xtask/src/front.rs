@@ -5,6 +5,7 @@
 
 mod order;
 mod site;
+mod split;
 mod style;
 mod wasm;
 
@@ -30,8 +31,17 @@ pub enum Effort {
 pub struct Front {
     /// Changes with any file of the site.
     pub hash: String,
-    /// wasm, glue and style in brotli, bytes; `None` when nothing was compressed.
-    pub wire: Option<u64>,
+    /// What the bundle weighs; `None` when nothing was compressed.
+    pub wire: Option<Wire>,
+}
+
+/// What the bundle weighs in brotli, bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wire {
+    /// Wasm, glue and style: what each page waits for.
+    pub page: u64,
+    /// What is fetched when it is first used.
+    pub parts: u64,
 }
 
 impl Front {
@@ -41,12 +51,13 @@ impl Front {
     /// It is larger than [`CEILING`].
     pub fn check_size(&self) -> Result<()> {
         let Some(wire) = self.wire else { return Ok(()) };
+        let (wire, parts) = (wire.page, wire.parts);
         let over = if wire > BUDGET { format!(", {} over it", size(wire - BUDGET)) } else { String::new() };
         let said = format!("wasm + js + css are {} in brotli; the budget is {}{over}", size(wire), size(BUDGET));
         if wire > CEILING {
             anyhow::bail!("{said}, and more than the {} that they weighed before", size(CEILING));
         }
-        note(&said);
+        note(&format!("{said}; parts for later are {}", size(parts)));
         Ok(())
     }
 }

@@ -13,12 +13,25 @@ use crate::ui::announce::Announcer;
 use crate::ui::composer::keys::{self, Ask, Memory};
 use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, view};
+use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::words;
 use crate::ui::words::transcript as said;
+
+type Draw = fn(Verbs, TurnId, Role, String) -> AnyView;
+
+/// The code of the box.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(draw)
+}
 
 /// The box, with "Send" and "Cancel". Takes the focus when it appears.
 #[component]
 pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoView {
+    fetched(fetch, move |draw: &Draw| draw(verbs, id, role, text.clone()))
+}
+
+fn draw(verbs: Verbs, id: TurnId, role: Role, text: String) -> AnyView {
     let area = NodeRef::<html::Textarea>::new();
     let (problem, set_problem) = signal(None::<String>);
     let is_sent = StoredValue::new(None::<(String, String)>);
