@@ -20,13 +20,11 @@ compile_error!("`ssr` is the server, `hydrate` is the browser: build one at a ti
 /// fetched, the page stays what it is without script.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
-pub fn hydrate() {
+pub async fn hydrate() {
     console_error_panic_hook::set_once();
-    wasm_bindgen_futures::spawn_local(async {
-        if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
-            leptos::mount::hydrate_body(ui::app::App);
-            browser::document::mark_hydrated();
-        }
-        browser::reload::on_restart();
-    });
+    if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
+        leptos::mount::hydrate_body(ui::app::App);
+        browser::document::mark_hydrated();
+    }
+    browser::reload::on_restart();
 }

@@ -62,17 +62,22 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Fetches the code that the page at this path is drawn with and that others are not.
+/// The part of the code that the page at this address is drawn with and others are not.
+pub fn part_of(address: &str) -> Option<&'static str> {
+    let chat = address.split('?').next()?.strip_prefix("/c/")?;
+    Some(if chat.ends_with("/tree") { "tree" } else { "chat" })
+}
+
+/// Fetches what the page at this address is drawn with.
 ///
 /// # Errors
 /// It could not be fetched.
-pub async fn fetch_for(path: &str) -> Result<(), NotFetched> {
-    match path.strip_prefix("/c/") {
-        Some(path) if path.ends_with("/tree") => drop(fetch_tree().await?),
-        Some(_) => drop(fetch_chat().await?),
-        None => {}
+pub async fn fetch_for(address: &str) -> Result<(), NotFetched> {
+    match part_of(address) {
+        Some("tree") => fetch_tree().await.map(drop),
+        Some(_) => fetch_chat().await.map(drop),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Fetches the code of a chat's page with the first deed on a page without it: most deeds lead to a chat.

@@ -29,29 +29,40 @@ struct Part {
     fetch: Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool>>> + Send + Sync>,
     /// Nothing before it came.
     draw: Arc<dyn Fn() -> Option<AnyView> + Send + Sync>,
+    leave: Option<Callback<()>>,
 }
 
 /// Draws a part of the page with code that is fetched first, if it is not here yet. Where it cannot be, that is said,
-/// with a button that tries it again.
-pub fn fetched<T, F>(fetch: fn() -> F, draw: impl Fn(&T) -> AnyView + Send + Sync + 'static) -> AnyView
-where
-    T: Send + Sync + 'static,
-    F: Future<Output = Result<T, NotFetched>> + 'static,
-{
-    Part::new(fetch, draw).shown()
-}
-
-/// The same for what is not there at first: from when it is wanted on, it stays.
-pub fn when<T, F>(
-    is_wanted: impl Fn() -> bool + 'static,
+/// with a button that tries it again, and one for `leave`, which lets it be.
+pub fn fetched<T, F>(
     fetch: fn() -> F,
+    leave: Option<Callback<()>>,
     draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
 ) -> AnyView
 where
     T: Send + Sync + 'static,
     F: Future<Output = Result<T, NotFetched>> + 'static,
 {
-    let (part, code) = (Part::new(fetch, draw), RwSignal::new(Code::Unwanted));
+    Part::new(fetch, leave, draw).shown()
+}
+
+/// The same for what is not there at first: from when it is wanted on, it stays.
+pub fn when<T, F>(
+    is_wanted: impl Fn() -> bool + 'static,
+    fetch: fn() -> F,
+    leave: Callback<()>,
+    draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+) -> AnyView
+where
+    T: Send + Sync + 'static,
+    F: Future<Output = Result<T, NotFetched>> + 'static,
+{
+    let code = RwSignal::new(Code::Unwanted);
+    let leave = Callback::new(move |()| {
+        code.set(Code::Unwanted);
+        leave.run(());
+    });
+    let part = Part::new(fetch, Some(leave), draw);
     let of_effect = part.clone();
     effect(move || {
         if is_wanted() && matches!(code.get_untracked(), Code::Unwanted | Code::Missing) {
@@ -62,7 +73,11 @@ where
 }
 
 impl Part {
-    fn new<T, F>(fetch: fn() -> F, draw: impl Fn(&T) -> AnyView + Send + Sync + 'static) -> Self
+    fn new<T, F>(
+        fetch: fn() -> F,
+        leave: Option<Callback<()>>,
+        draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+    ) -> Self
     where
         T: Send + Sync + 'static,
         F: Future<Output = Result<T, NotFetched>> + 'static,
@@ -75,6 +90,7 @@ impl Part {
                 Box::pin(async move { fetching.await.map(|fetched| code.set(fetched)).is_ok() })
             }),
             draw: Arc::new(move || of_draw.get().map(&draw)),
+            leave,
         }
     }
 
@@ -95,10 +111,16 @@ impl Part {
             Code::OnItsWay => Some(view! { <p class="hint" role="status">{words::LOADING_PART}</p> }),
             Code::Missing => {
                 let part = self.clone();
+                let cancel = self.leave.map(|leave| {
+                    view! {
+                        <button type="button" class="button" on:click=move |_| leave.run(())>{words::CANCEL}</button>
+                    }
+                });
                 Some(view! {
                     <div class="hint" role="alert">
                         <p>{words::NO_PART}</p>
                         <button type="button" class="button" on:click=move |_| part.ask(code)>{words::RETRY}</button>
+                        {cancel}
                     </div>
                 })
             }

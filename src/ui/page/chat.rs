@@ -43,7 +43,7 @@ use crate::ui::words;
 /// The page at `/c/{chat}`.
 #[component]
 pub fn ChatPageView() -> impl IntoView {
-    fetched(fetch_chat, |draw: &fn() -> AnyView| draw())
+    fetched(fetch_chat, None, |draw: &fn() -> AnyView| draw())
 }
 
 /// Fetches the code of a chat's page, with the transcript and all that is in it.

@@ -32,7 +32,7 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// The page at `/c/{chat}/tree`.
 #[component]
 pub fn TreePageView() -> impl IntoView {
-    fetched(fetch_tree, |code: &TreeCode| (code.page)())
+    fetched(fetch_tree, None, |code: &TreeCode| (code.page)())
 }
 
 pub(in crate::ui) fn draw_page() -> AnyView {

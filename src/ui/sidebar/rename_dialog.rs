@@ -21,7 +21,8 @@ fn fetch() -> Result<fn(Chats) -> AnyView, NotFetched> {
 #[component]
 pub fn RenameDialog() -> impl IntoView {
     let chats = expect_context::<Chats>();
-    when(move || chats.renaming.with(Option::is_some), fetch, move |draw: &fn(Chats) -> AnyView| draw(chats))
+    let leave = Callback::new(move |()| chats.renaming.set(None));
+    when(move || chats.renaming.with(Option::is_some), fetch, leave, move |draw: &fn(Chats) -> AnyView| draw(chats))
 }
 
 fn draw(chats: Chats) -> AnyView {

@@ -28,7 +28,8 @@ fn fetch() -> Result<Draw, NotFetched> {
 /// The box, with "Send" and "Cancel". Takes the focus when it appears.
 #[component]
 pub fn Editor(verbs: Verbs, id: TurnId, role: Role, text: String) -> impl IntoView {
-    fetched(fetch, move |draw: &Draw| draw(verbs, id, role, text.clone()))
+    let leave = Callback::new(move |()| verbs.cancel_edit(id));
+    fetched(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone()))
 }
 
 fn draw(verbs: Verbs, id: TurnId, role: Role, text: String) -> AnyView {

@@ -25,7 +25,8 @@ fn fetch() -> Result<Draw, NotFetched> {
 /// Shown while `Verbs::choosing` names a reply.
 #[component]
 pub fn ModelChoice(verbs: Verbs, models: RwSignal<Vec<Model>>) -> impl IntoView {
-    when(move || verbs.choosing.with(Option::is_some), fetch, move |draw: &Draw| draw(verbs, models))
+    let leave = Callback::new(move |()| verbs.choosing.set(None));
+    when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
 }
 
 fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {

@@ -148,7 +148,7 @@ pub fn Panel() -> impl IntoView {
                         <span class="quiet">{said::CLOSE_TREE}</span>
                     </button>
                 </header>
-                {fetched(fetch_tree, move |code: &TreeCode| (code.panel)(panel, shown))}
+                {fetched(fetch_tree, None, move |code: &TreeCode| (code.panel)(panel, shown))}
             </aside>
         })
     })

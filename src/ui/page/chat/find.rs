@@ -63,7 +63,8 @@ pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl 
         });
         on_cleanup(move || listener.remove());
     });
-    when(move || open.get(), fetch, move |draw: &Draw| draw(state, chat_id, open))
+    let leave = Callback::new(move |()| open.set(false));
+    when(move || open.get(), fetch, leave, move |draw: &Draw| draw(state, chat_id, open))
 }
 
 fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
