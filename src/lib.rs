@@ -16,13 +16,16 @@ pub mod ui;
 #[cfg(all(feature = "ssr", feature = "hydrate"))]
 compile_error!("`ssr` is the server, `hydrate` is the browser: build one at a time");
 
-/// Takes over the page that the server rendered.
+/// Takes over the page that the server rendered, as soon as all its code is here. Where a part of that cannot be
+/// fetched, the page stays what it is without script.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
-pub fn hydrate() {
+pub async fn hydrate() {
     console_error_panic_hook::set_once();
-    leptos::mount::hydrate_body(ui::app::App);
-    browser::document::mark_hydrated();
+    if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
+        leptos::mount::hydrate_body(ui::app::App);
+        browser::document::mark_hydrated();
+    }
     browser::reload::on_restart();
 }
 

@@ -12,6 +12,7 @@ pub mod connection;
 pub mod deleting;
 pub mod drawn;
 pub mod escape;
+pub mod fetched;
 pub mod kit;
 pub mod markdown;
 pub mod page;

@@ -10,6 +10,11 @@ mod real {
         window.history().ok().filter(|_| is_here)
     }
 
+    /// The path of the page.
+    pub fn path() -> String {
+        web_sys::window().and_then(|window| window.location().pathname().ok()).unwrap_or_default()
+    }
+
     /// Keeps a word with the entry, if it is one of this path.
     pub fn keep(path: &str, word: &str) {
         if let Some(history) = entry(path) {
@@ -25,6 +30,10 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    pub fn path() -> String {
+        String::new()
+    }
+
     pub fn keep(_path: &str, _word: &str) {}
 
     pub fn kept(_path: &str) -> Option<String> {
@@ -32,4 +41,4 @@ mod real {
     }
 }
 
-pub use real::{keep, kept};
+pub use real::{keep, kept, path};

@@ -1,6 +1,8 @@
 //! The application: contexts, routes, and the frame around every screen.
 
+use leptos::ev;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
@@ -8,14 +10,17 @@ use leptos_router::{SsrMode, path};
 use crate::ui::announce::{LiveRegions, provide_announcer};
 use crate::ui::chats::provide_chats;
 use crate::ui::connection::{ConnectionBanner, provide_connection};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
+use crate::ui::fetched::NotFetched;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
+use crate::ui::page::chat::fetch_chat;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage, TreePageView};
 use crate::ui::palette::{PaletteDialog, provide_palette};
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
+use crate::ui::tree::fetch_tree;
 use crate::ui::tree::panel::{Panel, provide_panel};
 use crate::ui::words;
 
@@ -34,6 +39,7 @@ pub fn App() -> impl IntoView {
     provide_chats();
     provide_panel();
     provide_palette();
+    fetch_ahead();
     view! {
         <Title text=words::PRODUCT/>
         <a class="skip" href="#message">{words::SKIP_TO_MESSAGE}</a>
@@ -57,4 +63,42 @@ pub fn App() -> impl IntoView {
         <ToastShelf/>
         <p class="basic-mode">{words::BASIC_MODE}</p>
     }
+}
+
+/// The part of the code that the page at this address is drawn with and others are not.
+pub fn part_of(address: &str) -> Option<&'static str> {
+    let chat = address.split('?').next()?.strip_prefix("/c/")?;
+    Some(if chat.ends_with("/tree") { "tree" } else { "chat" })
+}
+
+/// Fetches what the page at this address is drawn with.
+///
+/// # Errors
+/// It could not be fetched.
+pub async fn fetch_for(address: &str) -> Result<(), NotFetched> {
+    match part_of(address) {
+        Some("tree") => fetch_tree().await.map(drop),
+        Some(_) => fetch_chat().await.map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Fetches the code of a chat's page with the first deed on a page without it: most deeds lead to a chat.
+fn fetch_ahead() {
+    let is_asked = StoredValue::new(false);
+    let fetch = move || {
+        if !is_asked.get_value() {
+            is_asked.set_value(true);
+            // What does not come is asked for again where it is needed.
+            spawn_local(async { drop(fetch_chat().await) });
+        }
+    };
+    effect(move || {
+        let of_keys = window_event_listener(ev::keydown, move |_| fetch());
+        let of_pointers = window_event_listener(ev::pointerdown, move |_| fetch());
+        on_cleanup(move || {
+            of_keys.remove();
+            of_pointers.remove();
+        });
+    });
 }

@@ -4,8 +4,9 @@ use leptos::config::LeptosOptions;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
+use leptos_router::location::RequestUrl;
 
-use crate::ui::app::App;
+use crate::ui::app::{App, part_of};
 use crate::ui::erased::view;
 use crate::ui::preferences::Preferences;
 
@@ -16,6 +17,9 @@ use crate::ui::preferences::Preferences;
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     let preferences = use_context::<Preferences>().unwrap_or_default();
     let style = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
+    // Hydration waits for it: it comes at the same time as the main module.
+    let part = use_context::<RequestUrl>().and_then(|url| part_of(url.as_ref()));
+    let part = part.map(|name| format!("/{}/split_{name}.wasm", options.site_pkg_dir));
     view! {
         <!DOCTYPE html>
         <html lang="en" data-theme=preferences.theme.as_str() data-sidebar=preferences.sidebar_word()>
@@ -27,6 +31,9 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <link rel="stylesheet" href=style nonce=use_nonce()/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <MetaTags/>
+                {part.map(|href| view! {
+                    <link rel="preload" href=href r#as="fetch" type="application/wasm" crossorigin=""/>
+                })}
                 <HydrationScripts options/>
             </head>
             <body>

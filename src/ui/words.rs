@@ -29,6 +29,9 @@ pub const SHOW_CHATS: &str = "Show chats";
 pub const HIDE_CHATS: &str = "Hide chats";
 pub const NO_CHATS: &str = "Your chats will be listed here.";
 pub const CHATS_FAILED: &str = "Could not load your chats.";
+/// A part of the page whose code is on its way, or did not come.
+pub const LOADING_PART: &str = "Loading…";
+pub const NO_PART: &str = "This part of the page could not be loaded. Check the connection, or reload the page.";
 pub const LOADING_CHATS: &str = "Loading chats…";
 pub const LOADING_CHAT: &str = "Loading chat…";
 pub const UNTITLED: &str = "New chat";

@@ -5,6 +5,7 @@
 
 mod order;
 mod site;
+mod split;
 mod style;
 mod wasm;
 
@@ -12,7 +13,7 @@ use std::fs;
 
 use anyhow::Result;
 
-pub use site::{BUDGET, CEILING};
+pub use site::{BUDGET, CEILING, PARTS_CEILING};
 
 use crate::step::{note, size, step};
 use crate::{toolchain, workspace};
@@ -30,21 +31,36 @@ pub enum Effort {
 pub struct Front {
     /// Changes with any file of the site.
     pub hash: String,
-    /// wasm, glue and style in brotli, bytes; `None` when nothing was compressed.
-    pub wire: Option<u64>,
+    /// What the bundle weighs; `None` when nothing was compressed.
+    pub wire: Option<Wire>,
+}
+
+/// What the bundle weighs in brotli, bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wire {
+    /// Wasm, glue and style: what each page waits for.
+    pub page: u64,
+    /// What is fetched when it is first used.
+    pub parts: u64,
 }
 
 impl Front {
-    /// Holds the bundle to its budget (performance.md G3) and says how large it is.
+    /// Holds the bundle to its size (performance.md G3) and says how large it is.
     ///
     /// # Errors
-    /// It is larger than [`CEILING`].
+    /// It is larger than [`CEILING`], or its parts than [`PARTS_CEILING`].
     pub fn check_size(&self) -> Result<()> {
-        let Some(wire) = self.wire else { return Ok(()) };
-        let over = if wire > BUDGET { format!(", {} over it", size(wire - BUDGET)) } else { String::new() };
-        let said = format!("wasm + js + css are {} in brotli; the budget is {}{over}", size(wire), size(BUDGET));
-        if wire > CEILING {
-            anyhow::bail!("{said}, and more than the {} that they weighed before", size(CEILING));
+        let Some(Wire { page, parts }) = self.wire else { return Ok(()) };
+        let said = format!(
+            "wasm + js + css are {} in brotli, of {} at most and a budget of {}; parts for later are {}, of {} at most",
+            size(page),
+            size(CEILING),
+            size(BUDGET),
+            size(parts),
+            size(PARTS_CEILING),
+        );
+        if page > CEILING || parts > PARTS_CEILING {
+            anyhow::bail!("too large: {said}");
         }
         note(&said);
         Ok(())

@@ -26,6 +26,7 @@ use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
 use crate::ui::erased::{on_change, rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
+use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::page::chat::address::{asked_in_address, follow_address, left_here, side_in_address};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
@@ -42,6 +43,16 @@ use crate::ui::words;
 /// The page at `/c/{chat}`.
 #[component]
 pub fn ChatPageView() -> impl IntoView {
+    fetched(fetch_chat, None, |draw: &fn() -> AnyView| draw())
+}
+
+/// Fetches the code of a chat's page, with the transcript and all that is in it.
+#[leptos::wasm_split::wasm_split(chat, wasm_split_path = ::leptos::wasm_split, fallible)]
+pub fn fetch_chat() -> Result<fn() -> AnyView, NotFetched> {
+    Ok(draw_page)
+}
+
+fn draw_page() -> AnyView {
     let params = use_params_map();
     let asked = asked_in_address();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));

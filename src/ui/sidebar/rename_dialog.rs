@@ -7,13 +7,25 @@ use crate::domain::chat::check_title;
 use crate::domain::limits;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, view};
+use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::Dialog;
 use crate::ui::words;
+
+/// The code of the dialog.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<fn(Chats) -> AnyView, NotFetched> {
+    Ok(draw)
+}
 
 /// Shown while `Chats::renaming` names a chat.
 #[component]
 pub fn RenameDialog() -> impl IntoView {
     let chats = expect_context::<Chats>();
+    let leave = Callback::new(move |()| chats.renaming.set(None));
+    when(move || chats.renaming.with(Option::is_some), fetch, leave, move |draw: &fn(Chats) -> AnyView| draw(chats))
+}
+
+fn draw(chats: Chats) -> AnyView {
     let open = RwSignal::new(false);
     let field = NodeRef::<html::Input>::new();
     let problem = RwSignal::new(None::<String>);

@@ -15,10 +15,20 @@ use crate::ui::announce::Announcer;
 use crate::ui::composer::keys::{self, Ask, Memory};
 use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, view};
+use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::transcript as said;
+
+type Attached = (Block, Option<Standing>);
+type Draw = fn(Verbs, TurnId, Role, String, Vec<Attached>) -> AnyView;
+
+/// The code of the box.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(draw)
+}
 
 /// The box, with "Send" and "Cancel". Takes the focus when it appears.
 #[component]
@@ -29,8 +39,13 @@ pub fn Editor(
     text: String,
     /// What the message has beside its words, each with how it stands.
     #[prop(optional)]
-    attached: Vec<(Block, Option<Standing>)>,
+    attached: Vec<Attached>,
 ) -> impl IntoView {
+    let leave = Callback::new(move |()| verbs.cancel_edit(id));
+    fetched(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone(), attached.clone()))
+}
+
+fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attached>) -> AnyView {
     // What is not to go along.
     let without = RwSignal::new(Vec::<BlockId>::new());
     let count = attached.len();

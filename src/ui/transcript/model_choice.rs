@@ -9,13 +9,27 @@ use crate::browser::form;
 use crate::domain::provider::Model;
 use crate::ui::composer::model_menu::{options, parse_model_value};
 use crate::ui::erased::{effect, on_change, view};
+use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::{Dialog, Icon};
 use crate::ui::words;
 use crate::ui::words::transcript as said;
 
+type Draw = fn(Verbs, RwSignal<Vec<Model>>) -> AnyView;
+
+/// The code of the dialog.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(draw)
+}
+
 /// Shown while `Verbs::choosing` names a reply.
 #[component]
 pub fn ModelChoice(verbs: Verbs, models: RwSignal<Vec<Model>>) -> impl IntoView {
+    let leave = Callback::new(move |()| verbs.choosing.set(None));
+    when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
+}
+
+fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
     let open = RwSignal::new(false);
     effect(move || open.set(verbs.choosing.get().is_some()));
     on_change(

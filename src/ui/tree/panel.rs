@@ -6,12 +6,13 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use super::{TreeMap, TreeState};
+use super::{TreeCode, TreeMap, TreeState, fetch_tree};
 use crate::api::view::tree::TreeAsk;
 use crate::browser::{document, focus, media, scroll};
 use crate::domain::{Branch, ChatId, TurnId};
 use crate::ui::deleting::Deleting;
 use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::fetched::fetched;
 use crate::ui::kit::Icon;
 use crate::ui::transcript::{article_id, heading_id};
 use crate::ui::words::tree as said;
@@ -121,7 +122,6 @@ pub fn stand_beside_tree(
 #[component]
 pub fn Panel() -> impl IntoView {
     let panel = expect_context::<TreePanel>();
-    let navigate = use_navigate();
     let chat = Memo::new(move |_| panel.is_open.get().then(|| panel.shown.with(|shown| shown.map(|on| on.chat)))?);
     on_change(
         move || chat.get().is_some(),
@@ -129,30 +129,6 @@ pub fn Panel() -> impl IntoView {
     );
     live(move || {
         let shown = chat.get().and_then(|_| panel.shown.get_untracked())?;
-        let navigate = navigate.clone();
-        let show = Callback::new(move |turn: TurnId| {
-            if !media::is_wide() {
-                panel.is_open.set(false);
-            }
-            navigate(&format!("/c/{}?at={turn}", shown.chat), NavigateOptions { scroll: false, ..Default::default() });
-            // It may be on screen already; otherwise it is gone to when its path is.
-            if document::has(&article_id(turn)) {
-                scroll::to_element(&article_id(turn), (!media::is_wide()).then(|| heading_id(turn)).as_deref());
-            }
-        });
-        let ask = TreeAsk::new(shown.chat, shown.leaf.get_untracked());
-        let state = TreeState::new(ask, None, show, shown.deleting, shown.on_branch);
-        on_change(
-            move || state.is_loaded(),
-            move |_, _| {
-                request_animation_frame(move || {
-                    // Who waits for the rows; anybody else goes on with what they do, such as typing in another chat.
-                    if focus::is_within(HEADING) {
-                        state.focus();
-                    }
-                });
-            },
-        );
         let on_key = move |event: KeyboardEvent| {
             if event.key() == "Escape" {
                 event.prevent_default();
@@ -172,8 +148,37 @@ pub fn Panel() -> impl IntoView {
                         <span class="quiet">{said::CLOSE_TREE}</span>
                     </button>
                 </header>
-                <TreeMap state leaf=shown.leaf changes=shown.changes/>
+                {fetched(fetch_tree, None, move |code: &TreeCode| (code.panel)(panel, shown))}
             </aside>
         })
     })
+}
+
+/// What is in the panel of this chat.
+pub(super) fn draw_map(panel: TreePanel, shown: OnScreen) -> AnyView {
+    let navigate = use_navigate();
+    let show = Callback::new(move |turn: TurnId| {
+        if !media::is_wide() {
+            panel.is_open.set(false);
+        }
+        navigate(&format!("/c/{}?at={turn}", shown.chat), NavigateOptions { scroll: false, ..Default::default() });
+        // It may be on screen already; otherwise it is gone to when its path is.
+        if document::has(&article_id(turn)) {
+            scroll::to_element(&article_id(turn), (!media::is_wide()).then(|| heading_id(turn)).as_deref());
+        }
+    });
+    let ask = TreeAsk::new(shown.chat, shown.leaf.get_untracked());
+    let state = TreeState::new(ask, None, show, shown.deleting, shown.on_branch);
+    on_change(
+        move || state.is_loaded(),
+        move |_, _| {
+            request_animation_frame(move || {
+                // Who waits for the rows; anybody else goes on with what they do, such as typing in another chat.
+                if focus::is_within(HEADING) {
+                    state.focus();
+                }
+            });
+        },
+    );
+    view! { <TreeMap state leaf=shown.leaf changes=shown.changes/> }
 }

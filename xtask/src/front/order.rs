@@ -9,7 +9,9 @@ use std::convert::Infallible;
 use anyhow::{Result, anyhow};
 use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{CodeSection, FunctionSection, Module};
-use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
+use wasmparser::{
+    CodeSectionReader, CustomSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef,
+};
 
 /// How long a piece of code is that two functions can have in common, in bytes.
 const PIECE: usize = 5;
@@ -125,6 +127,11 @@ impl Reencode for Numbers {
         for own in &self.order {
             types.function(old[*own as usize]);
         }
+        Ok(())
+    }
+
+    /// Names and producers, which nobody reads in a browser.
+    fn parse_custom_section(&mut self, _: &mut Module, _: CustomSectionReader<'_>) -> Result<(), Error> {
         Ok(())
     }
 

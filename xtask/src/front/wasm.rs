@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::{Effort, order};
+use super::{Effort, order, split};
 use crate::step::run;
 use crate::toolchain::{WASM, WasmToolchain};
 use crate::workspace;
@@ -23,31 +23,39 @@ pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
         Effort::Release => ("wasm-release", "wasm-release"),
     };
     let target = workspace::target().join("front");
-    let mut build = toolchain.cargo("build");
+    let mut build = toolchain.cargo("rustc");
     build.args(["--package", "turnleaf", "--lib", "--features", "hydrate", "--target", WASM, "--profile", profile]);
     if effort == Effort::Release {
         // Where in the source a panic was: a table of 20 KB that nobody reads in a browser. The compiler has the switch,
         // but wants to be told that it may be used.
         build.args(workspace::release_flags(&["-Zlocation-detail=none"])).env("RUSTC_BOOTSTRAP", "1");
     }
-    run(build.arg("--target-dir").arg(&target))?;
+    // Without relocations nobody can tell what of the data belongs to which function.
+    run(build.arg("--target-dir").arg(&target).args(["--", "-Clink-arg=--emit-relocs"]))?;
     Ok(target.join(WASM).join(folder).join("turnleaf.wasm"))
 }
 
-/// Writes the module and its JavaScript glue as `turnleaf.wasm` and `turnleaf.js`, the names that the page asks for.
+/// Writes the module as `turnleaf.wasm`, its parts beside it, and its JavaScript glue as `turnleaf.js`, the names that the
+/// page asks for.
 ///
 /// # Errors
 /// The module was not made by the wasm-bindgen that this program was built with, or is damaged.
 pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
+    let split = split::split(module, out)?;
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).out_name("turnleaf").typescript(false).debug(effort == Effort::Dev);
+    bindgen.input_path(&split.main).out_name("turnleaf").typescript(false).debug(effort == Effort::Dev);
+    // Parts ask for functions and globals of the main module by the linker's names.
+    bindgen.keep_lld_exports(true).demangle(false);
     if effort == Effort::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
     bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))?;
+    split::join(&out.join("turnleaf.js"), out)?;
     let bound = out.join("turnleaf_bg.wasm");
     if effort == Effort::Release {
-        fs::write(&bound, order::order(&fs::read(&bound)?)?)?;
+        for module in split.parts.iter().chain([&bound]) {
+            fs::write(module, order::order(&fs::read(module)?)?)?;
+        }
     }
     fs::rename(bound, out.join("turnleaf.wasm"))?;
     Ok(())

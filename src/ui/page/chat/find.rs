@@ -11,6 +11,7 @@ use crate::browser::{focus, highlight, scroll};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::Icon;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::{LIST_ID, article_id, heading_id, more, turn_of};
@@ -40,18 +41,17 @@ struct Finding {
     refused: RwSignal<Option<String>>,
 }
 
-/// The bar; there while `open` says so.
+type Draw = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
+
+/// The code of the bar.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(draw)
+}
+
+/// The bar; there while `open` says so. Once it was, it knows what was looked for.
 #[component]
 pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl IntoView {
-    let finding = Finding {
-        state,
-        chat_id,
-        words: RwSignal::new(String::new()),
-        found: RwSignal::new(None),
-        at: RwSignal::new(0),
-        refused: RwSignal::new(None),
-    };
-    let announcer = expect_context::<Announcer>();
     effect(move || {
         let listener = window_event_listener(ev::keydown, move |event: KeyboardEvent| {
             let command = (event.ctrl_key() || event.meta_key()) && event.shift_key() && !event.alt_key();
@@ -61,24 +61,35 @@ pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl 
                 focus::on("#find-words");
             }
         });
-        on_cleanup(move || {
-            listener.remove();
-            highlight::clear();
-        });
+        on_cleanup(move || listener.remove());
     });
-    on_change(
-        move || open.get(),
-        move |_, is_open| {
-            if is_open {
-                request_animation_frame(|| {
-                    focus::on("#find-words");
-                });
-            } else {
-                highlight::clear();
-                finding.leave();
-            }
-        },
-    );
+    let leave = Callback::new(move |()| open.set(false));
+    when(move || open.get(), fetch, leave, move |draw: &Draw| draw(state, chat_id, open))
+}
+
+fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
+    let finding = Finding {
+        state,
+        chat_id,
+        words: RwSignal::new(String::new()),
+        found: RwSignal::new(None),
+        at: RwSignal::new(0),
+        refused: RwSignal::new(None),
+    };
+    let announcer = expect_context::<Announcer>();
+    on_cleanup(highlight::clear);
+    let focus_on_box = || {
+        request_animation_frame(|| {
+            focus::on("#find-words");
+        });
+    };
+    effect(move || match open.get() {
+        true => focus_on_box(),
+        false => {
+            highlight::clear();
+            finding.leave();
+        }
+    });
     let said = Memo::new(move |_| finding.said());
     on_change(
         move || said.get(),

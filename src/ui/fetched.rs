@@ -1,0 +1,144 @@
+//! Parts of the page whose code the browser fetches when they are first used: functions marked with `wasm_split`, which
+//! the build puts into files of their own with all that nothing else needs. The server has them at hand.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+pub use leptos::wasm_split::SplitLoaderError as NotFetched;
+
+use crate::ui::erased::{effect, live, view};
+use crate::ui::words;
+
+/// How far the code of a part is.
+#[derive(Clone, Copy, PartialEq)]
+enum Code {
+    Unwanted,
+    OnItsWay,
+    Here,
+    Missing,
+}
+
+/// A part of the page and the code that it is drawn with.
+#[derive(Clone)]
+struct Part {
+    /// Whether the code came.
+    fetch: Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool>>> + Send + Sync>,
+    /// Nothing before it came.
+    draw: Arc<dyn Fn() -> Option<AnyView> + Send + Sync>,
+    leave: Option<Callback<()>>,
+}
+
+/// Draws a part of the page with code that is fetched first, if it is not here yet. Where it cannot be, that is said,
+/// with a button that tries it again, and one for `leave`, which lets it be.
+pub fn fetched<T, F>(
+    fetch: fn() -> F,
+    leave: Option<Callback<()>>,
+    draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+) -> AnyView
+where
+    T: Send + Sync + 'static,
+    F: Future<Output = Result<T, NotFetched>> + 'static,
+{
+    Part::new(fetch, leave, draw).shown()
+}
+
+/// The same for what is not there at first: from when it is wanted on, it stays.
+pub fn when<T, F>(
+    is_wanted: impl Fn() -> bool + 'static,
+    fetch: fn() -> F,
+    leave: Callback<()>,
+    draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+) -> AnyView
+where
+    T: Send + Sync + 'static,
+    F: Future<Output = Result<T, NotFetched>> + 'static,
+{
+    let code = RwSignal::new(Code::Unwanted);
+    let leave = Callback::new(move |()| {
+        code.set(Code::Unwanted);
+        leave.run(());
+    });
+    let part = Part::new(fetch, Some(leave), draw);
+    let of_effect = part.clone();
+    effect(move || {
+        if is_wanted() && matches!(code.get_untracked(), Code::Unwanted | Code::Missing) {
+            of_effect.ask(code);
+        }
+    });
+    part.followed(code)
+}
+
+impl Part {
+    fn new<T, F>(
+        fetch: fn() -> F,
+        leave: Option<Callback<()>>,
+        draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Send + Sync + 'static,
+        F: Future<Output = Result<T, NotFetched>> + 'static,
+    {
+        let code = Arc::new(OnceLock::new());
+        let of_draw = code.clone();
+        Self {
+            fetch: Arc::new(move || {
+                let (fetching, code) = (fetch(), code.clone());
+                Box::pin(async move { fetching.await.map(|fetched| code.set(fetched)).is_ok() })
+            }),
+            draw: Arc::new(move || of_draw.get().map(&draw)),
+            leave,
+        }
+    }
+
+    fn shown(self) -> AnyView {
+        let code = RwSignal::new(Code::Unwanted);
+        self.ask(code);
+        // On the server always, and then the browser's first view must be the same: `lib.rs` waits for what a page needs.
+        match code.get_untracked() {
+            Code::Here => (self.draw)().into_any(),
+            _ => self.followed(code),
+        }
+    }
+
+    fn followed(self, code: RwSignal<Code>) -> AnyView {
+        live(move || match code.get() {
+            Code::Unwanted => None,
+            Code::Here => untrack(|| (self.draw)()),
+            Code::OnItsWay => Some(view! { <p class="hint" role="status">{words::LOADING_PART}</p> }),
+            Code::Missing => {
+                let part = self.clone();
+                let cancel = self.leave.map(|leave| {
+                    view! {
+                        <button type="button" class="button" on:click=move |_| leave.run(())>{words::CANCEL}</button>
+                    }
+                });
+                Some(view! {
+                    <div class="hint" role="alert">
+                        <p>{words::NO_PART}</p>
+                        <button type="button" class="button" on:click=move |_| part.ask(code)>{words::RETRY}</button>
+                        {cancel}
+                    </div>
+                })
+            }
+        })
+    }
+
+    /// What is here already is drawn at once, without a moment in which it is on its way.
+    fn ask(&self, code: RwSignal<Code>) {
+        let mut fetching = (self.fetch)();
+        let came = move |came| {
+            let _ = code.try_set(if came { Code::Here } else { Code::Missing });
+        };
+        match fetching.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(here) => came(here),
+            Poll::Pending => {
+                code.set(Code::OnItsWay);
+                spawn_local(async move { came(fetching.await) });
+            }
+        }
+    }
+}
