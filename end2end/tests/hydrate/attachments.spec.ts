@@ -36,7 +36,7 @@ test("files and pictures are attached by button, drop and paste, sent, and shown
   await send(page, "Look");
   const request = (await model.next());
   const content = JSON.stringify(request.request.messages.at(-1).content);
-  expect(content).toContain("one\\\\ntwo");
+  expect(content).toContain("one\\ntwo");
   expect(content).toContain("data:image/png;base64,");
   request.answer("Seen.");
   await expectStatus(latestReply(page), "complete");

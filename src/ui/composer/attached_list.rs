@@ -7,7 +7,6 @@ use super::attaching::Attaching;
 use super::queue::{Item, State};
 use super::state::ComposerState;
 use crate::browser::focus;
-use crate::domain::Content;
 use crate::domain::attachment::Attachment;
 use crate::ui::drawn::picture;
 use crate::ui::erased::{live, rows, view};
@@ -96,13 +95,17 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
 fn inside(item: Memo<Item>, kind: &State) -> AnyView {
     let (name, bytes) = item.with_untracked(|item| (item.name.clone(), item.bytes));
     let status = match kind {
-        State::Ready { attachment: Attachment { content: content @ Content::Image { .. }, card }, .. } => {
-            let title = card.title.clone();
-            let small = drawn(picture::picture(content, card).as_slice());
-            return view! { <span class="attached-picture">{small}<bdi class="chip-text">{title}</bdi></span> };
-        }
         State::Ready { attachment, standing } => {
-            return reference_chip(&attachment.content, &attachment.card, *standing);
+            let Attachment { content, card } = attachment.as_ref();
+            return match picture::picture(content, card) {
+                Some(small) => {
+                    let title = card.title.clone();
+                    view! {
+                        <span class="attached-picture">{drawn(&[small])}<bdi class="chip-text">{title}</bdi></span>
+                    }
+                }
+                None => reference_chip(content, card, *standing),
+            };
         }
         State::Waiting => view! { <span class="hint">{said::WAITING}</span> },
         State::Sending(_) => {

@@ -28,7 +28,7 @@ pub enum State {
     /// So many bytes are sent. When all are, the server reads it.
     Sending(u64),
     Ready {
-        attachment: Attachment,
+        attachment: Box<Attachment>,
         standing: Option<Standing>,
     },
     /// The connection was lost; it goes on by itself.
@@ -84,9 +84,12 @@ impl Queue {
             let standing = named.iter().find(|(place, _)| *place == at).map(|(_, standing)| *standing);
             let known = ready.iter().find(|item| attachment_of(item) == Some(&attachment));
             // What was there keeps its place on screen.
-            match known.filter(|known| self.find(known.id).is_none()) {
-                Some(known) => self.items.push(Item { state: State::Ready { attachment, standing }, ..known.clone() }),
-                None => drop(self.push(attachment.card.title.clone(), 0, State::Ready { attachment, standing })),
+            let name = attachment.card.title.clone();
+            let known = known.filter(|known| self.find(known.id).is_none()).cloned();
+            let state = State::Ready { attachment: Box::new(attachment), standing };
+            match known {
+                Some(known) => self.items.push(Item { state, ..known }),
+                None => drop(self.push(name, 0, state)),
             }
         }
         self.items.extend(rest);
@@ -116,7 +119,8 @@ impl Queue {
         if self.has(&attachment, None) {
             return false;
         }
-        self.push(attachment.card.title.clone(), 0, State::Ready { attachment, standing: None });
+        let name = attachment.card.title.clone();
+        self.push(name, 0, State::Ready { attachment: Box::new(attachment), standing: None });
         true
     }
 
@@ -156,7 +160,7 @@ impl Queue {
             if let Some(item) = self.items.iter_mut().find(|item| item.id == id) {
                 item.name.clone_from(&attachment.card.title);
             }
-            self.change(id, State::Ready { attachment, standing: None });
+            self.change(id, State::Ready { attachment: Box::new(attachment), standing: None });
         }
         self.settle();
     }

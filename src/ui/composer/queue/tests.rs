@@ -101,6 +101,6 @@ fn another_draft_takes_the_place_of_what_is_attached_and_of_nothing_on_its_way()
     queue.show(vec![image("b"), image("d")], &[]);
     let after: Vec<u32> = queue.items().iter().map(|item| item.id).collect();
     assert_eq!(after, [ids[1], 3, ids[2]]);
-    assert_eq!(*states(&queue)[0], State::Ready { attachment: image("b"), standing: None });
+    assert_eq!(*states(&queue)[0], State::Ready { attachment: Box::new(image("b")), standing: None });
     assert!(queue.is_pending());
 }
