@@ -6,6 +6,7 @@ pub mod body;
 pub mod entry;
 pub mod hits;
 pub mod keys;
+mod rows;
 
 use leptos::ev::MouseEvent;
 use leptos::html;

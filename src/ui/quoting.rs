@@ -217,16 +217,13 @@ fn settle(memory: &Shared) {
     if memory.borrow().selected == found {
         return;
     }
-    let is_some = found.is_some();
     memory.borrow_mut().selected = found;
     document::set_text(PROBLEM, "");
-    if let Some((first, last)) = lines(memory) {
-        document::set_text("quote-bar-lines", &words::lines(first, last));
-        document::set_text(SAID, &words::selected(first, last, &viewer::chosen_words(CHAT)));
-    } else {
-        document::set_text(SAID, "");
-    }
-    viewer::show(BAR, is_some);
+    let lines = lines(memory);
+    let said = lines.map(|(first, last)| words::selected(first, last, &viewer::chosen_words(CHAT)));
+    document::set_text(SAID, &said.unwrap_or_default());
+    document::set_text("quote-bar-lines", &lines.map(|(first, last)| words::lines(first, last)).unwrap_or_default());
+    viewer::show(BAR, lines.is_some());
     viewer::place(BAR);
 }
 

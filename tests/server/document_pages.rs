@@ -98,7 +98,9 @@ async fn a_document_is_written_looked_at_changed_compared_and_thrown_away() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    assert!(!page.contains("<script"), "{page}");
+    // The one script is the page's own.
+    assert_eq!(page.matches("<script").count(), 1, "{page}");
+    assert!(page.contains("<script") && page.contains("m.enhance()") && !page.contains("alert(1)</script>"), "{page}");
 
     let save = |rev: &'static str, content: &'static str| {
         let id = id.clone();
@@ -224,4 +226,29 @@ async fn a_long_document_is_shown_in_parts() {
     assert!(marked.contains("id=\"L4000\"") && marked.contains("start=\"3980\"") && marked.contains("line 5000"));
     assert_eq!(get(&api, &format!("/documents/{id}?from=0")).await.0, StatusCode::OK);
     assert_eq!(get(&api, &format!("/documents/{id}?from=99999999")).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn only_the_page_of_a_document_may_run_a_script_and_only_its_own() {
+    let api = api().await;
+    let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one" }))).await;
+    let policy = async |path: String| {
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let response = api.send(request).await;
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        let page = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (policy, String::from_utf8(page.into()).unwrap())
+    };
+    let path = format!("/documents/{}", made["id"].as_str().unwrap());
+    let (allowed, page) = policy(path.clone()).await;
+    let nonce = page.split("<script type=\"module\" nonce=\"").nth(1).unwrap().split('"').next().unwrap();
+    let expected = format!("script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval';");
+    assert!(nonce.len() >= 22 && allowed.contains(&expected), "{allowed}");
+    assert_ne!(policy(path.clone()).await.0, allowed, "a nonce is used once");
+    // What script shows is there, and hidden.
+    assert!(page.contains("id=\"quote-bar\"") && page.contains(" hidden"), "{page}");
+    for other in ["/documents".to_owned(), "/documents/new".to_owned(), format!("{path}/edit"), "/search".to_owned()] {
+        let (denied, page) = policy(other.clone()).await;
+        assert!(denied.contains("script-src 'none'") && !page.contains("<script"), "{other}: {denied}");
+    }
 }

@@ -142,7 +142,7 @@ impl Frame {
         view! {
             <link rel="modulepreload" href=js nonce=nonce.to_owned()/>
             <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
-            <script type="module" nonce=nonce.to_owned() inner_html=script></script>
+            <script type="module" nonce=nonce.to_owned()>{script}</script>
         }
     }
 

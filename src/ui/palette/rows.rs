@@ -1,0 +1,122 @@
+//! The rows of the palette as they are drawn, and what a press on one does.
+
+use std::time::Duration;
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+use super::body::State;
+use super::entry::{Command, Does, Entry, Pieces};
+use crate::browser::{document, scroll};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::transcript::opens_here;
+use crate::ui::words::palette as said;
+
+/// How often, and how many times, a turn that was found is looked for on the page, to be flashed.
+const LOOK: (Duration, u32) = (Duration::from_millis(100), 80);
+
+/// The id of a row: what the box says is chosen.
+pub(super) fn row_id(at: usize) -> String {
+    format!("palette-row-{at}")
+}
+
+/// The rows in their groups.
+pub(super) fn list(state: State, rows: &[Entry], at: Memo<usize>, obey: Callback<Command>) -> AnyView {
+    let mut groups: Vec<AnyView> = Vec::new();
+    let mut row = 0;
+    for some in rows.chunk_by(|a, b| a.group == b.group) {
+        let first = row;
+        row += some.len();
+        let name = some[0].group.name();
+        let (id, labelled) = (format!("palette-group-{first}"), format!("palette-group-{first}"));
+        let drawn: Vec<AnyView> =
+            some.iter().zip(first..).map(|(entry, place)| option(state, entry, place, at, obey)).collect();
+        groups.push(view! {
+            <div role="group" aria-labelledby=labelled>
+                <div class="palette-group" id=id role="presentation">{name}</div>
+                {drawn}
+            </div>
+        });
+    }
+    view! { <div class="palette-rows" id="palette-rows" role="listbox" aria-label=said::RESULTS>{groups}</div> }
+}
+
+fn option(state: State, entry: &Entry, place: usize, at: Memo<usize>, obey: Callback<Command>) -> AnyView {
+    let does = entry.does.clone();
+    let address = match &does {
+        Does::Open(address) | Does::Leave(address) => Some(address.clone()),
+        Does::Do(_) => None,
+    };
+    // What the server draws is no page of the application's router.
+    let rel = matches!(does, Does::Leave(_)).then_some("external");
+    let of_click = entry.clone();
+    let on_click = move |event: MouseEvent| match &of_click.does {
+        _ if !opens_here(&event) => {}
+        Does::Do(command) => {
+            event.prevent_default();
+            state.close();
+            obey.run(*command);
+        }
+        Does::Open(address) => {
+            flash(address);
+            state.close();
+        }
+        Does::Leave(_) => state.close(),
+    };
+    let inside = view! {
+        <Icon name=entry.icon/>
+        <span class="palette-words">
+            <span class="palette-title" dir="auto">{drawn(&entry.title)}</span>
+            {(!entry.excerpt.is_empty()).then(|| view! { <span class="palette-excerpt" dir="auto">{drawn(&entry.excerpt)}</span> })}
+        </span>
+        <span class="palette-place" dir="auto">{entry.place.clone()}</span>
+    };
+    // A row without an address is an anchor all the same: it looks and behaves like the others.
+    view! {
+        <a
+            class="palette-row"
+            role="option"
+            id=row_id(place)
+            tabindex="-1"
+            href=address
+            rel=rel
+            aria-selected=move || (at.get() == place).to_string()
+            on:click=on_click
+        >
+            {inside}
+        </a>
+    }
+}
+
+fn drawn(pieces: &Pieces) -> Vec<AnyView> {
+    let piece = |(text, is_marked): &(String, bool)| {
+        let text = text.clone();
+        if *is_marked {
+            view! { <mark>{text}</mark> }
+        } else {
+            text.into_any()
+        }
+    };
+    pieces.iter().map(piece).collect()
+}
+
+/// Flashes the turn of this address once it is on the page. One that is there already is gone to.
+fn flash(address: &str) {
+    let Some((_, turn)) = address.split_once('#') else { return };
+    if document::has(turn) {
+        scroll::to_element(turn, None);
+    }
+    look_for(turn.to_owned(), LOOK.1);
+}
+
+fn look_for(turn: String, tries: u32) {
+    set_timeout(
+        move || {
+            if !document::flash(&turn) && tries > 0 {
+                look_for(turn, tries - 1);
+            }
+        },
+        LOOK.0,
+    );
+}
