@@ -102,3 +102,22 @@ fn fetch_ahead() {
         });
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_says_which_part_a_page_needs() {
+        for (address, part) in [
+            ("/", None),
+            ("/?chat=/c/1", None),
+            ("/c/0193", Some("chat")),
+            ("/c/0193?at=4/tree", Some("chat")),
+            ("/c/0193/tree", Some("tree")),
+            ("/c/0193/tree?at=4", Some("tree")),
+        ] {
+            assert_eq!(part_of(address), part, "{address}");
+        }
+    }
+}
