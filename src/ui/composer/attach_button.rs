@@ -25,6 +25,7 @@ pub fn AttachButton() -> impl IntoView {
                 type="file"
                 name="files"
                 multiple
+                aria-label=words::ATTACH
                 on:change=move |event| state.attaching.add(files::chosen(&event))
             />
             <label class="button bare" for=INPUT title=words::ATTACH>
