@@ -231,7 +231,8 @@ async fn a_long_document_is_shown_in_parts() {
 #[tokio::test]
 async fn only_the_page_of_a_document_may_run_a_script_and_only_its_own() {
     let api = api().await;
-    let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one" }))).await;
+    let (_, made) =
+        api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one\n\nthree" }))).await;
     let policy = async |path: String| {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = api.send(request).await;
@@ -245,6 +246,8 @@ async fn only_the_page_of_a_document_may_run_a_script_and_only_its_own() {
     let expected = format!("script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval';");
     assert!(nonce.len() >= 22 && allowed.contains(&expected), "{allowed}");
     assert_ne!(policy(path.clone()).await.0, allowed, "a nonce is used once");
+    // An empty line is empty: a selection over it is counted from what is in the page.
+    assert!(page.contains("<li id=\"L2\"><code dir=\"auto\"></code></li>"), "{page}");
     // What script shows is there, and hidden.
     assert!(page.contains("id=\"quote-bar\"") && page.contains(" hidden"), "{page}");
     for other in ["/documents".to_owned(), "/documents/new".to_owned(), format!("{path}/edit"), "/search".to_owned()] {

@@ -143,8 +143,10 @@ impl DocumentPage<'_> {
         // The whole selection as addresses name it, at its first line.
         let target = first.zip(last).filter(|(first, last)| *first == number && last > first);
         let target = target.map(|(first, last)| view! { <span id=format!("L{first}-L{last}")></span> });
+        // Of an empty text the framework makes a space, which would be counted and quoted.
+        let text = (!line.is_empty()).then(|| line.to_owned());
         view! {
-            <li id=format!("L{number}") class:marked=is_marked>{target}<code dir="auto">{line.to_owned()}</code></li>
+            <li id=format!("L{number}") class:marked=is_marked>{target}<code dir="auto">{text}</code></li>
         }
     }
 
