@@ -373,19 +373,20 @@ async fn a_draft_is_in_the_box_as_it_was_written() {
 
 #[tokio::test]
 async fn a_draft_has_its_attachments_each_with_a_button_that_takes_it_away() {
+    const DOCUMENT_ID: &str = "00000000-0000-0000-0000-0000000000d1";
     let at = "2026-11-22T07:00:00Z".parse().unwrap();
     let attachments = vec![
-        Attachment::document("d1".into(), "</bdi><script>".into(), at, 400),
-        Attachment::image("ab12".into(), "image/png".into(), "leaf.png".into(), None, None),
+        Attachment::document(DOCUMENT_ID.into(), "</bdi><script>".into(), at, 400),
+        Attachment::image("ab12".repeat(16), "image/png".into(), "leaf.png".into(), None, None),
     ];
     let named = vec![(0, Standing::Older)];
     let page = ChatPage { draft: DraftView { attachments, named, ..DraftView::default() }, ..empty_page() };
     let html = drawn(move || view! { <Home page=page.clone()/> }).await;
     let list = html.split("aria-label=\"Attached\"").nth(1).unwrap().split("</ul>").next().unwrap();
     assert_eq!(list.matches("<li").count(), 2, "{list}");
-    assert!(list.contains("&lt;/bdi&gt;&lt;script&gt;") && list.contains(" · 100 tokens · older version"), "{list}");
-    assert!(list.contains("src=\"/api/blobs/ab12\" alt=\"leaf.png\""), "{list}");
-    for (key, name) in [("d1", "&lt;/bdi&gt;&lt;script&gt;"), ("ab12", "leaf.png")] {
+    assert!(list.contains("&lt;/bdi&gt;&lt;script&gt;") && list.contains(" · 125 tokens · older version"), "{list}");
+    assert!(list.contains(&format!("src=\"/api/blobs/{}\" alt=\"leaf.png\"", "ab12".repeat(16))), "{list}");
+    for (key, name) in [(DOCUMENT_ID, "&lt;/bdi&gt;&lt;script&gt;"), (&"ab12".repeat(16), "leaf.png")] {
         assert!(list.contains(&format!("name=\"detach\" value=\"{key}\"")), "{list}");
         assert!(list.contains(&format!("aria-label=\"Remove {name}\"")), "{list}");
     }

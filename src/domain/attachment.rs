@@ -36,6 +36,9 @@ pub struct Card {
     pub thumbnail: Option<String>,
 }
 
+/// What wrapping a document costs a model beside its text.
+pub const WRAPPING_TOKENS: u64 = 25;
+
 /// How much of a selection its card has.
 pub const QUOTE_CHARS: usize = 600;
 
@@ -99,7 +102,7 @@ impl Attachment {
     pub fn document(id: String, title: String, version: DateTime<Utc>, bytes: u64) -> Self {
         let content =
             Content::Reference { ref_id: id, ref_type: DOCUMENT.to_owned(), version_timestamp: Some(version) };
-        Self { content, card: Card { title, tokens: bytes.div_ceil(4), ..Card::default() } }
+        Self { content, card: Card { title, tokens: bytes.div_ceil(4) + WRAPPING_TOKENS, ..Card::default() } }
     }
 
     /// What a block of a message has attached; nothing of any other.

@@ -5,6 +5,7 @@
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
 pub mod api;
+pub mod attaching;
 pub mod branches;
 pub mod chat_settings;
 pub mod compare;

@@ -113,8 +113,8 @@ pub fn Composer(
         announcer: expect_context::<Announcer>(),
         chats: use_context(),
         attaching: Attaching::new(draft, &named),
-        pasting: Pasting::new(),
-        mention: Mention::new(),
+        pasting: Pasting::nothing(),
+        mention: Mention::closed(),
         waits: RwSignal::new(false),
         draft,
     };

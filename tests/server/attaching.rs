@@ -83,7 +83,7 @@ async fn how_what_is_named_stands_is_told_as_of_now_and_to_its_owner() {
         assert_eq!(standing(owner).await.0, Some(Standing::Older));
         let stranger: UserId = ids::mint();
         assert_eq!(standing(stranger).await, (Some(Standing::Deleted), Some(Standing::Deleted)));
-        api.house.sql("UPDATE blobs SET bytes = NULL").await;
+        api.house.sql("DELETE FROM block_blobs").await;
         assert_eq!(standing(owner).await.1, Some(Standing::Deleted), "its bytes are lost");
     }
 }

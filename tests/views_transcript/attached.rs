@@ -37,7 +37,7 @@ fn draw_standing(named: &[Standing]) -> String {
 #[test]
 fn a_chip_names_its_lines_and_leads_to_them_in_their_version() {
     let html = draw_one(message());
-    let chip = html.split("class=\"chip reference").nth(1).unwrap().split("</a>").next().unwrap();
+    let chip = html.split("attached-block").nth(1).unwrap().split("</a>").next().unwrap();
     let address = "href=\"/documents/00000000-0000-0000-0000-0000000000d1?version=2026-11-22T07:00:00.500000Z&amp;lines=10-42#L10-L42\"";
     assert!(chip.contains(address), "{chip}");
     assert!(chip.contains("spec &lt;b&gt;.md") && chip.contains(" · lines 10-42 · 1.2k tokens<"), "{chip}");

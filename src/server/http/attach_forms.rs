@@ -6,7 +6,6 @@ use axum::extract::multipart::MultipartRejection;
 use axum::extract::{Multipart, State};
 use axum::response::Response;
 use http::StatusCode;
-use leptos::prelude::*;
 use serde::Deserialize;
 
 use super::forms::lock_of;
@@ -17,14 +16,12 @@ use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::plain_pages::attaching::not_attached;
 use crate::server::plain_pages::words::documents as words;
-use crate::server::plain_pages::{Page, Section};
 use crate::server::service::documents::{NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::uploads::UploadKind;
 use crate::server::service::{Draft, ServiceError};
-use crate::ui::erased::view;
-use crate::ui::words::attaching as said;
 
 /// Fields that are neither words nor files.
 const SHORT: usize = 1_000;
@@ -84,12 +81,7 @@ pub async fn attach(
     if refused.is_empty() {
         return Ok(see_other(&page_of(chat)));
     }
-    let row = |(name, why): (String, String)| view! { <li><bdi>{name}</bdi>": "{why}</li> };
-    let body = view! {
-        <ul class="problem">{refused.into_iter().map(row).collect_view()}</ul>
-        <p><a class="button" href=page_of(chat)>{said::BACK_TO_MESSAGE}</a></p>
-    };
-    let page = Page { section: Section::Chat, title: said::NOT_ATTACHED.to_owned(), said: None, body };
+    let page = not_attached(refused, page_of(chat));
     Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 

@@ -9,15 +9,14 @@ use super::error::Unfit;
 use super::messages::{self, Message, MessageBlock, Piece};
 use super::turns::StartTurn;
 use super::{Service, ServiceError};
-use crate::domain::attachment::{Card, DOCUMENT, QUOTE_CHARS, image_tokens, is_attached, is_reference};
+use crate::domain::attachment::{
+    Card, DOCUMENT, QUOTE_CHARS, WRAPPING_TOKENS, image_tokens, is_attached, is_reference,
+};
 use crate::domain::context::approx_tokens;
 use crate::domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
 use crate::server::store::blobs::FormKind;
 use crate::server::store::documents::{self, Document, Version};
 use crate::server::store::{blobs, turns, uploads};
-
-/// What wrapping costs a model beside the text.
-const WRAPPING_TOKENS: u64 = 25;
 
 /// What a reference of a message was found to name.
 struct Named {

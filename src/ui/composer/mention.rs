@@ -35,7 +35,7 @@ pub struct Mention {
 }
 
 impl Mention {
-    pub fn new() -> Self {
+    pub fn closed() -> Self {
         Self {
             word: RwSignal::new(None),
             documents: RwSignal::new(None),

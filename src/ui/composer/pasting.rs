@@ -22,7 +22,7 @@ pub struct Pasting {
 }
 
 impl Pasting {
-    pub fn new() -> Self {
+    pub fn nothing() -> Self {
         Self { offer: RwSignal::new(None), has_key: RwSignal::new(false), announcer: expect_context() }
     }
 

@@ -27,11 +27,11 @@ pub fn write(html: &mut Html, picture: &Picture<'_>) {
     html.close();
 }
 
-/// The picture of an image block, or of one that is to be; nothing for any other.
+/// The picture of an image block, or of one that is to be; nothing for any other, and for one that names no blob.
 pub fn picture(content: &Content, card: &Card) -> Option<Part> {
     let Content::Image { blob, alt, .. } = content else { return None };
     let mut html = Html::default();
-    let (address, small) = (address(blob), card.thumbnail.as_deref().map(address));
+    let (address, small) = (address(blob)?, card.thumbnail.as_deref().and_then(address));
     write(&mut html, &Picture { address: &address, small: small.as_deref(), alt, size: card.size });
     Some(Part::new(html.finish()))
 }
@@ -41,10 +41,10 @@ pub fn of_block(block: &Block) -> Option<Part> {
     picture(&block.content, &Card::of(block).unwrap_or_default())
 }
 
-fn address(blob: &str) -> String {
-    // A blob's name is its hash; anything else would lead elsewhere.
-    let name: String = blob.chars().filter(char::is_ascii_hexdigit).collect();
-    format!("/api/blobs/{name}")
+/// A blob's name is its hash; anything else would lead elsewhere.
+fn address(blob: &str) -> Option<String> {
+    let is_hash = blob.len() == 64 && blob.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_hash.then(|| format!("/api/blobs/{blob}"))
 }
 
 /// How large it is in its place: as it is, or as much smaller as it must be.
@@ -81,12 +81,19 @@ mod tests {
 
     #[test]
     fn it_leads_to_the_whole_and_shows_the_small_form() {
-        let content = Content::Image { blob: "ab12".into(), mime: "image/png".into(), alt: "a \"b\"".into() };
-        let card = Card { size: Some((960, 384)), thumbnail: Some("cd34".into()), ..Card::default() };
+        let (whole, small) = ("ab12".repeat(16), "cd34".repeat(16));
+        let content = Content::Image { blob: whole.clone(), mime: "image/png".into(), alt: "a \"b\"".into() };
+        let card = Card { size: Some((960, 384)), thumbnail: Some(small.clone()), ..Card::default() };
         let html = picture(&content, &card).unwrap();
         let html = html.markup().as_str();
-        assert!(html.contains("href=\"/api/blobs/ab12\"") && html.contains("src=\"/api/blobs/cd34\""), "{html}");
+        assert!(
+            html.contains(&format!("href=\"/api/blobs/{whole}\""))
+                && html.contains(&format!("src=\"/api/blobs/{small}\"")),
+            "{html}"
+        );
         assert!(html.contains("alt=\"a &quot;b&quot;\" width=\"480\" height=\"192\"/>"), "{html}");
         assert!(picture(&Content::text("a"), &card).is_none());
+        let elsewhere = Content::Image { blob: "../x".into(), mime: "image/png".into(), alt: "a".into() };
+        assert!(picture(&elsewhere, &card).is_none());
     }
 }

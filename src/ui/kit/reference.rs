@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::domain::attachment::{Card, Standing};
-use crate::domain::{Content, quoted};
+use crate::domain::{Content, DocumentId, quoted};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words::attaching as words;
@@ -20,7 +20,8 @@ pub fn reference_chip(content: &Content, card: &Card, standing: Option<Standing>
         <bdi class="chip-text">{card.title.clone()}</bdi>
         <span>{words::chip(card, standing)}</span>
     };
-    if standing == Some(Standing::Deleted) {
+    // An id that is none would lead elsewhere.
+    if standing == Some(Standing::Deleted) || ref_id.parse::<DocumentId>().is_err() {
         return view! { <span class="chip reference gone" title=card.quote.clone()>{inside}</span> };
     }
     let address = quoted::address(ref_id, *version_timestamp, card.lines);

@@ -22,11 +22,13 @@ pub fn OtherBlock(turn: TurnState, block: Block) -> impl IntoView {
 pub fn attached_block(block: &Block, standing: Option<Standing>) -> AnyView {
     let (id, kind) = (block.id.to_string(), block.content.block_type().to_owned());
     let inside = match &block.content {
-        Content::Image { alt, .. } if standing == Some(Standing::Deleted) => {
-            let said = format!("{alt} · {}", words::NOT_THERE);
-            view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> }
-        }
-        Content::Image { .. } => drawn(picture::of_block(block).as_slice()),
+        Content::Image { alt, .. } => match picture::of_block(block).filter(|_| standing != Some(Standing::Deleted)) {
+            Some(picture) => drawn(&[picture]),
+            None => {
+                let said = format!("{alt} · {}", words::NOT_THERE);
+                view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> }
+            }
+        },
         Content::Reference { .. } | Content::PartialReference { .. } => {
             reference_chip(&block.content, &Card::of(block).unwrap_or_default(), standing)
         }

@@ -78,16 +78,6 @@ fn what_comes_while_a_message_is_on_its_way_stays_behind_it() {
     assert_eq!((both.text.as_str(), both.attachments), ("sent\n\ntyped", vec![image("x"), image("y")]));
     let words = behind(&held, with(stored("typed", 1), &["x"])).unwrap();
     assert_eq!(words.attachments, [image("x")], "what is sent is not there twice");
-
-    Owner::new().with(|| {
-        let keeper = DraftKeeper::new(None, held.clone());
-        keeper.hold();
-        keeper.current.update_value(|current| current.text = "typed".into());
-        keeper.release();
-        keeper.current.update_value(|current| current.attachments.push(image("y")));
-        keeper.accepted(&held);
-        assert_eq!((keeper.text(), keeper.attachments().len()), ("typed".into(), 2));
-    });
 }
 
 #[test]
