@@ -17,7 +17,6 @@ use crate::ui::words::quoting as words;
 
 /// Where a tab keeps which chat it showed last.
 pub const CAME_FROM: &str = "came-from";
-
 const TEXT: &str = "[data-document]";
 const BAR: &str = "#quote-bar";
 const CHAT: &str = "#quote-bar-chat";

@@ -247,7 +247,7 @@ async fn only_the_page_of_a_document_may_run_a_script_and_only_its_own() {
     assert!(nonce.len() >= 22 && allowed.contains(&expected), "{allowed}");
     assert_ne!(policy(path.clone()).await.0, allowed, "a nonce is used once");
     // An empty line is empty: a selection over it is counted from what is in the page.
-    assert!(page.contains("<li id=\"L2\"><code dir=\"auto\"></code></li>"), "{page}");
+    assert!(page.contains("<li id=\"L2\" class=\"\"><code dir=\"auto\"></code></li>"), "{page}");
     // What script shows is there, and hidden.
     assert!(page.contains("id=\"quote-bar\"") && page.contains(" hidden"), "{page}");
     for other in ["/documents".to_owned(), "/documents/new".to_owned(), format!("{path}/edit"), "/search".to_owned()] {
