@@ -32,6 +32,21 @@ test("a chat goes on with another model in a new branch, one click away", async 
   await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
 });
 
+test("a choice that the server never got comes back with the words", async ({ page, model }) => {
+  await begin(page, "First");
+  (await model.next()).answer("From the first.");
+  await expectStatus(latestReply(page), "complete");
+  await page.route("**/api/page/save_draft*", (route) => route.abort());
+  const form = page.getByRole("form", { name: "Message" });
+  await form.getByRole("button", { name: /locked/ }).click();
+  await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
+  await messageBox(page).fill("Second");
+  await messageBox(page).blur();
+  await page.reload();
+  await expect(messageBox(page)).toHaveValue("Second");
+  await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
+});
+
 test("another model can be taken back before anything is sent", async ({ page, model }) => {
   await begin(page, "First");
   (await model.next()).answer("One.");

@@ -227,12 +227,12 @@ impl DraftKeeper {
 }
 
 /// Whether two drafts say the same; their revisions do not matter.
-fn same(a: &DraftView, b: &DraftView) -> bool {
+pub fn same(a: &DraftView, b: &DraftView) -> bool {
     says_same(a, b) && a.lock == b.lock && a.thinking == b.thinking
 }
 
 /// Whether they would be the same message.
-pub fn says_same(a: &DraftView, b: &DraftView) -> bool {
+fn says_same(a: &DraftView, b: &DraftView) -> bool {
     a.text == b.text && a.attachments == b.attachments
 }
 

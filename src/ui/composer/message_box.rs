@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::browser::{dialog, document, files, focus, form, media, textarea};
 use crate::domain::Thinking;
-use crate::ui::composer::draft::says_same;
+use crate::ui::composer::draft::same;
 use crate::ui::composer::keys::{self, Ask, Press};
 use crate::ui::composer::mention;
 use crate::ui::composer::model_menu::parse_model_value;
@@ -167,7 +167,8 @@ fn take_over(state: ComposerState) {
     let copy = state.draft.unsent_copy();
     if !on_screen.is_empty() && on_screen != from_server {
         state.typed(on_screen);
-    } else if let Some(copy) = copy.filter(|copy| !says_same(copy, &state.draft.current())) {
+    } else if let Some(copy) = copy.filter(|copy| !same(copy, &state.draft.current())) {
+        state.choose_again(copy.lock.clone(), copy.thinking);
         state.take(copy);
     } else if !from_server.is_empty() && on_screen.is_empty() {
         textarea::set_value(&area, &from_server);

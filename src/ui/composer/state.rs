@@ -98,6 +98,21 @@ impl ComposerState {
         self.draft.change(|draft| draft.lock = lock);
     }
 
+    /// Chooses what a draft says that the server never got, as far as it can still be chosen.
+    pub fn choose_again(self, lock: Option<Lock>, thinking: Option<Thinking>) {
+        let can_be = match &lock {
+            Some(lock) => self.models.with_untracked(|models| models.iter().any(|model| model.lock == *lock)),
+            None => self.lock.get_untracked().is_some(),
+        };
+        if can_be {
+            self.choose(lock);
+        }
+        if let Some(level) = thinking {
+            self.thinking.set(level);
+            self.draft.change(|draft| draft.thinking = Some(level));
+        }
+    }
+
     /// Takes over what is in the box.
     pub fn typed(self, text: String) {
         self.has_text.set(!text.trim().is_empty());
