@@ -199,7 +199,7 @@ async fn fifty_edits_at_once_give_fifty_siblings_and_the_running_reply_goes_on()
         let names = api.house.service.branches(api.house.owner, first.chat.id).await.unwrap();
         assert_eq!(names.len(), 51);
         let left = house_turn(&api.house, first.assistant_turn.id).await;
-        assert!(!left.status.is_terminal(), "{:?}", left.status);
+        assert!(!left.status.is_terminal(), "{:?}: {:?}", left.status, left.error);
         let stopped = api.house.service.stop_turn(api.house.owner, first.assistant_turn.id).await.unwrap();
         assert!(stopped.content_text().starts_with('.'));
         api.house.check().await;
