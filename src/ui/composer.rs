@@ -129,6 +129,15 @@ pub fn Composer(
     // Another branch is shown, or the message that was to begin one has begun it.
     on_change(move || lock.get(), move |_, _| state.choice.set(None));
     on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.files_settled());
+    // What was said of a running reply is over with it.
+    on_change(
+        move || running.get(),
+        move |_, now| {
+            if now.is_none() && state.problem.with_untracked(|said| said.as_deref() == Some(words::STOP_FIRST)) {
+                state.problem.set(None);
+            }
+        },
+    );
     on_change(move || draft_elsewhere.get(), move |_, newer| state.draft_changed_elsewhere(newer));
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
