@@ -32,7 +32,8 @@ test("a chat goes on with another model in a new branch, one click away", async 
   await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
 });
 
-test("a choice that the server never got comes back with the words", async ({ page, model }) => {
+test("a choice that the server never got comes back with the words", async ({ page, model, watch }) => {
+  watch.expectLostConnection();
   await begin(page, "First");
   (await model.next()).answer("From the first.");
   await expectStatus(latestReply(page), "complete");
