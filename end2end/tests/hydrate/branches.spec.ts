@@ -37,7 +37,7 @@ test("a choice that the server never got comes back with the words", async ({ pa
   await begin(page, "First");
   (await model.next()).answer("From the first.");
   await expectStatus(latestReply(page), "complete");
-  await page.route("**/api/page/save_draft*", (route) => route.abort());
+  await page.route("**/api/page/save_draft*", (route) => route.abort("connectionrefused"));
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("button", { name: /locked/ }).click();
   await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
