@@ -4,7 +4,6 @@ use super::files::FileHandle;
 
 /// What is sent.
 pub enum Body {
-    Nothing,
     Json(String),
     File(FileHandle),
 }
@@ -71,7 +70,6 @@ mod real {
         let on_error = Closure::once_into_js(move || tell(News::Lost));
         request.set_onerror(Some(on_error.unchecked_ref()));
         match body {
-            Body::Nothing => request.send().ok()?,
             Body::Json(text) => {
                 request.set_request_header("Content-Type", "application/json").ok()?;
                 request.send_with_opt_str(Some(&text)).ok()?;
@@ -79,11 +77,6 @@ mod real {
             Body::File(file) => request.send_with_opt_blob(Some(&file.0)).ok()?,
         }
         Some(Transfer(SendWrapper::new(Open { request, _on_progress: on_progress })))
-    }
-
-    /// A text as it stands in an address.
-    pub fn encoded(text: &str) -> String {
-        js_sys::encode_uri_component(text).into()
     }
 }
 
@@ -97,10 +90,6 @@ mod real {
     pub fn send(_method: &str, _path: &str, _body: Body, _tell: impl Fn(News) + Clone + 'static) -> Option<Transfer> {
         None
     }
-
-    pub fn encoded(text: &str) -> String {
-        text.to_owned()
-    }
 }
 
-pub use real::{Transfer, encoded, send};
+pub use real::{Transfer, send};

@@ -30,6 +30,7 @@ pub mod merge;
 pub mod message;
 pub mod needle;
 pub mod notice;
+pub mod percent;
 pub mod plain;
 pub mod provider;
 pub mod quoted;

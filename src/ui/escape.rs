@@ -1,5 +1,6 @@
 //! The places where the framework writes text into a page without escaping it: the document's title, the content of a
-//! text area, and the content of `noscript`. Everything else is escaped by it.
+//! text area, and the content of `noscript`; and the one place where markup of our own goes in as it is, the symbols of the
+//! icons. Everything else is escaped by it.
 
 use leptos::attr::Attribute;
 use leptos::prelude::*;
@@ -50,6 +51,12 @@ pub fn FollowWithoutScript(
 ) -> impl IntoView {
     let refresh = format!(r#"<meta http-equiv="refresh" content="4; url=?at={at}">"#);
     view! { <noscript {..inner_html(refresh)}></noscript> }
+}
+
+/// The symbols that icons name. They are in every document, behind its content, and are not a file beside it: icons are
+/// there with the first paint, without another request, and stay when the network goes.
+pub fn sprite() -> impl IntoView {
+    view! { <div hidden=true {..inner_html(include_str!("kit/icons.svg"))}></div> }
 }
 
 #[cfg(test)]

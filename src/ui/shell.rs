@@ -8,6 +8,7 @@ use leptos_router::location::RequestUrl;
 
 use crate::ui::app::{App, part_of};
 use crate::ui::erased::view;
+use crate::ui::escape::sprite;
 use crate::ui::preferences::Preferences;
 
 /// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.
@@ -38,6 +39,8 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             </head>
             <body>
                 <App/>
+                // Behind what is hydrated, which begins with the first node of the body.
+                {sprite()}
             </body>
         </html>
     }

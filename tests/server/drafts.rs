@@ -36,6 +36,20 @@ async fn attached(api: &Api, chat: Option<ChatId>) -> usize {
 }
 
 #[tokio::test]
+async fn what_is_attached_at_once_is_all_there() {
+    const AT_ONCE: usize = 12;
+    for api in apis(Vec::new).await {
+        let chat = api.chat().await;
+        let d = document(&api, "D", D).await;
+        let all = (0..AT_ONCE).map(|_| attach(&api, Some(&chat), json!([part(&d, 0, 1)])));
+        for (status, made) in futures::future::join_all(all).await {
+            assert_eq!(status, StatusCode::OK, "{made}");
+        }
+        assert_eq!(attached(&api, Some(chat.parse().unwrap())).await, AT_ONCE);
+    }
+}
+
+#[tokio::test]
 async fn a_selection_is_attached_to_a_draft_when_it_is_what_it_says() {
     for api in apis(Vec::new).await {
         let chat = api.chat().await;

@@ -5,7 +5,7 @@ use turnleaf::domain::approval::Ask;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::sample::{block_id, reply, tool_result, tool_use, turn_id};
 use turnleaf::domain::waiting::PauseReason;
-use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus};
+use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus, limits};
 
 use super::{assert_says, assert_silent, draw, draw_one, failed, growing, tag, text, thought, view};
 
@@ -62,7 +62,7 @@ fn with_metadata(mut turn: Turn, metadata: Value) -> Turn {
 fn header(html: &str) -> String {
     let at = html.find("<header class=\"tool-header\"").unwrap();
     let header = &html[at..at + html[at..].find("</header>").unwrap()];
-    let icon = header.split("/icons.svg#").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let icon = header.split("\"#icon-").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     format!("[{icon}] {}", text(header))
 }
 
@@ -254,6 +254,10 @@ fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
     let many: Vec<u32> = (0..3_000).collect();
     let many = draw_one(ended(ToolStatus::Done, json!(many), Value::Null));
     assert!(!many.contains("class=\"json\"") && many.contains("2999"), "too many for a tree are text");
+    let wide: Vec<Value> = (0..900).map(|n| json!({ "name": format!("{n:040}") })).collect();
+    assert!(serde_json::to_string_pretty(&wide).unwrap().len() > limits::TOOL_SHOWN_BYTES);
+    let wide = draw_one(ended(ToolStatus::Done, json!(wide), Value::Null));
+    assert!(wide.contains("class=\"json\"") && !wide.contains("Cut at"), "indents are not in a tree");
 
     let metadata = json!({
         "images": [{"blob": SHA, "mime": "image/png", "alt": "A \"cat\""}, {"blob": "../x", "mime": "image/png"}],

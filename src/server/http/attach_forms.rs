@@ -11,9 +11,9 @@ use serde::Deserialize;
 use super::forms::lock_of;
 use super::plain_page::{Asked, see_other};
 use super::problem::Problem;
-use super::uploads::{broken, file_of, text_of, too_slow};
+use super::uploads::{broken, file_of, read_form, text_of};
 use crate::domain::attachment::DOCUMENT;
-use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
+use crate::domain::{ChatId, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::attaching::not_attached;
@@ -73,11 +73,7 @@ pub async fn attach(
     asked: Asked,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    let place = app.service().upload_place().await;
-    let taking = tokio::time::timeout(limits::UPLOAD_TIME, take(&app, viewer.0, form));
-    let (chat, refused) = taking.await.map_err(|_| too_slow())??;
-    drop(place);
+    let (chat, refused) = read_form(&app, form, |form| take(&app, viewer.0, form)).await?;
     if refused.is_empty() {
         return Ok(see_other(&page_of(chat)));
     }

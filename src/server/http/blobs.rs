@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::path_id::PathId;
 use super::problem::Problem;
+use crate::domain::percent;
 use crate::server::access::Viewer;
 use crate::server::app::App;
 
@@ -59,13 +60,7 @@ fn is_text(mime: &str) -> bool {
 fn disposition(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
     let ascii: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
-    let mut exact = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_' => exact.push(char::from(byte)),
-            byte => exact.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    let exact = percent::encoded(name);
     format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
 }
 

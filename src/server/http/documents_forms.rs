@@ -11,7 +11,7 @@ use super::documents_page::{list_page, show_page};
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::trash_page;
-use super::uploads::{broken, file_of, text_of, too_slow};
+use super::uploads::{broken, file_of, read_form, text_of};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, DocumentId, Invalid, UserId, limits, selection};
 use crate::server::access::Viewer;
@@ -44,11 +44,7 @@ pub async fn upload(
     asked: Asked,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    let place = app.service().upload_place().await;
-    let taking = tokio::time::timeout(limits::UPLOAD_TIME, take(&app, viewer.0, form));
-    let (of, files) = taking.await.map_err(|_| too_slow())??;
-    drop(place);
+    let (of, files) = read_form(&app, form, |form| take(&app, viewer.0, form)).await?;
     if let [FileSaid::Made { id, .. }] = files[..] {
         let done = if of.is_some() { "saved" } else { "created" };
         return Ok(see_other(&format!("/documents/{id}?done={done}")));

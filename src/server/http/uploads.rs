@@ -2,8 +2,8 @@
 //! are stored, so that nothing is left of one that breaks off (badinputs.md 7).
 
 use axum::body::{Body, Bytes};
-use axum::extract::multipart::{Field, MultipartError};
-use axum::extract::{Request, State};
+use axum::extract::multipart::{Field, MultipartError, MultipartRejection};
+use axum::extract::{Multipart, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream::try_unfold;
@@ -92,6 +92,17 @@ pub(super) async fn read<E>(
             Ok(Some(Ok(piece))) => all.extend_from_slice(&piece),
         }
     }
+}
+
+/// Reads a form with files in its turn and in bounded time; `take` reads its fields.
+pub(super) async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
+    app: &App,
+    form: Result<Multipart, MultipartRejection>,
+    take: impl FnOnce(Multipart) -> F,
+) -> Result<T, Problem> {
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    let _place = app.service().upload_place().await;
+    tokio::time::timeout(limits::UPLOAD_TIME, take(form)).await.map_err(|_| too_slow())?
 }
 
 pub(super) fn too_slow() -> Problem {

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::words;
 use crate::ui::erased::view;
+use crate::ui::escape::sprite;
 use crate::ui::kit::Icon;
 use crate::ui::preferences::{Preferences, Theme};
 use crate::ui::words as app_words;
@@ -129,6 +130,7 @@ impl Frame {
                         </main>
                     </div>
                     <footer class="plain-foot no-print">{self.themes()}</footer>
+                    {sprite()}
                 </body>
             </html>
         }

@@ -7,6 +7,7 @@ use super::field::{Choice, Kind as FieldKind, TextField};
 use super::frame::{Page, Said, Section};
 use super::words;
 use super::words::search as says;
+use crate::domain::percent;
 use crate::domain::{BranchId, ChatId, Role};
 use crate::server::service::chats::ListedChat;
 use crate::server::service::search::{Hit, Kind, Marked, TurnHit};
@@ -198,21 +199,10 @@ impl SearchPage {
         query.extend(narrowed.since.map(|day| ("since", day.to_string())));
         query.extend(narrowed.until.map(|day| ("until", day.to_string())));
         query.extend(cursor.map(|cursor| ("cursor", cursor.to_owned())));
-        let fields: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        let fields: Vec<String> =
+            query.iter().map(|(name, value)| format!("{name}={}", percent::encoded(value))).collect();
         format!("/search?{}", fields.join("&"))
     }
-}
-
-/// A value as a query string has it.
-fn escaped(value: &str) -> String {
-    value.bytes().fold(String::new(), |mut escaped, byte| {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push_str(&format!("%{byte:02X}"));
-        }
-        escaped
-    })
 }
 
 fn name_of(kind: Kind) -> &'static str {

@@ -14,6 +14,7 @@ use crate::browser::network;
 use crate::browser::request_id;
 use crate::browser::transfer::{self, Body, News, Transfer};
 use crate::domain::attachment::{Attachment, Standing};
+use crate::domain::percent;
 use crate::ui::announce::Announcer;
 use crate::ui::words::attaching as words;
 
@@ -142,7 +143,7 @@ impl Attaching {
             let source = self.sources.with_value(|sources| sources.get(&id).cloned());
             match source {
                 Some((Source::File(file), _)) => {
-                    let path = format!("/api/blobs?name={}", transfer::encoded(&file.name()));
+                    let path = format!("/api/blobs?name={}", percent::encoded(&file.name()));
                     self.send(id, &path, Body::File(file), Self::uploaded);
                 }
                 Some((Source::Text(text), request)) => {

@@ -16,6 +16,9 @@ use crate::ui::chats::Chats;
 
 /// How long after the last key a draft is saved.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How long until a draft that the server did not take is offered again; twice as long each time.
+const AGAIN: Duration = Duration::from_secs(2);
+const MOST_DOUBLINGS: u32 = 5;
 /// Between a message on its way and what was typed behind it, as where a message that failed is given back.
 const BETWEEN: &str = "\n\n";
 
@@ -36,6 +39,8 @@ pub struct DraftKeeper {
     pub elsewhere: RwSignal<Option<DraftView>>,
     /// Whether the server did not take the last save.
     pub is_unsaved: RwSignal<bool>,
+    /// How often it did not, one after the other.
+    refused: StoredValue<u32>,
     chats: Option<Chats>,
 }
 
@@ -51,6 +56,7 @@ impl DraftKeeper {
             saving: StoredValue::new(None),
             elsewhere: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
+            refused: StoredValue::new(0),
             chats: use_context(),
         }
     }
@@ -95,6 +101,7 @@ impl DraftKeeper {
             return;
         }
         if same(&draft, &self.saved.get_value()) {
+            self.is_unsaved.set(false);
             // What this browser kept of something typed and taken back must not return.
             return self.forget_copy();
         }
@@ -107,8 +114,9 @@ impl DraftKeeper {
             // The composer may have gone meanwhile, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
             self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !says_same(saving, &sent)));
-            let Ok(rev) = rev else { return self.is_unsaved.set(true) };
+            let Ok(rev) = rev else { return self.save_later() };
             self.is_unsaved.set(false);
+            self.refused.set_value(0);
             let was_empty = self.saved.with_value(is_empty);
             let is_empty = is_empty(&sent);
             self.current.update_value(|current| current.rev = rev);
@@ -120,6 +128,22 @@ impl DraftKeeper {
                 chats.refresh();
             }
         });
+    }
+
+    /// The server did not take it. What is typed meanwhile goes with it, and sooner.
+    fn save_later(self) {
+        self.is_unsaved.set(true);
+        let doublings = self.refused.get_value().min(MOST_DOUBLINGS);
+        self.refused.set_value(doublings + 1);
+        self.stop_clock();
+        self.timer.set_value(set_timeout_with_handle(move || self.save(), AGAIN * 2u32.pow(doublings)).ok());
+    }
+
+    /// Saves at once what the server did not take: the network is back.
+    pub fn save_again(self) {
+        if self.is_unsaved.get_untracked() {
+            self.save();
+        }
     }
 
     /// Takes note of a newer draft on the server. Gives what is to be shown where nothing else was done here to what

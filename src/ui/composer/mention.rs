@@ -2,13 +2,12 @@
 //! points into; the focus stays in the box (APG: combobox with a listbox).
 
 use leptos::prelude::*;
-use serde_json::Value;
+use leptos::task::spawn_local;
 
 use super::attaching::document_in;
 use super::keys::{self, Choice, Press};
 use super::state::ComposerState;
-use crate::browser::textarea;
-use crate::browser::transfer::{self, Body, News, Transfer};
+use crate::browser::{api_request, textarea};
 use crate::domain::attachment::Attachment;
 use crate::domain::limits;
 use crate::ui::erased::{live, view};
@@ -31,7 +30,6 @@ pub struct Mention {
     active: RwSignal<usize>,
     /// The text up to the `@` whose menu was closed: it stays closed.
     dismissed: StoredValue<Option<String>>,
-    loading: StoredValue<Option<Transfer>>,
 }
 
 impl Mention {
@@ -41,7 +39,6 @@ impl Mention {
             documents: RwSignal::new(None),
             active: RwSignal::new(0),
             dismissed: StoredValue::new(None),
-            loading: StoredValue::new(None),
         }
     }
 
@@ -97,15 +94,13 @@ impl Mention {
 
     fn load(self, state: ComposerState) {
         let path = format!("/api/documents?limit={}", limits::MENTION_DOCUMENTS);
-        let request = transfer::send("GET", &path, Body::Nothing, move |news| {
-            let News::Answered { text, .. } = news else { return };
-            let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+        spawn_local(async move {
+            let answer = api_request::get(&path).await.unwrap_or_default();
             let documents = answer.as_array().into_iter().flatten().filter_map(document_in).collect();
             if self.documents.try_set(Some(documents)).is_none() && untrack(|| self.is_open()) {
                 self.say(state);
             }
         });
-        self.loading.set_value(request);
     }
 
     /// Whether the key belongs to the menu, which has then done what it asks.

@@ -122,9 +122,11 @@ pub fn listen_on_page(state: ComposerState) {
                 state.draft.save();
             }
         });
+        let online = window_event_listener(ev::online, move |_| state.draft.save_again());
         on_cleanup(move || {
             keys.remove();
             hidden.remove();
+            online.remove();
         });
     });
     on_cleanup(move || state.draft.save());

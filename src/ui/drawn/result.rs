@@ -26,11 +26,13 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> Part {
     images(&mut html, metadata);
     let whole = as_text(result);
     let shown = &whole[..whole.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
-    let is_text = result.is_string() || shown.len() < whole.len() || !json::tree(&mut html, name, result);
+    // What indents and line breaks add to the text is not in a tree.
+    let fits = shown.len() == whole.len() || result.to_string().len() <= limits::TOOL_SHOWN_BYTES;
+    let is_text = result.is_string() || !fits || !json::tree(&mut html, name, result);
     if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
         letters::text_box(&mut html, name, !result.is_string(), shown);
     }
-    cut(&mut html, metadata, shown.len() < whole.len(), whole.len() as u64, turn);
+    cut(&mut html, metadata, is_text && shown.len() < whole.len(), whole.len() as u64, turn);
     files(&mut html, metadata);
     cleaned(&mut html, metadata, &whole);
     html.close();

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use crate::ui::erased::view;
 
-/// One symbol of `public/icons.svg`, 20 × 20 and drawn in the colour of the text around it. It has no name of its own:
-/// whatever holds it must have one.
+/// One symbol of `kit/icons.svg`, 20 × 20 and drawn in the colour of the text around it. It has no name of its own:
+/// whatever holds it must have one. The symbols are in the document ([`sprite`](crate::ui::escape::sprite)).
 #[component]
 pub fn Icon(
     /// The symbol's id in the sprite.
@@ -13,7 +13,7 @@ pub fn Icon(
 ) -> impl IntoView {
     view! {
         <svg class="icon" width="20" height="20" aria-hidden="true" focusable="false">
-            <use_ href=format!("/icons.svg#{name}")></use_>
+            <use_ href=format!("#icon-{name}")></use_>
         </svg>
     }
 }

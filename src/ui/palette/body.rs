@@ -7,11 +7,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::Palette;
-use super::entry::{Command, Does, Entry, Here, escaped, rows};
+use super::entry::{Command, Does, Entry, Here, rows};
 use super::hits::{Found, Kind, recent};
 use super::keys::{Ask, ask};
 use super::rows::{list, row_id};
 use crate::browser::{api_request, dialog, document, focus, scroll};
+use crate::domain::percent;
 use crate::ui::chats::Chats;
 use crate::ui::composer::keys::{Memory, is_of_input_method};
 use crate::ui::composer::message_box::press;
@@ -193,7 +194,7 @@ impl State {
                 return;
             }
             for kind in Kind::ALL {
-                let path = format!("/api/search?q={}&{}", escaped(&typed), kind.asked());
+                let path = format!("/api/search?q={}&{}", percent::encoded(&typed), kind.asked());
                 spawn_local(async move {
                     let answer = api_request::get(&path).await;
                     if is_asked() {

@@ -1,5 +1,6 @@
 //! The rows of the palette: what each says and does, and their order.
 
+use crate::domain::percent;
 use crate::ui::palette::hits::Found;
 use crate::ui::preferences::Theme;
 use crate::ui::words::palette as words;
@@ -140,25 +141,13 @@ pub fn rows(here: &Here, typed: &str, recent: &[Entry], found: &Found) -> Vec<En
                 title: vec![(words::search_all(typed), false)],
                 excerpt: Vec::new(),
                 place: String::new(),
-                does: Does::Leave(format!("/search?q={}", escaped(typed))),
+                does: Does::Leave(format!("/search?q={}", percent::encoded(typed))),
             });
         }
     }
     // Rows of a group stay in their order.
     rows.sort_by_key(|entry| entry.group);
     rows
-}
-
-/// A value as a query string has it.
-pub fn escaped(value: &str) -> String {
-    value.bytes().fold(String::new(), |mut escaped, byte| {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push_str(&format!("%{byte:02X}"));
-        }
-        escaped
-    })
 }
 
 #[cfg(test)]

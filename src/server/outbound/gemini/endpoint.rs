@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::domain::Capabilities;
+use crate::domain::percent;
 use crate::domain::repair::Repair;
 use crate::domain::tool::OfferedTool;
 use crate::server::outbound::gemini::{GeminiDecoder, models, repair, request};
@@ -65,7 +66,7 @@ impl Provider for GeminiEndpoint {
                 let page = client.get_json(&target, &path).await?;
                 list.extend(page.get("models").and_then(Value::as_array).into_iter().flatten().filter_map(listed));
                 match page.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty()) {
-                    Some(token) => path = format!("/models?pageSize=1000&pageToken={}", encoded(token)),
+                    Some(token) => path = format!("/models?pageSize=1000&pageToken={}", percent::encoded(token)),
                     None => break,
                 }
             }
@@ -119,20 +120,7 @@ fn with_version(base_url: &str) -> String {
 fn path_of(model: &str) -> String {
     let known = model.split_once('/').filter(|(collection, _)| matches!(*collection, "models" | "tunedModels"));
     let (collection, name) = known.unwrap_or(("models", model));
-    format!("/{collection}/{}:streamGenerateContent?alt=sse", encoded(name))
-}
-
-/// Text as one segment of a path or one value of a query.
-fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    format!("/{collection}/{}:streamGenerateContent?alt=sse", percent::encoded(name))
 }
 
 /// A model of the list, if it generates text.

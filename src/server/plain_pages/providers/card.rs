@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::models;
+use crate::domain::percent;
 use crate::server::plain_pages::deeds::Deeds;
 use crate::server::plain_pages::field::{Kind, TextField};
 use crate::server::plain_pages::words::providers as words;
@@ -51,7 +52,7 @@ fn suggestion(provider: &ProviderView) -> Option<AnyView> {
     let (has_key, id) = (provider.key.set, provider.id.clone());
     // With a key the address can only be changed together with it: the key was given for the old one.
     Some(if has_key {
-        let edit = format!("/settings/providers?edit={id}&base_url={}#provider-{id}", percent(&address));
+        let edit = format!("/settings/providers?edit={id}&base_url={}#provider-{id}", percent::encoded(&address));
         view! { <p><a class="button" href=edit>{words::use_address(&address)}</a></p> }
     } else {
         view! {
@@ -144,10 +145,4 @@ fn actions(provider: &ProviderView) -> AnyView {
     let can_be_tested = !matches!(provider.status.state, "off" | "key_unreadable");
     let test = can_be_tested.then(|| deeds.button("/forms/providers/test", "test", "1", words::TEST));
     deeds.draw(test.into_iter().collect())
-}
-
-/// A text as a value of a query.
-fn percent(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
