@@ -28,7 +28,7 @@ use turnleaf::server::tools::toolbox::{NoTools, Toolbox};
 /// What a scripted provider offers.
 const MODELS: [&str; 2] = ["model-a", "model-b"];
 /// How long a scripted provider may be silent in the middle of a body.
-const SILENCE: Duration = Duration::from_secs(2);
+pub const SILENCE: Duration = Duration::from_secs(2);
 
 pub struct House {
     pub dir: tempfile::TempDir,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::house::{House, answer, delta, finish, message, text, thinking};
+use crate::house::{House, SILENCE, answer, delta, finish, message, text, thinking};
 use futures::StreamExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -252,6 +252,22 @@ async fn silence_ends_the_turn() {
     let id = house.send("?").await.assistant_turn.id;
     let turn = house.ended(id).await;
     assert_eq!(turn.error.unwrap().kind, FailureKind::ProviderStalled);
+    house.check().await;
+}
+
+#[tokio::test]
+async fn who_speaks_while_the_database_is_busy_was_not_silent() {
+    let piece = || [Step::Wait(Duration::from_millis(50)), text(".")];
+    let stream = (0..40).flat_map(|_| piece()).chain(finish("stop")).collect();
+    let house = House::new(provider([Answer::Stream(stream)])).await;
+    let id = house.send("?").await.assistant_turn.id;
+    house.until(id, |turn| !turn.content_text().is_empty()).await;
+    let Db::Sqlite { writer, .. } = &house.db else { panic!("a house is a file unless told otherwise") };
+    let busy = writer.acquire().await.unwrap();
+    tokio::time::sleep(SILENCE + Duration::from_millis(500)).await;
+    drop(busy);
+    let turn = house.ended(id).await;
+    assert_eq!((turn.status, turn.content_text().len()), (TurnStatus::Complete, 40), "{:?}", turn.error);
     house.check().await;
 }
 

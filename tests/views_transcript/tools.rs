@@ -254,7 +254,7 @@ fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
     let many: Vec<u32> = (0..3_000).collect();
     let many = draw_one(ended(ToolStatus::Done, json!(many), Value::Null));
     assert!(!many.contains("class=\"json\"") && many.contains("2999"), "too many for a tree are text");
-    let wide: Vec<Value> = (0..900).map(|n| json!({ "name": format!("{n:040}") })).collect();
+    let wide: Vec<Value> = (0..900).map(|n| json!({ "name": format!("{n:052}") })).collect();
     assert!(serde_json::to_string_pretty(&wide).unwrap().len() > limits::TOOL_SHOWN_BYTES);
     let wide = draw_one(ended(ToolStatus::Done, json!(wide), Value::Null));
     assert!(wide.contains("class=\"json\"") && !wide.contains("Cut at"), "indents are not in a tree");

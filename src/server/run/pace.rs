@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use crate::domain::capabilities::Capabilities;
 use crate::domain::limits;
+use crate::domain::provider::Reasoning;
 
 /// How long a run waits for what (reliability.md 1.3 rules 9 and 10). All by the monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +21,19 @@ pub struct Pace {
     pub turn: Duration,
     /// Before the second attempt; doubled for each further one.
     pub backoff: Duration,
+}
+
+impl Pace {
+    /// The clocks for a model: one that thinks may be silent for minutes (providers.md 10).
+    pub fn with(self, capabilities: &Capabilities, is_thinking_mode: bool) -> Self {
+        let Capabilities { reasoning, thinking_levels, .. } = capabilities;
+        // Of a model that nothing is known of, thinking is only a wish.
+        if *reasoning != Reasoning::Always && !(is_thinking_mode && !thinking_levels.is_empty()) {
+            return self;
+        }
+        let longer = |time: Duration| time.max(self.thinking);
+        Self { first_byte: longer(self.first_byte), idle_bytes: longer(self.idle_bytes), ..self }
+    }
 }
 
 impl Default for Pace {

@@ -1,15 +1,15 @@
 //! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
 //! until it ends.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::attempts::Tried;
 use super::{Halt, Next, Run};
-use crate::domain::capabilities::Capabilities;
 use crate::domain::context::RequestManifest;
-use crate::domain::provider::Reasoning;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::pictures;
@@ -143,19 +143,9 @@ impl Run<'_> {
         }
     }
 
-    /// The clocks for this model: one that thinks may be silent for minutes (providers.md 10).
+    /// The clocks for this model.
     fn patience(&self) -> Pace {
-        let pace = self.supervisor.pace();
-        let Capabilities { reasoning, thinking_levels, .. } = &self.job.capabilities;
-        // Of a model that nothing is known of, thinking is only a wish.
-        let thinks =
-            *reasoning == Reasoning::Always || (self.job.settled.is_thinking_mode && !thinking_levels.is_empty());
-        if thinks {
-            let longer = |time: std::time::Duration| time.max(pace.thinking);
-            Pace { first_byte: longer(pace.first_byte), idle_bytes: longer(pace.idle_bytes), ..pace }
-        } else {
-            pace
-        }
+        self.supervisor.pace().with(&self.job.capabilities, self.job.settled.is_thinking_mode)
     }
 
     async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {
@@ -200,7 +190,8 @@ impl Run<'_> {
                 why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
                 chunk = body.next() => chunk,
                 () = sleep_until(frame.unwrap_or(given_up)), if frame.is_some() => {
-                    self.recorder.settle().await?;
+                    let stored = self.store().await?;
+                    (bytes_by, progress_by) = (bytes_by + stored, progress_by + stored);
                     continue;
                 }
                 () = sleep_until(given_up) => {
@@ -229,9 +220,17 @@ impl Run<'_> {
             if !items.is_empty() {
                 progress_by = Instant::now() + pace.idle_progress;
                 self.take(&mut items, progress)?;
-                self.recorder.settle().await?;
+                let stored = self.store().await?;
+                (bytes_by, progress_by) = (bytes_by + stored, progress_by + stored);
             }
         }
+    }
+
+    /// Stores what came. Gives how long that took: nobody was silent while we did not listen.
+    async fn store(&mut self) -> Result<Duration, Halt> {
+        let began = Instant::now();
+        self.recorder.settle().await?;
+        Ok(began.elapsed())
     }
 
     /// Keeps the provider's bytes. Before the first content they stay in memory: an attempt that is tried again leaves
