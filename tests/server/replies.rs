@@ -257,7 +257,9 @@ async fn silence_ends_the_turn() {
 
 #[tokio::test]
 async fn who_speaks_while_the_database_is_busy_was_not_silent() {
-    let piece = || [Step::Wait(Duration::from_millis(50)), text(".")];
+    // A block that ends is stored before more is listened to.
+    let wait = || Step::Wait(Duration::from_millis(50));
+    let piece = || [wait(), text("."), wait(), thinking("?")];
     let stream = (0..40).flat_map(|_| piece()).chain(finish("stop")).collect();
     let house = House::new(provider([Answer::Stream(stream)])).await;
     let id = house.send("?").await.assistant_turn.id;
