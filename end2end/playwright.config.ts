@@ -22,7 +22,7 @@ export default defineConfig({
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],
-  use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", trace: "retain-on-failure" },
+  use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", trace: "on-first-retry" },
   projects: [
     { name: "hydrate", testMatch: "hydrate/**/*.spec.ts" },
     { name: "no-js", testMatch: "no-script/**/*.spec.ts", use: { javaScriptEnabled: false } },

@@ -34,6 +34,30 @@ export function png(name: string, width = 64, height = 32, colour = [40, 120, 60
   return { name, mimeType: "image/png", buffer };
 }
 
+/** A PDF of one page with these lines. */
+export function pdf(name: string, lines: string[]): TestFile {
+  const shown = lines.map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj 0 -20 Td`).join("\n");
+  const content = `BT /F1 12 Tf 72 720 Td\n${shown}\nET`;
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+  ];
+  let out = "%PDF-1.4\n";
+  const places = objects.map((object, at) => {
+    const place = out.length;
+    out += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    return place;
+  });
+  const table = places.map((place) => `${String(place).padStart(10, "0")} 00000 n \n`).join("");
+  const count = objects.length + 1;
+  const start = out.length;
+  out += `xref\n0 ${count}\n0000000000 65535 f \n${table}trailer\n<< /Size ${count} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+  return { name, mimeType: "application/pdf", buffer: Buffer.from(out, "latin1") };
+}
+
 /** Chooses files with the button. */
 export async function attach(page: Page, ...files: TestFile[]): Promise<void> {
   await page.getByLabel("Attach files").setInputFiles(files);

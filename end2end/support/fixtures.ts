@@ -49,7 +49,12 @@ async function watchContext(context: BrowserContext, watch: Watch, url: string):
 interface Options {
   /** The model server is configured; without it only the demo answers. */
   configured: boolean;
+  /** The data is in PostgreSQL. Skipped where `TURNLEAF_TEST_PG_DATABASES` names none. */
+  onPostgres: boolean;
 }
+
+/** An empty database for each try of the one test that asks for it: the variable is what their addresses begin with. */
+const DATABASES = process.env.TURNLEAF_TEST_PG_DATABASES;
 
 interface Fixtures {
   model: ModelServer;
@@ -59,13 +64,16 @@ interface Fixtures {
 
 export const test = base.extend<Fixtures & Options>({
   configured: [true, { option: true }],
+  onPostgres: [false, { option: true }],
   model: async ({}, use) => {
     const model = await ModelServer.start();
     await use(model);
     await model.stop();
   },
-  turnleaf: async ({ model, configured }, use, info) => {
-    const turnleaf = await Turnleaf.start(configured ? model.environment : {});
+  turnleaf: async ({ model, configured, onPostgres }, use, info) => {
+    test.skip(onPostgres && !DATABASES, "TURNLEAF_TEST_PG_DATABASES is not set: not run on PostgreSQL");
+    const database: Record<string, string> = onPostgres ? { DATABASE_URL: `${DATABASES}${info.retry}` } : {};
+    const turnleaf = await Turnleaf.start({ ...(configured ? model.environment : {}), ...database });
     await use(turnleaf);
     if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
     await turnleaf.remove();

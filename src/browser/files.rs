@@ -3,9 +3,10 @@
 #[cfg(feature = "hydrate")]
 mod real {
     use leptos::ev;
+    use leptos::web_sys::HtmlInputElement;
     use send_wrapper::SendWrapper;
     use wasm_bindgen::{JsCast, JsValue};
-    use web_sys::{ClipboardEvent, DataTransfer, FileList, HtmlInputElement};
+    use web_sys::{ClipboardEvent, DataTransfer, FileList};
 
     /// A file as it lies on the person's disk.
     #[derive(Clone)]
@@ -29,9 +30,12 @@ mod real {
 
     /// What was chosen in a file input, which is empty afterwards: the same file can be chosen again.
     pub fn chosen(event: &ev::Event) -> Vec<FileHandle> {
-        let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else {
-            return Vec::new();
-        };
+        let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        input.map(|input| taken(&input)).unwrap_or_default()
+    }
+
+    /// What lies in a file input, which is empty afterwards.
+    pub fn taken(input: &HtmlInputElement) -> Vec<FileHandle> {
         let files = all(input.files());
         input.set_value("");
         files
@@ -76,6 +80,7 @@ mod real {
 #[cfg(not(feature = "hydrate"))]
 mod real {
     use leptos::ev;
+    use leptos::web_sys::HtmlInputElement;
 
     /// A file as it lies on the person's disk.
     #[derive(Clone)]
@@ -95,6 +100,10 @@ mod real {
         Vec::new()
     }
 
+    pub fn taken(_input: &HtmlInputElement) -> Vec<FileHandle> {
+        Vec::new()
+    }
+
     pub fn is_dragged(_event: &ev::DragEvent) -> bool {
         false
     }
@@ -108,4 +117,4 @@ mod real {
     }
 }
 
-pub use real::{FileHandle, chosen, dropped, is_dragged, pasted};
+pub use real::{FileHandle, chosen, dropped, is_dragged, pasted, taken};

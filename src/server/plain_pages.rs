@@ -19,6 +19,7 @@ pub mod grafts;
 pub mod providers;
 pub mod question;
 pub mod search;
+pub mod sent;
 pub mod tools;
 pub mod trash;
 pub mod turns;

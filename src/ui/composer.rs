@@ -188,7 +188,8 @@ pub fn Composer(
             <AttachedNotes/>
             <p id="message-problem" class="problem">{move || state.problem.get()}</p>
             <p id="message-note" class="hint">
-                {move || state.draft.is_unsaved.get().then_some(words::DRAFT_UNSAVED)}
+                // A draft that is saved on leaving the page may say so when this is gone.
+                {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(words::DRAFT_UNSAVED)}
             </p>
             {move || state.draft.elsewhere.get().map(|newer| view! {
                 <p class="hint">

@@ -74,6 +74,7 @@ const BOTH: &[&str] = &[
 pub const CRATES: &[(&str, &[&str])] = &[
     ("async_stream", &["http", "run"]),
     ("axum", &["http", "root"]),
+    ("base64", &["outbound"]),
     ("bytes", BOTH),
     ("calamine", &["convert"]),
     ("chacha20poly1305", &["platform"]),

@@ -14,7 +14,7 @@ async fn api() -> Api {
     reading(House::new(Scripted::new("scripted", vec![answer([text("seen")]); 2])).await)
 }
 
-async fn get(api: &Api, path: &str) -> (StatusCode, String) {
+pub async fn get(api: &Api, path: &str) -> (StatusCode, String) {
     let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     read(api, request).await
 }

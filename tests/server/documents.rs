@@ -15,6 +15,7 @@ use turnleaf::server::service::turns::StartTurn;
 use turnleaf::server::store::Db;
 use turnleaf::server::tools::toolbox::NoTools;
 
+use crate::document_pages;
 use crate::files::{PNG, apis, reading, upload};
 use crate::house::{answer, message, text};
 use crate::http_api::Api;
@@ -396,6 +397,13 @@ async fn a_model_is_shown_the_pinned_version_and_always_the_same_bytes() {
         assert_eq!(first[2]["shown_as"], "image");
         assert_eq!(first[2]["sha256"], hash(&[PNG, b"modelscat"].concat()), "the form for models");
         assert!(first.iter().all(|line| line["approx_tokens"].as_u64().unwrap() > 0));
+        // The same for a person to read.
+        let (status, page) = document_pages::get(&api, &format!("/turns/{reply}/sent")).await;
+        assert_eq!(status, StatusCode::OK, "{page}");
+        for words in ["lines 2–3, characters 5–22", "all of it", "as an image", first[1]["sha256"].as_str().unwrap()]
+        {
+            assert!(page.contains(words), "{words} in {page}");
+        }
 
         // Another title, other words: nothing of what was said before changes.
         let path = format!("/api/documents/{}", id(&d));
@@ -447,6 +455,8 @@ async fn what_is_a_strangers_is_not_there_when_written_and_not_shown_when_read()
         let service = &api.house.service;
         let stranger = service.blob(other, picture["thumbnail"].as_str().unwrap()).await;
         assert!(stranger.is_ok(), "the upload is the other's now");
+        let reply = id(&started["assistant_turn"]).parse().unwrap();
+        assert!(matches!(service.sent(other, reply, None).await, Err(ServiceError::NotFound)));
         let block = MessageBlock::Image { blob: hash(b"never"), alt: None };
         let request = StartTurn { content: vec![block], ..message("") };
         let refused = service.start_turn(api.house.owner, request).await;

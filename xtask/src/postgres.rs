@@ -65,6 +65,20 @@ impl Cluster {
         format!("postgres://turnleaf@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// Makes empty databases called `{prefix}0` and so on; gives what their addresses begin with.
+    ///
+    /// # Errors
+    /// PostgreSQL's.
+    pub fn databases(&self, prefix: &str, count: usize) -> Result<String> {
+        let make = programs()?.join("createdb");
+        for at in 0..count {
+            let mut make = Command::new(&make);
+            make.args(["--host=127.0.0.1", "--username=turnleaf", &format!("--port={}", self.port)]);
+            output(make.arg(format!("{prefix}{at}")))?;
+        }
+        Ok(format!("postgres://turnleaf@127.0.0.1:{}/{prefix}", self.port))
+    }
+
     fn wait(&mut self, programs: &Path) -> Result<()> {
         let start = Instant::now();
         let port = self.port.to_string();
@@ -150,6 +164,8 @@ mod tests {
         let cluster = Cluster::start().unwrap();
         let (port, dir) = (cluster.port, cluster.dir.path().to_owned());
         assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        assert!(cluster.databases("fresh", 2).unwrap().ends_with("/fresh"));
+        assert!(cluster.databases("fresh", 1).is_err(), "it is there");
         drop(cluster);
         assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
         assert!(!dir.exists());

@@ -113,6 +113,9 @@ fn commands() -> Result<()> {
     finish(workspace::build("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
 }
 
+/// How often a browser test is tried at most, each time on empty data (`end2end/playwright.config.ts`).
+const TRIES: usize = 3;
+
 /// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
 /// and the same profile, so that nothing is compiled twice.
 fn end2end() -> Result<()> {
@@ -125,7 +128,9 @@ fn end2end() -> Result<()> {
         finish(build.args(["--package", "xtask", "--bin", "plant", "--no-default-features", "--features", "decode"]))
     })?;
     let browser = step("prepare the browser", browser::prepare)?;
-    step("run the browser tests", || browser.test(&binary, &workspace::site()))
+    let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;
+    let databases = cluster.databases("end2end", TRIES)?;
+    step("run the browser tests", || browser.test(&binary, &workspace::site(), &databases))
 }
 
 /// The tests of servers of tools from npm, which the others skip.

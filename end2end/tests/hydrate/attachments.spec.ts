@@ -98,6 +98,37 @@ test("one file that fails keeps no other, says why, and is tried again", async (
   await expect(attached(page)).toHaveCount(3);
 });
 
+test("of a text in an unknown encoding a person says which it is (S-UP-11)", async ({ page, model, watch }) => {
+  watch.expect(/status of 422/);
+  await open(page);
+  await choose(page, TEST_MODEL);
+  // "你好，世界。" in GBK.
+  const buffer = Buffer.from("c4e3bac3a3accac0bde7a1a3d5e2cac7d2bbb8f6b2e2cad4a1a3", "hex");
+  await attach(page, { name: "gbk.txt", mimeType: "text/plain", buffer });
+  const file = attached(page).filter({ hasText: "gbk.txt" });
+  await expect(file).toHaveAttribute("data-state", "failed");
+  await expect(file.getByRole("button", { name: /Try again/ })).toHaveCount(0);
+  await file.getByRole("button", { name: /^Read as GB/ }).first().click();
+  await expect(file).toHaveAttribute("data-state", "ready");
+  await send(page, "Look");
+  const reply = await model.next();
+  expect(JSON.stringify(reply.request.messages.at(-1).content)).toContain("你好，世界。");
+  reply.answer("Seen.");
+  await expectStatus(latestReply(page), "complete");
+});
+
+test("files that were chosen before the page listened are attached", async ({ page }) => {
+  let isChosen = false;
+  await page.route("**/turnleaf.wasm", async (route) => {
+    if (!isChosen) await page.locator("input[type=file]").setInputFiles([text("early.txt", "early")]);
+    isChosen = true;
+    await route.continue();
+  });
+  await open(page);
+  await expect(ready(page)).toHaveCount(1);
+  await expect(attached(page)).toContainText("early.txt");
+});
+
 test("a message waits for its files, shows how far they are, and goes out by itself", async ({ page, model }) => {
   await open(page);
   await choose(page, TEST_MODEL);

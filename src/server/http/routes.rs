@@ -140,6 +140,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/retry", post(forms::retry))
         .route("/turns/{id}/edit", get(turn_pages::edit_page))
         .route("/turns/{id}/again", get(turn_pages::again_page))
+        .route("/turns/{id}/sent", get(turn_pages::sent_page))
         .route("/forms/edit", post(turn_pages::edit))
         .route("/forms/copy", post(turn_pages::copy))
         .route("/forms/theme", post(forms::theme));

@@ -4,19 +4,30 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use leptos::prelude::AnyView;
+use serde::Deserialize;
 
 use super::forms::to_turn;
 use super::path_id::PathId;
 use super::plain_page::{Asked, Fields};
 use super::problem::Problem;
+use super::query::Query;
 use crate::api::error::ApiError;
 use crate::domain::{ChatId, Invalid, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::plain_pages::sent::SentPage;
 use crate::server::plain_pages::turns::{AgainView, EditView, edit_title};
 use crate::server::plain_pages::{Page, Section};
 use crate::server::platform::ids;
 use crate::ui::words::transcript as said;
+
+/// Which of a reply's requests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SentQuery {
+    /// From 1; the last one without it.
+    request: Option<usize>,
+}
 
 /// `GET /turns/{id}/edit`.
 pub async fn edit_page(
@@ -64,6 +75,18 @@ pub async fn again_page(
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = AgainView { turn: &turn, models: &models, request_id: &request_id };
     Ok(asked.answer(&app, StatusCode::OK, page(said::RETRY_WITH, view.draw())))
+}
+
+/// `GET /turns/{id}/sent`: what a reply's requests were made of.
+pub async fn sent_page(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+    Query(query): Query<SentQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let sent = app.service().sent(viewer.0, id, query.request).await?;
+    Ok(asked.answer(&app, StatusCode::OK, SentPage { sent: &sent }.draw()))
 }
 
 /// `POST /forms/copy`: goes to the copy.

@@ -6,10 +6,12 @@ use super::field::{Kind, TextField};
 use super::question::Question;
 use super::words::{self, trash};
 use super::{Page, Section};
+use crate::domain::attachment::Attachment;
 use crate::domain::chat::first_words;
 use crate::domain::provider::Model;
-use crate::domain::{Role, Turn};
+use crate::domain::{Content, Role, Turn};
 use crate::ui::erased::view;
+use crate::ui::kit::{Icon, reference_chip};
 use crate::ui::words as app_words;
 use crate::ui::words::{transcript as said, trash as said_of_trash};
 
@@ -50,6 +52,7 @@ impl EditView<'_> {
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
                 {field.draw()}
+                {attached(self.turn)}
                 <div class="deeds">
                     <button type="submit" class="button primary">
                         {if is_reply { said::SAVE_VERSION } else { app_words::SEND }}
@@ -59,6 +62,26 @@ impl EditView<'_> {
             </form>
         }
     }
+}
+
+/// What goes along with the other words, because it is attached to the message.
+fn attached(turn: &Turn) -> Option<AnyView> {
+    let chip = |attachment: Attachment| match &attachment.content {
+        Content::Image { blob, alt, .. } => {
+            let address = format!("/api/blobs/{blob}");
+            view! { <li><a class="chip" href=address><Icon name="file"/><bdi class="chip-text">{alt.clone()}</bdi></a></li> }
+                .into_any()
+        }
+        content => view! { <li>{reference_chip(content, &attachment.card, None)}</li> }.into_any(),
+    };
+    let chips: Vec<AnyView> = turn.blocks.iter().filter_map(Attachment::of).map(chip).collect();
+    (!chips.is_empty()).then(|| {
+        view! {
+            <p class="hint">{words::GOES_ALONG}</p>
+            <ul class="chips">{chips}</ul>
+        }
+        .into_any()
+    })
 }
 
 /// Another reply, of a model to choose.
@@ -122,6 +145,16 @@ fn back(turn: &Turn) -> AnyView {
 mod tests {
     use super::*;
     use crate::domain::sample;
+
+    #[test]
+    fn what_is_attached_is_seen_to_go_along() {
+        let mut turn = sample::user_turn(1, "x");
+        let image = Content::Image { blob: "ab".repeat(32), mime: "image/png".into(), alt: "<leaf>".into() };
+        turn.blocks.extend(sample::blocks(2, [image]));
+        let view = EditView { turn: &turn, text: "x", error: None, request_id: "r" };
+        let html = Owner::new().with(|| view.draw().to_html());
+        assert!(html.contains("&lt;leaf&gt;") && html.contains(words::GOES_ALONG), "{html}");
+    }
 
     #[test]
     fn what_was_typed_is_text_and_stays() {

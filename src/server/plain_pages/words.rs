@@ -5,6 +5,7 @@ pub mod compare;
 pub mod documents;
 pub mod providers;
 pub mod search;
+pub mod sent;
 pub mod tools;
 pub mod trash;
 pub mod tree;
@@ -20,6 +21,7 @@ pub const OPTIONAL: &str = "optional";
 // A chat's settings.
 pub use crate::ui::words::CHAT_SETTINGS;
 pub const BACK_TO_CHAT: &str = "Back to the chat";
+pub const GOES_ALONG: &str = "What is attached goes along:";
 pub const SYSTEM_PROMPT: &str = "System prompt";
 pub const SYSTEM_PROMPT_HINT: &str = "What every model is told before the first message. A branch keeps the prompt it began with; a changed one is for new branches, Try again included.";
 pub const NO_PROMPT: &str = "(none)";

@@ -28,7 +28,8 @@ impl Pace {
     pub fn with(self, capabilities: &Capabilities, is_thinking_mode: bool) -> Self {
         let Capabilities { reasoning, thinking_levels, .. } = capabilities;
         // Of a model that nothing is known of, thinking is only a wish.
-        if *reasoning != Reasoning::Always && !(is_thinking_mode && !thinking_levels.is_empty()) {
+        let thinks = *reasoning == Reasoning::Always || (is_thinking_mode && !thinking_levels.is_empty());
+        if !thinks {
             return self;
         }
         let longer = |time: Duration| time.max(self.thinking);

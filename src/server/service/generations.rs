@@ -3,12 +3,56 @@
 use bytes::Bytes;
 
 use super::{Service, ServiceError};
-use crate::domain::{GenerationId, TurnId, UserId};
+use crate::domain::context::RequestManifest;
+use crate::domain::{GenerationId, Turn, TurnId, UserId};
 use crate::server::store::generations::{self, raw};
+use crate::server::store::turns;
 
 pub use crate::server::store::generations::Generation;
 
+/// How many messages of a request are looked up, the newest of them.
+const MESSAGES: u32 = 200;
+
+/// The requests of a reply, and what one of them was made of.
+pub struct Sent {
+    pub turn: Turn,
+    /// In the order of the steps; none where no model was asked.
+    pub generations: Vec<Generation>,
+    /// Which of them is shown.
+    pub at: usize,
+    /// The newest turns of the reply's path, the reply last.
+    pub path: Vec<Turn>,
+    /// How many there are at most.
+    pub most: usize,
+    manifest: Option<RequestManifest>,
+}
+
+impl Sent {
+    /// Of a reply's generations the one `at` this place. `path` ends with the reply.
+    pub fn of(turn: Turn, generations: Vec<Generation>, at: usize, path: Vec<Turn>) -> Self {
+        let manifest = generations.get(at).map(|generation| generation.request_manifest.clone());
+        let manifest = manifest.and_then(|manifest| serde_json::from_value(manifest).ok());
+        Self { turn, generations, at, path, most: MESSAGES as usize, manifest }
+    }
+
+    /// The generation that is shown, and what went into it where this version can read that.
+    pub fn shown(&self) -> Option<(&Generation, Option<&RequestManifest>)> {
+        Some((self.generations.get(self.at)?, self.manifest.as_ref()))
+    }
+}
+
 impl Service {
+    /// What the `number`th request of a reply was made of, from 1; of the last one without a number or with one that is
+    /// too high.
+    pub async fn sent(&self, owner: UserId, id: TurnId, number: Option<usize>) -> Result<Sent, ServiceError> {
+        let (path, _) = turns::path(self.db(), owner, id, MESSAGES).await?;
+        let turn = path.last().cloned().ok_or(ServiceError::NotFound)?;
+        let generations = generations::list(self.db(), owner, id).await?;
+        let last = generations.len().saturating_sub(1);
+        let at = number.map_or(last, |number| number.saturating_sub(1).min(last));
+        Ok(Sent::of(turn, generations, at, path))
+    }
+
     pub async fn generations(&self, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, ServiceError> {
         self.turn(owner, turn).await?;
         Ok(generations::list(self.db(), owner, turn).await?)

@@ -78,6 +78,8 @@ impl From<sqlx::Error> for StoreError {
         let sqlx::Error::Database(said) = &error else {
             return match error {
                 sqlx::Error::PoolTimedOut => Self::Busy("no connection became free".into()),
+                // Turnleaf is stopping.
+                sqlx::Error::PoolClosed => Self::Busy("the database is closed".into()),
                 sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,
                 // PostgreSQL went away; the pool connects again.
                 sqlx::Error::Io(why) => Self::Busy(why.to_string()),

@@ -1,9 +1,11 @@
 //! The ways of files into a message: the button, and dropping them anywhere over the chat. Without script the button
 //! chooses files, and another one beside it sends them.
 
-use leptos::ev::{self, DragEvent};
+use leptos::ev::{self, BeforeUnloadEvent, DragEvent};
+use leptos::html::Input;
 use leptos::prelude::*;
 
+use super::queue::Queue;
 use super::state::ComposerState;
 use crate::browser::files;
 use crate::ui::erased::{effect, live, view};
@@ -17,9 +19,17 @@ const INPUT: &str = "attach-files";
 #[component]
 pub fn AttachButton() -> impl IntoView {
     let state = expect_context::<ComposerState>();
+    let input = NodeRef::<Input>::new();
+    // Files may have been chosen before the page listened.
+    effect(move || {
+        if let Some(input) = input.get() {
+            state.attaching.add(files::taken(&input));
+        }
+    });
     view! {
         <span class="attach">
             <input
+                node_ref=input
                 id=INPUT
                 class="quiet"
                 type="file"
@@ -73,11 +83,18 @@ pub fn DropTarget() -> impl IntoView {
             }
         });
         let online = window_event_listener(ev::online, move |_| state.attaching.retry_lost());
+        // No page can keep files that are half sent; what is attached is in the draft.
+        let leaving = window_event_listener(ev::beforeunload, move |event: BeforeUnloadEvent| {
+            if state.attaching.queue.with_untracked(Queue::is_pending) {
+                event.prevent_default();
+            }
+        });
         on_cleanup(move || {
             over.remove();
             left.remove();
             dropped.remove();
             online.remove();
+            leaving.remove();
         });
     });
     live(move || {

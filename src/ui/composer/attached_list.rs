@@ -43,10 +43,13 @@ fn Row(attaching: Attaching, first: Item) -> impl IntoView {
     let is_selected = move || attaching.selected.get() == Some(id);
     view! {
         <li class="attached-item" class:is-selected=is_selected data-state=move || word(&kind.get())>
-            {live(move || inside(item, &kind.get()))}
+            {live(move || inside(attaching, item, &kind.get()))}
             {live(move || {
                 let name = item.with(|item| item.name.clone());
-                let can_retry = matches!(kind.get(), State::Lost | State::Failed { can_retry: true, .. });
+                let can_retry = match kind.get() {
+                    State::Failed { can_retry, encodings, .. } => can_retry && encodings.is_empty(),
+                    state => state == State::Lost,
+                };
                 can_retry.then(|| view! {
                     <button type="button" class="button bare" aria-label=said::again(&name) title=said::TRY_AGAIN
                         on:click=move |_| attaching.retry(id)>
@@ -92,7 +95,7 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
     }
 }
 
-fn inside(item: Memo<Item>, kind: &State) -> AnyView {
+fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
     let (name, bytes) = item.with_untracked(|item| (item.name.clone(), item.bytes));
     let status = match kind {
         State::Ready { attachment, standing } => {
@@ -119,7 +122,11 @@ fn inside(item: Memo<Item>, kind: &State) -> AnyView {
             }
         }
         State::Lost => view! { <span class="hint">{said::LOST}</span> },
-        State::Failed { why, .. } => view! { <span class="problem">{why.clone()}</span> },
+        State::Failed { why, encodings, .. } => {
+            let id = item.with_untracked(|item| item.id);
+            let encodings = encodings.iter().map(|encoding| as_encoding(attaching, id, &name, encoding));
+            view! { <span class="problem">{why.clone()}</span>{encodings.collect_view()} }.into_any()
+        }
     };
     view! {
         <span class="attached-file">
@@ -127,6 +134,18 @@ fn inside(item: Memo<Item>, kind: &State) -> AnyView {
             {status}
         </span>
     }
+}
+
+/// Says in which encoding the file is, and has it read so.
+fn as_encoding(attaching: Attaching, id: u32, name: &str, encoding: &str) -> AnyView {
+    let chosen = encoding.to_owned();
+    view! {
+        <button type="button" class="button bare strong" aria-label=said::read_file_as(name, encoding)
+            on:click=move |_| attaching.retry_as(id, chosen.clone())>
+            {said::read_as(encoding)}
+        </button>
+    }
+    .into_any()
 }
 
 /// For the style and for tests.

@@ -29,14 +29,23 @@ enum Source {
     Text(String),
 }
 
+/// Something that becomes an attachment.
+#[derive(Clone)]
+struct Outgoing {
+    source: Source,
+    /// The name of the request that makes a document of it: however often that is tried, one is made.
+    request: String,
+    /// In which its text is, where a person had to say so.
+    encoding: Option<String>,
+}
+
 /// The attachments of a composer.
 #[derive(Clone, Copy)]
 pub struct Attaching {
     pub queue: RwSignal<Queue>,
     /// The one that Backspace would take away.
     pub selected: RwSignal<Option<u32>>,
-    /// With the name of the request that makes a document of it: however often that is tried, one is made.
-    sources: StoredValue<HashMap<u32, (Source, String)>>,
+    sources: StoredValue<HashMap<u32, Outgoing>>,
     transfers: StoredValue<HashMap<u32, Transfer>>,
     draft: DraftKeeper,
     announcer: Announcer,
@@ -71,7 +80,8 @@ impl Attaching {
     fn enter(self, name: String, bytes: u64, source: Source) {
         let id = self.queue.try_update(|queue| queue.add(name, bytes));
         if let Some(id) = id {
-            self.sources.update_value(|sources| drop(sources.insert(id, (source, request_id::mint()))));
+            let outgoing = Outgoing { source, request: request_id::mint(), encoding: None };
+            self.sources.update_value(|sources| drop(sources.insert(id, outgoing)));
             self.say_failure(id);
         }
     }
@@ -115,6 +125,16 @@ impl Attaching {
         self.begin();
     }
 
+    /// A person says in which encoding a file is.
+    pub fn retry_as(self, id: u32, encoding: String) {
+        self.sources.update_value(|sources| {
+            if let Some(outgoing) = sources.get_mut(&id) {
+                outgoing.encoding = Some(encoding);
+            }
+        });
+        self.retry(id);
+    }
+
     /// The connection is back, or time has passed.
     pub fn retry_lost(self) {
         if self.queue.try_update(Queue::retry_lost).is_some() {
@@ -140,21 +160,26 @@ impl Attaching {
     /// Sends what may be sent now.
     fn begin(self) {
         for id in self.queue.try_update(Queue::start).unwrap_or_default() {
-            let source = self.sources.with_value(|sources| sources.get(&id).cloned());
-            match source {
-                Some((Source::File(file), _)) => {
+            let outgoing = self.outgoing(id);
+            let request = outgoing.as_ref().map(|outgoing| outgoing.request.clone());
+            match outgoing.map(|outgoing| outgoing.source) {
+                Some(Source::File(file)) => {
                     let path = format!("/api/blobs?name={}", percent::encoded(&file.name()));
                     self.send(id, &path, Body::File(file), Self::uploaded);
                 }
-                Some((Source::Text(text), request)) => {
+                Some(Source::Text(text)) => {
                     let document = json!({
                         "title": words::PASTED, "content": text, "kind": "text/plain", "client_request_id": request,
                     });
                     self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
                 }
-                None => self.fail(id, words::SEND_FAILED.to_owned()),
+                None => self.fail(id, words::SEND_FAILED.to_owned(), true),
             }
         }
+    }
+
+    fn outgoing(self, id: u32) -> Option<Outgoing> {
+        self.sources.with_value(|sources| sources.get(&id).cloned())
     }
 
     fn send(self, id: u32, path: &str, body: Body, then: fn(Self, u32, &Value)) {
@@ -163,7 +188,7 @@ impl Attaching {
             Some(transfer) => {
                 self.transfers.try_update_value(|transfers| transfers.insert(id, transfer));
             }
-            None => self.fail(id, words::SEND_FAILED.to_owned()),
+            None => self.fail(id, words::SEND_FAILED.to_owned(), true),
         }
     }
 
@@ -176,17 +201,34 @@ impl Attaching {
                     200..300 => then(self, id, &answer),
                     // There are too many at once, or the server is busy: as a lost connection.
                     429 | 502..=504 => self.lost(id),
-                    _ => self.fail(id, text_of(&answer, "detail").unwrap_or_else(|| words::SEND_FAILED.to_owned())),
+                    _ => self.refused(id, status, &answer),
                 }
             }
             News::Lost => self.lost(id),
         }
     }
 
+    /// The server does not take it: for good, for this time, or before it is told the encoding.
+    fn refused(self, id: u32, status: u16, answer: &Value) {
+        let why = text_of(answer, "detail").unwrap_or_else(|| words::SEND_FAILED.to_owned());
+        let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
+        let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
+        // What a file is does not change.
+        let is_final = matches!(status, 413 | 415 | 422);
+        if encodings.is_empty() {
+            return self.fail(id, why, !is_final);
+        }
+        self.transfers.try_update_value(|transfers| transfers.remove(&id));
+        if self.queue.try_update(|queue| queue.ask_encoding(id, why, encodings)).is_some() {
+            self.say_failure(id);
+            self.begin();
+        }
+    }
+
     /// The server has the file: an image is one, of everything else a document is made.
     fn uploaded(self, id: u32, answer: &Value) {
         let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
-            return self.fail(id, words::SEND_FAILED.to_owned());
+            return self.fail(id, words::SEND_FAILED.to_owned(), true);
         };
         if text_of(answer, "kind").as_deref() == Some("image") {
             let side = |name: &str| u32::try_from(answer.get(name)?.as_u64()?).ok();
@@ -195,8 +237,11 @@ impl Attaching {
                 Attachment::image(blob, mime, name, side("width").zip(side("height")), text_of(answer, "thumbnail"));
             return self.arrived(id, image);
         }
-        let request = self.sources.with_value(|sources| sources.get(&id).map(|(_, request)| request.clone()));
-        let document = json!({ "blob": blob, "title": name, "client_request_id": request });
+        let Some(Outgoing { request, encoding, .. }) = self.outgoing(id) else { return };
+        let mut document = json!({ "blob": blob, "title": name, "client_request_id": request });
+        if let Some(encoding) = encoding {
+            document["encoding"] = encoding.into();
+        }
         self.queue.update(|queue| queue.sent(id, u64::MAX));
         self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
     }
@@ -205,7 +250,7 @@ impl Attaching {
     fn made(self, id: u32, answer: &Value) {
         match document_in(answer) {
             Some(document) => self.arrived(id, document),
-            None => self.fail(id, words::SEND_FAILED.to_owned()),
+            None => self.fail(id, words::SEND_FAILED.to_owned(), true),
         }
     }
 
@@ -219,9 +264,9 @@ impl Attaching {
         }
     }
 
-    fn fail(self, id: u32, why: String) {
+    fn fail(self, id: u32, why: String, can_retry: bool) {
         self.transfers.try_update_value(|transfers| transfers.remove(&id));
-        if self.queue.try_update(|queue| queue.fail(id, why, true)).is_some() {
+        if self.queue.try_update(|queue| queue.fail(id, why, can_retry)).is_some() {
             self.say_failure(id);
             self.begin();
         }

@@ -101,7 +101,9 @@ impl DraftKeeper {
             return;
         }
         if same(&draft, &self.saved.get_value()) {
-            self.is_unsaved.set(false);
+            if self.is_unsaved.try_get_untracked() == Some(true) {
+                self.is_unsaved.set(false);
+            }
             // What this browser kept of something typed and taken back must not return.
             return self.forget_copy();
         }

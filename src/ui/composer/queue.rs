@@ -37,6 +37,8 @@ pub enum State {
     Failed {
         why: String,
         can_retry: bool,
+        /// Encodings that its text may be in: the server asks which.
+        encodings: Vec<String>,
     },
 }
 
@@ -109,7 +111,7 @@ impl Queue {
         };
         match why {
             // Its bytes do not count for the next one.
-            Some(why) => self.push(name, 0, State::Failed { why, can_retry: false }),
+            Some(why) => self.push(name, 0, State::Failed { why, can_retry: false, encodings: Vec::new() }),
             None => self.push(name, bytes, State::Waiting),
         }
     }
@@ -166,7 +168,13 @@ impl Queue {
     }
 
     pub fn fail(&mut self, id: u32, why: String, can_retry: bool) {
-        self.change(id, State::Failed { why, can_retry });
+        self.change(id, State::Failed { why, can_retry, encodings: Vec::new() });
+        self.settle();
+    }
+
+    /// Its text can be read once a person has said in which of these encodings it is.
+    pub fn ask_encoding(&mut self, id: u32, why: String, encodings: Vec<String>) {
+        self.change(id, State::Failed { why, can_retry: true, encodings });
         self.settle();
     }
 

@@ -64,6 +64,10 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
             {live(verbs)}
             <CopyButton name=words::COPY_PLAIN text=plain in_menu=true/>
             {live(all)}
+            <a class="menu-row" href=format!("/turns/{id}/sent") rel="external">
+                <Icon name="file"/>
+                {words::WHAT_WAS_SENT}
+            </a>
             <LinkRow turn/>
         </TurnMenu>
     }

@@ -54,6 +54,16 @@ fn tokens(count: u64) -> String {
     }
 }
 
+/// The button that has a file read in this encoding.
+pub fn read_as(encoding: &str) -> String {
+    format!("Read as {encoding}")
+}
+
+/// Its name.
+pub fn read_file_as(name: &str, encoding: &str) -> String {
+    format!("{}: {name}", read_as(encoding))
+}
+
 /// The button that takes an attachment away.
 pub fn remove(name: &str) -> String {
     format!("{REMOVE} {name}")

@@ -25,6 +25,7 @@ pub const COPY_MESSAGE: &str = "Copy message";
 pub const COPY_PLAIN: &str = "Copy as plain text";
 pub const COPY_WITH_REASONING: &str = "Copy with reasoning";
 pub const MORE: &str = "More";
+pub const WHAT_WAS_SENT: &str = "What the model was shown";
 pub const LINK_TO_TURN: &str = "Link to this message";
 pub const COPY_REASONING: &str = "Copy reasoning";
 pub const COPY_FAILED: &str = "Could not copy. Select the text and copy it with the keyboard.";

@@ -37,13 +37,16 @@ fn chromium() -> Result<PathBuf> {
 }
 
 impl Browser {
-    /// Runs the tests against a binary and a site; the types are checked first.
+    /// Runs the tests against a binary and a site; the types are checked first. `databases` is what the addresses of
+    /// empty PostgreSQL databases begin with, one for each try.
     ///
     /// # Errors
     /// A test failed.
-    pub fn test(&self, binary: &Path, site: &Path) -> Result<()> {
+    pub fn test(&self, binary: &Path, site: &Path, databases: &str) -> Result<()> {
         run(self.call(binary, "tsc").arg("--noEmit"))?;
-        run(self.call(binary, "playwright").arg("test").env("TURNLEAF_SITE_ROOT", site))
+        let mut test = self.call(binary, "playwright");
+        test.arg("test").env("TURNLEAF_SITE_ROOT", site).env("TURNLEAF_TEST_PG_DATABASES", databases);
+        run(&mut test)
     }
 
     /// Runs the conversation with a real model.

@@ -230,8 +230,10 @@ impl DocumentPage<'_> {
             .enumerate()
             .map(|(at, version)| {
                 let newest = if at == 0 { format!(" ({})", words::NEWEST) } else { String::new() };
-                let name =
-                    format!("{}{newest} · {}", named(version.version_timestamp), words::size(version.byte_count));
+                // Two of the same second would look alike.
+                let number = words::version(self.versions.len() - at);
+                let moment = named(version.version_timestamp);
+                let name = format!("{number}{newest} · {moment} · {}", words::size(version.byte_count));
                 (quoted::stamp(version.version_timestamp), name)
             })
             .collect();

@@ -120,3 +120,8 @@ pub fn files_hint() -> String {
 pub fn file_failed(name: &str, why: &str) -> String {
     format!("{name}: {why}")
 }
+
+/// Counted from the oldest.
+pub fn version(number: usize) -> String {
+    format!("Version {number}")
+}

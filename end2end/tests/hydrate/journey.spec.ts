@@ -1,0 +1,114 @@
+// From a PDF to what was sent: with keys alone, on each database. A paper is attached with a picture, a model that sees
+// answers, a paragraph of the paper is quoted, the answer is found again by a Chinese word, and the page of what the model
+// was shown names version and range.
+import type { Locator, Page } from "@playwright/test";
+
+import { TEST_MODEL, choose, expectStatus, hydrated, latestReply, messageBox, open } from "../../support/chat.ts";
+import { pdf, png, type TestFile } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+const PARAGRAPH = ["Gradient descent follows the slope", "of the loss until it is flat."];
+
+/** Presses Tab until it is focused: what no number of Tabs reaches, keys do not reach. */
+async function tabTo(page: Page, wanted: Locator, key = "Tab"): Promise<void> {
+  await expect(wanted).toBeAttached();
+  for (let presses = 0; presses < 120; presses++) {
+    if (await wanted.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} never reaches it: ${wanted}`);
+}
+
+async function attachWithKeys(page: Page, files: TestFile[]): Promise<void> {
+  await messageBox(page).focus();
+  await tabTo(page, page.getByLabel("Attach files"));
+  const chooser = page.waitForEvent("filechooser");
+  await page.keyboard.press("Enter");
+  await (await chooser).setFiles(files);
+}
+
+for (const database of ["SQLite", "PostgreSQL"]) {
+  test.describe(database, () => {
+    if (database === "PostgreSQL") test.use({ onPostgres: true });
+
+    test("a paper is read, quoted, found again and accounted for with keys alone", async ({ page, model, turnleaf }) => {
+      test.setTimeout(120_000);
+      await open(page);
+      await choose(page, TEST_MODEL);
+      await attachWithKeys(page, [pdf("paper.pdf", ["A short paper", ...PARAGRAPH, "The end."]), png("slope.png")]);
+      await expect(page.locator(".attached-item[data-state=ready]")).toHaveCount(2);
+      await messageBox(page).focus();
+      await page.keyboard.type("What is this about?");
+      await page.keyboard.press("Enter");
+      const first = await model.next();
+      const content = JSON.stringify(first.request.messages.at(-1).content);
+      expect(content).toContain(PARAGRAPH[0]);
+      expect(content).toContain("data:image/png;base64,");
+      first.answer("这篇论文讲的是梯度下降。");
+      await expectStatus(latestReply(page), "complete");
+      const chat = new URL(page.url()).pathname;
+
+      // Into the paper, to its paragraph, and back with two lines of it.
+      const chip = page.locator("article[data-role=user] a.chip.reference").first();
+      await tabTo(page, chip, "Shift+Tab");
+      await page.keyboard.press("Enter");
+      await expect(page).toHaveURL(/\/documents\//);
+      const text = page.locator(".document");
+      await expect(text).toContainText(PARAGRAPH[0]!);
+      await tabTo(page, text);
+      const line = await page.locator(".document [id^=L]", { hasText: PARAGRAPH[0]! }).getAttribute("id");
+      for (let at = 1; at < Number(line!.slice(1)); at++) await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Shift+ArrowDown");
+      await expect(page.locator("#quote-bar-said")).toContainText("selected");
+      await page.keyboard.press("Control+Shift+L");
+      await expect(page).toHaveURL(new RegExp(chat));
+      await hydrated(page);
+      await expect(messageBox(page)).toBeFocused();
+      await page.keyboard.type("Explain these lines.");
+      await page.keyboard.press("Enter");
+      const second = await model.next();
+      const asked = JSON.stringify(second.request.messages.at(-1).content);
+      expect(asked).toContain(PARAGRAPH[0]);
+      expect(asked).not.toContain("The end.");
+      second.answer("It goes downhill.");
+      await expectStatus(latestReply(page), "complete");
+
+      // From another place the answer is found by a word of two characters.
+      await page.goto("/");
+      await hydrated(page);
+      await page.keyboard.press("Control+k");
+      const palette = page.getByRole("dialog", { name: "Search and commands" });
+      await expect(palette.getByRole("combobox")).toBeFocused();
+      await page.keyboard.type("梯度");
+      const hit = palette.getByRole("group", { name: "Messages" }).getByRole("option");
+      await expect(hit).toHaveCount(1);
+      await expect(hit.locator("mark")).toHaveText("梯度");
+      await page.keyboard.press("Enter");
+      await expect(page).toHaveURL(new RegExp(`${chat}\\?at=`));
+      await expect(page.locator("article[data-role=assistant]").first()).toBeInViewport();
+
+      // And what the model was shown for the last one.
+      const reply = latestReply(page);
+      await tabTo(page, reply.getByRole("button", { name: "More" }));
+      await page.keyboard.press("Enter");
+      const sent = reply.getByRole("link", { name: "What the model was shown" });
+      await tabTo(page, sent);
+      await page.keyboard.press("Enter");
+      await expect(page.getByRole("heading", { level: 1, name: "What the model was shown" })).toBeVisible();
+      const turn = page.url().split("/").at(-2)!;
+      const [generation] = await turnleaf.get(`/api/turns/${turn}/generations`);
+      const [whole, picture, part] = generation.request_manifest.turns.flatMap((entry: any) => entry.attachments ?? []);
+      expect([whole.shown_as, picture.shown_as, part.shown_as]).toEqual(["text", "image", "text"]);
+      const [from, to] = part.selection as [number, number];
+      const attached = page.locator(".sent-attached > li");
+      await expect(attached).toHaveCount(3);
+      await expect(attached.nth(0)).toContainText("all of it");
+      await expect(attached.nth(1)).toContainText("as an image");
+      await expect(attached.nth(2)).toContainText(`characters ${from + 1}–${to}`);
+      await expect(attached.nth(2)).toContainText(part.sha256);
+      const { content: paper } = await turnleaf.get(`/api/documents/${part.ref_id}?version=${part.version_timestamp}`);
+      expect([...paper].slice(from, to).join("")).toContain(PARAGRAPH[0]);
+      expect(await turnleaf.fsck()).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,197 @@
+//! What a reply's requests were made of, for the person whose chat it is: the manifest of a generation in words. Each
+//! message of the request with the form in which it went, and of what was attached the version and the range.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+
+use super::words::{self, sent as said};
+use super::{Page, Section};
+use crate::domain::attachment::{Card, ShownAttachment};
+use crate::domain::chat::first_words;
+use crate::domain::context::{ManifestEntry, RequestManifest};
+use crate::domain::{Block, BlockId, DocumentId, NotSent, Turn, TurnId, quoted};
+use crate::server::service::generations::{Generation, Sent};
+use crate::ui::erased::view;
+use crate::ui::words::spent;
+
+const FIRST_WORDS: usize = 80;
+
+/// The page of one reply.
+pub struct SentPage<'a> {
+    pub sent: &'a Sent,
+}
+
+impl SentPage<'_> {
+    pub fn draw(&self) -> Page {
+        let turn = &self.sent.turn;
+        let body = match self.sent.shown() {
+            Some((generation, manifest)) => self.request(generation, manifest),
+            None => view! { <p>{said::NOTHING}</p> }.into_any(),
+        };
+        let body = view! {
+            <p class="lead">{said::LEAD}</p>
+            <div class="deeds no-print">
+                <a class="button" href=format!("/c/{}?at={}", turn.chat_id, turn.id)>{words::BACK_TO_CHAT}</a>
+            </div>
+            {said::of_reply(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
+            {body}
+        };
+        Page { section: Section::Chat, title: said::TITLE.to_owned(), said: None, body: body.into_any() }
+    }
+
+    fn request(&self, generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
+        let all = self.sent.generations.len();
+        let messages = match manifest {
+            Some(manifest) => self.messages(&manifest.turns),
+            None => view! { <p class="hint">{said::UNREADABLE}</p> }.into_any(),
+        };
+        let raw = generation.raw_bytes.map(|bytes| {
+            let address = format!("/api/generations/{}/raw", generation.id);
+            view! { <a class="button bare" href=address download="">{said::bytes(bytes)}</a> }
+        });
+        view! {
+            {(all > 1).then(|| self.others())}
+            <section class="panel" aria-labelledby="request">
+                <h2 id="request">{said::request_of(self.sent.at + 1, all)}</h2>
+                {facts(generation, manifest)}
+            </section>
+            <section aria-labelledby="messages">
+                <h2 id="messages">{said::MESSAGES}</h2>
+                {messages}
+            </section>
+            <div class="deeds no-print">
+                {raw}
+                <a class="button bare" href=format!("/api/generations/{}", generation.id)>{said::AS_JSON}</a>
+            </div>
+        }
+        .into_any()
+    }
+
+    /// The way to the reply's other requests.
+    fn others(&self) -> AnyView {
+        let link = |(at, generation): (usize, &Generation)| {
+            let is_here = (at == self.sent.at).then_some("page");
+            let address = format!("/turns/{}/sent?request={}", generation.turn_id, at + 1);
+            view! { <li><a href=address aria-current=is_here>{said::request(at + 1)}</a></li> }
+        };
+        let links = self.sent.generations.iter().enumerate().map(link).collect_view();
+        view! { <nav class="requests no-print" aria-label=said::REQUESTS><ol>{links}</ol></nav> }.into_any()
+    }
+
+    fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
+        let turns: HashMap<TurnId, &Turn> = self.sent.path.iter().map(|turn| (turn.id, turn)).collect();
+        let from = entries.len().saturating_sub(self.sent.most);
+        let (older, shown) = entries.split_at(from);
+        let older = (!older.is_empty()).then(|| {
+            let tokens = older.iter().map(|entry| entry.approx_tokens).sum();
+            view! { <p class="hint">{said::earlier(older.len(), tokens)}</p> }
+        });
+        let rows = shown.iter().map(|entry| row(entry, turns.get(&entry.turn_id).copied())).collect_view();
+        view! {
+            {older}
+            <ol class="sent-list" start=(from + 1).to_string()>{rows}</ol>
+        }
+        .into_any()
+    }
+}
+
+/// The request as a list of names and values.
+fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
+    let fact = |name: &'static str, value: String| view! { <div><dt>{name}</dt><dd dir="auto">{value}</dd></div> };
+    let since =
+        |at: chrono::DateTime<chrono::Utc>| said::seconds((at - generation.started_at).num_milliseconds().max(0));
+    let asked = format!("{} · {}", generation.provider, generation.model_requested);
+    let other = generation.model_returned.clone().filter(|model| *model != generation.model_requested);
+    let usage = &generation.usage;
+    let tokens = spent::in_and_out(usage).map(|counted| {
+        let parts = [usage.cache_read_tokens.map(said::cached), usage.reasoning_tokens.map(said::reasoning)];
+        std::iter::once(counted).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+    });
+    let cost = generation.cost_micros.map(spent::dollars);
+    let not_sent = manifest.and_then(|manifest| NotSent::sentences(&manifest.not_sent));
+    let repair = manifest.and_then(|manifest| manifest.repair).map(|repair| repair.notice().sentence().to_owned());
+    let goes_on = manifest.and_then(|manifest| manifest.previous_response_id.clone());
+    let sent_at = generation.started_at.format("%Y-%m-%d %H:%M:%S UTC").to_string();
+    view! {
+        <dl class="facts">
+            {fact(said::MODEL, asked)}
+            {other.map(|model| fact(said::ANSWERED_BY, model))}
+            {fact(said::SENT_AT, sent_at)}
+            {generation.first_token_at.map(|at| fact(said::FIRST_WORDS, since(at)))}
+            {fact(said::ENDED, said::ended(generation.status, generation.stop_reason.as_deref()))}
+            {tokens.map(|tokens| fact(said::TOKENS, tokens))}
+            {cost.map(|cost| fact(said::COST, cost))}
+            {not_sent.map(|words| fact(said::LEFT_OUT, words))}
+            {repair.map(|words| fact(said::REPAIRED, words))}
+            {goes_on.map(|id| fact(said::GOES_ON, id))}
+        </dl>
+    }
+    .into_any()
+}
+
+/// One message of the request; `turn` is what it was made of, where that is still there.
+fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
+    let who = turn.map(|turn| said::who(turn.role));
+    let words = match turn {
+        Some(turn) => {
+            let words = first_words(&turn.content_text(), FIRST_WORDS);
+            let words = if words.is_empty() { said::NO_WORDS.to_owned() } else { words };
+            let address = format!("/c/{}?at={}", turn.chat_id, turn.id);
+            view! { <a href=address dir="auto">{words}</a> }.into_any()
+        }
+        None => view! { <span class="hint">{said::NOT_ON_PATH}</span> }.into_any(),
+    };
+    let blocks: HashMap<BlockId, &Block> =
+        turn.iter().flat_map(|turn| &turn.blocks).map(|block| (block.id, block)).collect();
+    let attached = (!entry.attachments.is_empty()).then(|| {
+        let lines = entry.attachments.iter().map(|shown| attachment(shown, blocks.get(&shown.block_id).copied()));
+        view! { <ul class="sent-attached">{lines.collect_view()}</ul> }
+    });
+    let repair = entry.repair.map(|repair| repair.notice().sentence().to_owned());
+    let how = [Some(said::how(entry.mode, entry.reason).to_owned()), said::left_out(entry.blocks_omitted), repair];
+    let how = how.into_iter().flatten().chain([said::tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
+    view! {
+        <li data-mode=mode(entry)>
+            <p><strong>{who}</strong>" "<span class="hint">{how}</span></p>
+            <p>{words}</p>
+            {attached}
+        </li>
+    }
+    .into_any()
+}
+
+/// What was attached: which version and range of what, and as what it was shown.
+fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
+    let card = block.and_then(Card::of).unwrap_or_default();
+    let title = shown.title.clone().filter(|title| !title.is_empty()).unwrap_or(card.title);
+    let is_document = shown.ref_id.parse::<DocumentId>().is_ok();
+    let address = match is_document {
+        true => quoted::address(&shown.ref_id, shown.version_timestamp, card.lines),
+        false => format!("/api/blobs/{}", shown.ref_id),
+    };
+    let version = shown.version_timestamp.map(|at| {
+        let moment = at.format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string();
+        view! { <span>{said::version_of(&moment)}", "{said::range(card.lines, shown.selection)}</span> }
+    });
+    let sha256 = shown.sha256.clone().map(|sha256| {
+        view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
+    });
+    view! {
+        <li>
+            <a href=address dir="auto">{title}</a>
+            {version}
+            <span>{said::shown_as(shown.shown_as)}" · "{said::tokens(shown.approx_tokens)}</span>
+            {sha256}
+        </li>
+    }
+    .into_any()
+}
+
+/// The mode's word, for style and tests.
+fn mode(entry: &ManifestEntry) -> String {
+    serde_json::to_value(entry.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
