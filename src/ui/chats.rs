@@ -25,6 +25,8 @@ const RUNNING_EVERY: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy)]
 pub struct Chats {
     resource: Resource<Result<Vec<ChatItem>, ApiError>, Json>,
+    /// The last list that came: what was seen is not taken away where the next one does not come.
+    known: StoredValue<Option<Vec<ChatItem>>>,
     /// Deleted a moment ago: gone from the page before the server has said so.
     hidden: RwSignal<Vec<ChatId>>,
     /// The chat whose title is being changed, and the title it has.
@@ -39,6 +41,7 @@ pub struct Chats {
 pub fn provide_chats() -> Chats {
     let chats = Chats {
         resource: Resource::new_with_options(|| (), |()| list_chats(), false),
+        known: StoredValue::new(None),
         hidden: RwSignal::new(Vec::new()),
         renaming: RwSignal::new(None),
         renamed: RwSignal::new(None),
@@ -61,7 +64,7 @@ fn look_at_running(chats: Chats) {
         }
         spawn_local(async move {
             let Ok(now) = running_chats().await else { return };
-            let Ok(listed) = chats.resource.await else { return };
+            let Ok(listed) = chats.resource.await else { return chats.refresh() };
             if agree(&listed, &now) {
                 in_vain.set_value(None);
             } else if in_vain.with_value(|before| before.as_ref() != Some(&now)) {
@@ -88,7 +91,13 @@ impl Chats {
     /// The chats that are not hidden, newest first.
     pub async fn visible(self) -> Result<Vec<ChatItem>, ApiError> {
         let hidden = self.hidden;
-        let all = self.resource.await?;
+        let all = match self.resource.await {
+            Ok(all) => {
+                self.known.set_value(Some(all.clone()));
+                all
+            }
+            Err(error) => self.known.get_value().ok_or(error)?,
+        };
         Ok(hidden.with(|hidden| all.into_iter().filter(|chat| !hidden.contains(&chat.id)).collect()))
     }
 

@@ -210,7 +210,7 @@ impl Attaching {
 
     /// The server does not take it: for good, for this time, or before it is told the encoding.
     fn refused(self, id: u32, status: u16, answer: &Value) {
-        let why = text_of(answer, "detail").unwrap_or_else(|| words::SEND_FAILED.to_owned());
+        let why = text_of(answer, "detail").map_or_else(|| words::SEND_FAILED.to_owned(), |why| words::sentence(&why));
         let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
         let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
         // What a file is does not change.

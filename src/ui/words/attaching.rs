@@ -54,6 +54,14 @@ fn tokens(count: u64) -> String {
     }
 }
 
+/// The server's words, which begin small, as a sentence of its own.
+pub fn sentence(why: &str) -> String {
+    let mut letters = why.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let stop = if why.ends_with(['.', '?', '!']) { "" } else { "." };
+    first.chain(letters.by_ref()).collect::<String>() + stop
+}
+
 /// The button that has a file read in this encoding.
 pub fn read_as(encoding: &str) -> String {
     format!("Read as {encoding}")
@@ -132,6 +140,13 @@ pub fn sending(text: &str, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_server_says_is_a_sentence() {
+        assert_eq!(sentence("the file is empty"), "The file is empty.");
+        assert_eq!(sentence("The disk is full."), "The disk is full.");
+        assert_eq!(sentence(""), ".");
+    }
 
     #[test]
     fn a_chip_says_lines_tokens_and_what_became_of_it() {

@@ -9,7 +9,7 @@ use crate::ui::words::spent;
 pub use crate::ui::words::transcript::WHAT_WAS_SENT as TITLE;
 pub use crate::ui::words::tree::{NO_TEXT as NO_WORDS, role as who};
 
-pub const LEAD: &str = "What the model was shown for this reply: every message of the request in its order, in which form it went, and which version of what was attached.";
+pub const LEAD: &str = "Every message that went to the model for this reply, in its order: in which form, and which version of what was attached.";
 pub const NOTHING: &str = "No model was asked for this: a person wrote it, or it was brought from elsewhere.";
 pub const REQUESTS: &str = "Requests";
 pub const FACTS: &str = "The request";
