@@ -22,7 +22,8 @@ export default defineConfig({
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],
-  use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", trace: "on-first-retry" },
+  // What a worker asks for is not seen by tests that hold answers back; the tests of the worker let it run.
+  use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", serviceWorkers: "block", trace: "on-first-retry" },
   projects: [
     { name: "hydrate", testMatch: "hydrate/**/*.spec.ts" },
     { name: "no-js", testMatch: "no-script/**/*.spec.ts", use: { javaScriptEnabled: false } },

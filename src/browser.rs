@@ -19,6 +19,7 @@ pub mod network;
 pub mod reload;
 pub mod request_id;
 pub mod scroll;
+pub mod service_worker;
 pub mod textarea;
 pub mod transfer;
 pub mod tree;

@@ -26,6 +26,7 @@ pub async fn hydrate() {
         leptos::mount::hydrate_body(ui::app::App);
         browser::document::mark_hydrated();
     }
+    browser::service_worker::register();
     browser::reload::on_restart();
 }
 
@@ -36,5 +37,6 @@ pub fn enhance() {
     console_error_panic_hook::set_once();
     ui::quoting::begin();
     browser::document::mark_hydrated();
+    browser::service_worker::register();
     browser::reload::on_restart();
 }

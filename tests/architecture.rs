@@ -23,7 +23,8 @@ const CFG_PLACES: &[&str] = &["src/lib.rs", "src/main.rs", "src/browser/"];
 const INNER_HTML: &[&str] = &[
     // Takes nothing but `Markup`, which only the renderer can make, and which is escaped by construction.
     "src/ui/markdown/view.rs",
-    // A draft, escaped there because leptos does not escape the children of a textarea, and a constant for `noscript`.
+    // A draft, escaped there because leptos does not escape the children of a textarea, a constant for `noscript`, and the
+    // symbols of the icons, a file of ours.
     "src/ui/escape.rs",
 ];
 

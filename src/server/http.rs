@@ -58,3 +58,4 @@ mod turns;
 mod uploads;
 mod usage;
 mod viewer;
+mod worker;

@@ -16,6 +16,7 @@ pub mod field;
 pub mod find;
 pub mod frame;
 pub mod grafts;
+pub mod offline;
 pub mod providers;
 pub mod question;
 pub mod search;

@@ -139,6 +139,7 @@ pub fn Composer(
         },
     );
     on_change(move || draft_elsewhere.get(), move |_, newer| state.draft_changed_elsewhere(newer));
+    on_change(move || state.draft.again.get(), move |_, _| state.save_again());
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();

@@ -2,12 +2,14 @@
 
 pub mod dialog;
 pub mod icon;
+pub mod installable;
 pub mod menu;
 pub mod reference;
 pub mod toast;
 
 pub use dialog::Dialog;
 pub use icon::Icon;
+pub use installable::installable;
 pub use menu::Menu;
 pub use reference::reference_chip;
 pub use toast::{Toasts, provide_toasts};

@@ -9,6 +9,7 @@ use leptos_router::location::RequestUrl;
 use crate::ui::app::{App, part_of};
 use crate::ui::erased::view;
 use crate::ui::escape::sprite;
+use crate::ui::kit::installable;
 use crate::ui::preferences::Preferences;
 
 /// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.
@@ -31,6 +32,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="robots" content="noindex"/>
                 <link rel="stylesheet" href=style nonce=use_nonce()/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                {installable()}
                 <MetaTags/>
                 {part.map(|href| view! {
                     <link rel="preload" href=href r#as="fetch" type="application/wasm" crossorigin=""/>

@@ -240,6 +240,7 @@ async fn nobody_else_sees_it(db: &Db, story: &Story) {
     assert_eq!(turns::leaf_of_chat(db, other, chat).await.unwrap(), None);
     assert_eq!(turn_events::after(db, other, turn, 0, 10).await.unwrap(), []);
     assert_eq!(generations::list(db, other, turn).await.unwrap(), []);
+    assert_eq!(generations::ids(db, other, turn).await.unwrap(), []);
     assert_eq!(drafts::find(db, other, Some(chat)).await.unwrap(), None);
     let mut tx = db.begin().await.unwrap();
     assert_eq!(chats::take_ord(&mut tx, other, chat, now()).await.unwrap(), None);
@@ -424,6 +425,7 @@ async fn it_ends_once(db: &Db, story: &mut Story) {
     let listed = generations::list(db, story.owner, live.id).await.unwrap();
     let found = generations::find(db, story.owner, generation).await.unwrap().unwrap();
     assert_eq!(listed, std::slice::from_ref(&found));
+    assert_eq!(generations::ids(db, story.owner, live.id).await.unwrap(), [found.id]);
     assert_eq!((found.usage, found.raw_complete, found.status), (usage, true, GenerationStatus::Complete));
     assert_eq!((found.cost_micros, found.cost_basis), (Some(4_012), Some(CostBasis::Listed)));
     assert_eq!(found.price_version.as_deref(), Some("list 1"));

@@ -2,6 +2,7 @@
 //! the next from being run, unless that one needs what the first should have made.
 
 mod api;
+mod beside;
 pub mod browser;
 mod peers;
 
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use self::beside::Beside;
 use crate::front::{self, Effort};
 use crate::postgres::Cluster;
 use crate::step::{note, run as finish, spoken, step, succeeds};
@@ -19,18 +21,32 @@ use crate::{check, packages, server, workspace};
 struct Part {
     name: &'static str,
     work: fn() -> Result<()>,
+    /// The part with which it begins, in a process of its own: it does not use what the machine has.
+    with: Option<&'static str>,
+}
+
+impl Part {
+    const fn new(name: &'static str, work: fn() -> Result<()>) -> Self {
+        Self { name, work, with: None }
+    }
+
+    const fn beside(self, with: &'static str) -> Self {
+        Self { with: Some(with), ..self }
+    }
 }
 
 const PARTS: [Part; 9] = [
-    Part { name: "fmt", work: check::format },
-    Part { name: "unit", work: unit },
-    Part { name: "clippy", work: clippy },
-    Part { name: "deny", work: check::deny },
-    Part { name: "front", work: front },
-    Part { name: "xtask", work: commands },
-    Part { name: "api", work: api::run },
-    Part { name: "peers", work: peers::run },
-    Part { name: "end2end", work: end2end },
+    Part::new("fmt", check::format),
+    Part::new("unit", unit),
+    Part::new("clippy", clippy),
+    Part::new("deny", check::deny),
+    // The end of it is one thread's work for minutes.
+    Part::new("front", front).beside("clippy"),
+    Part::new("xtask", commands),
+    Part::new("api", api::run),
+    // It waits for a minute that a silent provider be given up.
+    Part::new("peers", peers::run).beside("api"),
+    Part::new("end2end", end2end),
 ];
 
 /// How a part ended.
@@ -48,11 +64,22 @@ pub fn run(names: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|part| part.name != name.as_str())) {
         bail!("there is no part `{unknown}`; there are {}", PARTS.map(|part| part.name).join(", "));
     }
-    let chosen = PARTS.iter().filter(|part| names.is_empty() || names.iter().any(|name| name == part.name));
+    let is_chosen = |part: &&Part| names.is_empty() || names.iter().any(|name| name == part.name);
     let mut ended: Vec<Ended> = Vec::new();
-    for part in chosen {
+    let mut running: Vec<Beside> = Vec::new();
+    for part in PARTS.iter().filter(is_chosen) {
+        for other in PARTS.iter().filter(is_chosen).filter(|other| other.with == Some(part.name)) {
+            note(&format!("{} begins beside {}", other.name, part.name));
+            // Where that does not work, it has its turn alone.
+            running.extend(Beside::begin(other.name).ok());
+        }
         let start = Instant::now();
-        let failure = step(part.name, part.work).err().map(|error| format!("{error:#}"));
+        let begun = running.iter().position(|one| one.name == part.name).map(|at| running.remove(at));
+        let failure = match begun {
+            Some(one) => step(part.name, || one.end()),
+            None => step(part.name, part.work),
+        };
+        let failure = failure.err().map(|error| format!("{error:#}"));
         if let Some(failure) = &failure {
             eprintln!("\n{failure}\n");
         }

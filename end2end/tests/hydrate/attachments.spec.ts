@@ -129,6 +129,27 @@ test("files that were chosen before the page listened are attached", async ({ pa
   await expect(attached(page)).toContainText("early.txt");
 });
 
+test("a page that is left while a file is on its way asks first", async ({ page }) => {
+  await open(page);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/api/blobs?name=slow.txt", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await attach(page, text("slow.txt", "slow"));
+  await expect(attached(page).getByRole("progressbar")).toBeVisible();
+  // Browsers ask those alone who did something on the page.
+  await messageBox(page).click();
+  const asked = page.waitForEvent("dialog");
+  await page.close({ runBeforeUnload: true });
+  const question = await asked;
+  expect(question.type()).toBe("beforeunload");
+  await question.dismiss();
+  release();
+  await expect(ready(page)).toHaveCount(1);
+});
+
 test("a message waits for its files, shows how far they are, and goes out by itself", async ({ page, model }) => {
   await open(page);
   await choose(page, TEST_MODEL);

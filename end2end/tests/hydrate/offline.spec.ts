@@ -1,5 +1,5 @@
 // The network goes, and what was on the page stays: UX-31.
-import { begin, expectStatus, hydrated, latestReply, messageBox, send, sendButton } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, open, send, sendButton } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("offline is said, what is written is kept, and goes to the server when the network is back", async ({ page, model, turnleaf, watch, context }) => {
@@ -34,6 +34,43 @@ test("offline is said, what is written is kept, and goes to the server when the 
   await sendButton(page).click();
   (await model.next()).answer("Heard.");
   await expectStatus(latestReply(page), "complete");
+});
+
+test("what another device wrote meanwhile is offered, and not written over", async ({ page, browser, turnleaf, model, watch, context }) => {
+  watch.expectLostConnection();
+  watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
+  await begin(page, "Before");
+  (await model.next()).answer("Said.");
+  await expectStatus(latestReply(page), "complete");
+  await context.setOffline(true);
+  await messageBox(page).fill("Written offline");
+  const note = page.getByText("Not saved on the server yet; kept in this browser.");
+  await expect(note).toBeVisible();
+  const other = await (await browser.newContext({ baseURL: turnleaf.url })).newPage();
+  await open(other, new URL(page.url()).pathname);
+  const saved = other.waitForResponse((answer) => answer.url().includes("save_draft"));
+  await messageBox(other).fill("A long draft from the phone");
+  await saved;
+  await context.setOffline(false);
+  await expect(page.getByRole("button", { name: "Use it" })).toBeVisible();
+  await expect(messageBox(page)).toHaveValue("Written offline");
+  await other.reload();
+  await hydrated(other);
+  await expect(messageBox(other)).toHaveValue("A long draft from the phone");
+  await page.getByRole("button", { name: "Use it" }).click();
+  await expect(messageBox(page)).toHaveValue("A long draft from the phone");
+  await other.context().close();
+});
+
+test("a draft that the server did not take is offered again without a word typed", async ({ page, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await open(page);
+  await page.route("**/save_draft*", (route) => route.abort());
+  await messageBox(page).fill("Once");
+  const note = page.getByText("Not saved on the server yet; kept in this browser.");
+  await expect(note).toBeVisible();
+  await page.unroute("**/save_draft*");
+  await expect(note).toBeHidden();
 });
 
 test("a draft that is typed and taken back while the server is away leaves no word of it", async ({ page, model, watch }) => {

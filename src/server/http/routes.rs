@@ -10,7 +10,7 @@ use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents,
     documents_forms, documents_page, drafts, events, find, forms, generations, grafts, openapi, providers, reading,
     search, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns,
-    uploads, usage,
+    uploads, usage, worker,
 };
 use crate::server::app::App;
 
@@ -144,6 +144,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/edit", post(turn_pages::edit))
         .route("/forms/copy", post(turn_pages::copy))
         .route("/forms/theme", post(forms::theme));
+    let script = worker::Worker::of(site.build());
+    let api = api.route("/offline", get(worker::page)).route("/worker.js", get(async move || script.clone().answer()));
     let router = site_pages::add(api, app, config.transport)
         .merge(assets::routes(site))
         .merge(health::routes(readiness, site.build().to_owned()))

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::words;
 use crate::ui::erased::view;
 use crate::ui::escape::sprite;
-use crate::ui::kit::Icon;
+use crate::ui::kit::{Icon, installable};
 use crate::ui::preferences::{Preferences, Theme};
 use crate::ui::words as app_words;
 
@@ -113,6 +113,7 @@ impl Frame {
                     <link rel="stylesheet" href=sheet("turnleaf")/>
                     <link rel="stylesheet" href=sheet("plain")/>
                     <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                    {installable()}
                     {self.nonce.as_deref().map(|nonce| self.script(nonce))}
                 </head>
                 <body class="plain">

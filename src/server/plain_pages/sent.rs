@@ -27,7 +27,7 @@ impl SentPage<'_> {
         let turn = &self.sent.turn;
         let body = match self.sent.shown() {
             Some((generation, manifest)) => self.request(generation, manifest),
-            None => view! { <p>{said::NOTHING}</p> }.into_any(),
+            None => view! { <p>{said::nothing(turn.status, turn.error.is_some())}</p> }.into_any(),
         };
         let body = view! {
             <p class="lead">{said::LEAD}</p>
@@ -41,7 +41,7 @@ impl SentPage<'_> {
     }
 
     fn request(&self, generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
-        let all = self.sent.generations.len();
+        let all = self.sent.ids.len();
         let messages = match manifest {
             Some(manifest) => self.messages(&manifest.turns),
             None => view! { <p class="hint">{said::UNREADABLE}</p> }.into_any(),
@@ -70,12 +70,12 @@ impl SentPage<'_> {
 
     /// The way to the reply's other requests.
     fn others(&self) -> AnyView {
-        let link = |(at, generation): (usize, &Generation)| {
+        let link = |at: usize| {
             let is_here = (at == self.sent.at).then_some("page");
-            let address = format!("/turns/{}/sent?request={}", generation.turn_id, at + 1);
+            let address = format!("/turns/{}/sent?request={}", self.sent.turn.id, at + 1);
             view! { <li><a href=address aria-current=is_here>{said::request(at + 1)}</a></li> }
         };
-        let links = self.sent.generations.iter().enumerate().map(link).collect_view();
+        let links = (0..self.sent.ids.len()).map(link).collect_view();
         view! { <nav class="requests no-print" aria-label=said::REQUESTS><ol>{links}</ol></nav> }.into_any()
     }
 

@@ -52,7 +52,7 @@ impl EditView<'_> {
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
                 {field.draw()}
-                {attached(self.turn)}
+                {(!is_reply).then(|| attached(self.turn))}
                 <div class="deeds">
                     <button type="submit" class="button primary">
                         {if is_reply { said::SAVE_VERSION } else { app_words::SEND }}
@@ -154,6 +154,11 @@ mod tests {
         let view = EditView { turn: &turn, text: "x", error: None, request_id: "r" };
         let html = Owner::new().with(|| view.draw().to_html());
         assert!(html.contains("&lt;leaf&gt;") && html.contains(words::GOES_ALONG), "{html}");
+        // A version of a reply is its words alone.
+        turn.role = Role::Assistant;
+        let view = EditView { turn: &turn, text: "x", error: None, request_id: "r" };
+        let html = Owner::new().with(|| view.draw().to_html());
+        assert!(!html.contains(words::GOES_ALONG), "{html}");
     }
 
     #[test]

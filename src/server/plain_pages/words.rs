@@ -3,6 +3,7 @@
 pub mod api;
 pub mod compare;
 pub mod documents;
+pub mod offline;
 pub mod providers;
 pub mod search;
 pub mod sent;

@@ -1,6 +1,7 @@
 //! What was sent to providers and what came back, for the person whose chat it is.
 
 use bytes::Bytes;
+use serde::Deserialize;
 
 use super::{Service, ServiceError};
 use crate::domain::context::RequestManifest;
@@ -8,7 +9,7 @@ use crate::domain::{GenerationId, Turn, TurnId, UserId};
 use crate::server::store::generations::{self, raw};
 use crate::server::store::turns;
 
-pub use crate::server::store::generations::Generation;
+pub use crate::server::store::generations::{Generation, GenerationStatus};
 
 /// How many messages of a request are looked up, the newest of them.
 const MESSAGES: u32 = 200;
@@ -17,27 +18,27 @@ const MESSAGES: u32 = 200;
 pub struct Sent {
     pub turn: Turn,
     /// In the order of the steps; none where no model was asked.
-    pub generations: Vec<Generation>,
+    pub ids: Vec<GenerationId>,
     /// Which of them is shown.
     pub at: usize,
     /// The newest turns of the reply's path, the reply last.
     pub path: Vec<Turn>,
-    /// How many there are at most.
+    /// How many messages are shown at most.
     pub most: usize,
+    generation: Option<Generation>,
     manifest: Option<RequestManifest>,
 }
 
 impl Sent {
     /// Of a reply's generations the one `at` this place. `path` ends with the reply.
-    pub fn of(turn: Turn, generations: Vec<Generation>, at: usize, path: Vec<Turn>) -> Self {
-        let manifest = generations.get(at).map(|generation| generation.request_manifest.clone());
-        let manifest = manifest.and_then(|manifest| serde_json::from_value(manifest).ok());
-        Self { turn, generations, at, path, most: MESSAGES as usize, manifest }
+    pub fn of(ids: Vec<GenerationId>, at: usize, generation: Option<Generation>, turn: Turn, path: Vec<Turn>) -> Self {
+        let manifest = generation.as_ref().and_then(|one| RequestManifest::deserialize(&one.request_manifest).ok());
+        Self { turn, ids, at, path, most: MESSAGES as usize, generation, manifest }
     }
 
     /// The generation that is shown, and what went into it where this version can read that.
     pub fn shown(&self) -> Option<(&Generation, Option<&RequestManifest>)> {
-        Some((self.generations.get(self.at)?, self.manifest.as_ref()))
+        Some((self.generation.as_ref()?, self.manifest.as_ref()))
     }
 }
 
@@ -45,12 +46,18 @@ impl Service {
     /// What the `number`th request of a reply was made of, from 1; of the last one without a number or with one that is
     /// too high.
     pub async fn sent(&self, owner: UserId, id: TurnId, number: Option<usize>) -> Result<Sent, ServiceError> {
-        let (path, _) = turns::path(self.db(), owner, id, MESSAGES).await?;
+        // The reply itself is no message of its first request.
+        let (path, _) = turns::path(self.db(), owner, id, MESSAGES + 1).await?;
         let turn = path.last().cloned().ok_or(ServiceError::NotFound)?;
-        let generations = generations::list(self.db(), owner, id).await?;
-        let last = generations.len().saturating_sub(1);
+        let ids = generations::ids(self.db(), owner, id).await?;
+        let last = ids.len().saturating_sub(1);
         let at = number.map_or(last, |number| number.saturating_sub(1).min(last));
-        Ok(Sent::of(turn, generations, at, path))
+        // One of them alone: each names every message.
+        let generation = match ids.get(at) {
+            Some(id) => generations::find(self.db(), owner, *id).await?,
+            None => None,
+        };
+        Ok(Sent::of(ids, at, generation, turn, path))
     }
 
     pub async fn generations(&self, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, ServiceError> {

@@ -40,6 +40,7 @@ sql! {
         reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
         cost_basis = $15, price_version = $16 \
         WHERE id = $1 AND status = 'running'";
+    IDS = concat!("SELECT g.id ", of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
     REQUEST = concat!("SELECT g.request_body", of_owner!(), " AND g.id = $2");
@@ -263,6 +264,13 @@ pub async fn list(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Generation
     let rows: Vec<GenerationRow> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
     rows.into_iter().map(GenerationRow::into_generation).collect()
+}
+
+/// The names alone of a turn's generations, in the order of the steps.
+pub async fn ids(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<GenerationId>, StoreError> {
+    let ids: Vec<Uuid> =
+        on!(db, |pool| sqlx::query_scalar(IDS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(ids.into_iter().map(GenerationId::from).collect())
 }
 
 /// One generation in a chat of this owner.

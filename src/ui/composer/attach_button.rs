@@ -85,7 +85,7 @@ pub fn DropTarget() -> impl IntoView {
         let online = window_event_listener(ev::online, move |_| state.attaching.retry_lost());
         // No page can keep files that are half sent; what is attached is in the draft.
         let leaving = window_event_listener(ev::beforeunload, move |event: BeforeUnloadEvent| {
-            if state.attaching.queue.with_untracked(Queue::is_pending) {
+            if state.attaching.queue.with_untracked(Queue::is_unfinished) {
                 event.prevent_default();
             }
         });

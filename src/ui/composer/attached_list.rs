@@ -72,12 +72,7 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
     let remove = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         attaching.remove(id);
-        // To the next one, else to the words.
-        request_animation_frame(|| {
-            if focus::is_free() && !focus::on(".attached-item button[name=detach]") {
-                focus::on("#message");
-            }
-        });
+        to_the_words();
     };
     view! {
         <button
@@ -93,6 +88,15 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
             <Icon name="close"/>
         </button>
     }
+}
+
+/// The button that had the focus is gone: to the next attachment, else to the words.
+fn to_the_words() {
+    request_animation_frame(|| {
+        if focus::is_free() && !focus::on(".attached-item button[name=detach]") {
+            focus::on("#message");
+        }
+    });
 }
 
 fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
@@ -141,7 +145,10 @@ fn as_encoding(attaching: Attaching, id: u32, name: &str, encoding: &str) -> Any
     let chosen = encoding.to_owned();
     view! {
         <button type="button" class="button bare strong" aria-label=said::read_file_as(name, encoding)
-            on:click=move |_| attaching.retry_as(id, chosen.clone())>
+            on:click=move |_| {
+                attaching.retry_as(id, chosen.clone());
+                to_the_words();
+            }>
             {said::read_as(encoding)}
         </button>
     }

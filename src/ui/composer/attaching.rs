@@ -1,18 +1,22 @@
 //! Files, documents and images of the message that is being written: drives the [`Queue`] with the browser's requests and
 //! keeps the draft in step with what is attached.
 
+mod answers;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
+pub use answers::document_in;
+
 use super::draft::DraftKeeper;
 use super::queue::{Queue, State};
 use crate::browser::files::FileHandle;
 use crate::browser::network;
 use crate::browser::request_id;
-use crate::browser::transfer::{self, Body, News, Transfer};
+use crate::browser::transfer::{self, Body, Transfer};
 use crate::domain::attachment::{Attachment, Standing};
 use crate::domain::percent;
 use crate::ui::announce::Announcer;
@@ -37,6 +41,8 @@ struct Outgoing {
     request: String,
     /// In which its text is, where a person had to say so.
     encoding: Option<String>,
+    /// What the server calls the file that it has: sha256 and name.
+    uploaded: Option<(String, String)>,
 }
 
 /// The attachments of a composer.
@@ -80,7 +86,7 @@ impl Attaching {
     fn enter(self, name: String, bytes: u64, source: Source) {
         let id = self.queue.try_update(|queue| queue.add(name, bytes));
         if let Some(id) = id {
-            let outgoing = Outgoing { source, request: request_id::mint(), encoding: None };
+            let outgoing = Outgoing { source, request: request_id::mint(), encoding: None, uploaded: None };
             self.sources.update_value(|sources| drop(sources.insert(id, outgoing)));
             self.say_failure(id);
         }
@@ -127,12 +133,16 @@ impl Attaching {
 
     /// A person says in which encoding a file is.
     pub fn retry_as(self, id: u32, encoding: String) {
+        self.change_outgoing(id, |outgoing| outgoing.encoding = Some(encoding));
+        self.retry(id);
+    }
+
+    fn change_outgoing(self, id: u32, change: impl FnOnce(&mut Outgoing)) {
         self.sources.update_value(|sources| {
             if let Some(outgoing) = sources.get_mut(&id) {
-                outgoing.encoding = Some(encoding);
+                change(outgoing);
             }
         });
-        self.retry(id);
     }
 
     /// The connection is back, or time has passed.
@@ -162,6 +172,10 @@ impl Attaching {
         for id in self.queue.try_update(Queue::start).unwrap_or_default() {
             let outgoing = self.outgoing(id);
             let request = outgoing.as_ref().map(|outgoing| outgoing.request.clone());
+            if outgoing.as_ref().is_some_and(|outgoing| outgoing.uploaded.is_some()) {
+                self.make_document(id);
+                continue;
+            }
             match outgoing.map(|outgoing| outgoing.source) {
                 Some(Source::File(file)) => {
                     let path = format!("/api/blobs?name={}", percent::encoded(&file.name()));
@@ -188,68 +202,6 @@ impl Attaching {
             Some(transfer) => {
                 self.transfers.try_update_value(|transfers| transfers.insert(id, transfer));
             }
-            None => self.fail(id, words::SEND_FAILED.to_owned(), true),
-        }
-    }
-
-    fn heard(self, id: u32, news: News, then: fn(Self, u32, &Value)) {
-        match news {
-            News::Sent(bytes) => drop(self.queue.try_update(|queue| queue.sent(id, bytes))),
-            News::Answered { status, text } => {
-                let answer: Value = serde_json::from_str(&text).unwrap_or_default();
-                match status {
-                    200..300 => then(self, id, &answer),
-                    // There are too many at once, or the server is busy: as a lost connection.
-                    429 | 502..=504 => self.lost(id),
-                    _ => self.refused(id, status, &answer),
-                }
-            }
-            News::Lost => self.lost(id),
-        }
-    }
-
-    /// The server does not take it: for good, for this time, or before it is told the encoding.
-    fn refused(self, id: u32, status: u16, answer: &Value) {
-        let why = text_of(answer, "detail").map_or_else(|| words::SEND_FAILED.to_owned(), |why| words::sentence(&why));
-        let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
-        let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
-        // What a file is does not change.
-        let is_final = matches!(status, 413 | 415 | 422);
-        if encodings.is_empty() {
-            return self.fail(id, why, !is_final);
-        }
-        self.transfers.try_update_value(|transfers| transfers.remove(&id));
-        if self.queue.try_update(|queue| queue.ask_encoding(id, why, encodings)).is_some() {
-            self.say_failure(id);
-            self.begin();
-        }
-    }
-
-    /// The server has the file: an image is one, of everything else a document is made.
-    fn uploaded(self, id: u32, answer: &Value) {
-        let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
-            return self.fail(id, words::SEND_FAILED.to_owned(), true);
-        };
-        if text_of(answer, "kind").as_deref() == Some("image") {
-            let side = |name: &str| u32::try_from(answer.get(name)?.as_u64()?).ok();
-            let mime = text_of(answer, "mime").unwrap_or_default();
-            let image =
-                Attachment::image(blob, mime, name, side("width").zip(side("height")), text_of(answer, "thumbnail"));
-            return self.arrived(id, image);
-        }
-        let Some(Outgoing { request, encoding, .. }) = self.outgoing(id) else { return };
-        let mut document = json!({ "blob": blob, "title": name, "client_request_id": request });
-        if let Some(encoding) = encoding {
-            document["encoding"] = encoding.into();
-        }
-        self.queue.update(|queue| queue.sent(id, u64::MAX));
-        self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
-    }
-
-    /// The server has made a document of it.
-    fn made(self, id: u32, answer: &Value) {
-        match document_in(answer) {
-            Some(document) => self.arrived(id, document),
             None => self.fail(id, words::SEND_FAILED.to_owned(), true),
         }
     }
@@ -309,15 +261,4 @@ impl Attaching {
             self.draft.change(|draft| draft.attachments = ready);
         }
     }
-}
-
-/// The document that an answer of the server's is about.
-pub fn document_in(answer: &Value) -> Option<Attachment> {
-    let version = text_of(answer, "version_timestamp")?.parse().ok()?;
-    let bytes = answer.get("bytes").and_then(Value::as_u64).unwrap_or(0);
-    Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
-}
-
-fn text_of(answer: &Value, name: &str) -> Option<String> {
-    answer.get(name)?.as_str().map(str::to_owned)
 }

@@ -1,12 +1,18 @@
 //! Drafts: what is written but not sent is kept on the server, and in the browser until the server has it (ux.md 10.6).
 
+mod sameness;
+
 use std::time::Duration;
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+pub use sameness::same;
+use sameness::{behind, is_empty, merged, says_same};
+
 use crate::api::drafts::save_draft;
+use crate::api::error::ApiError;
 use crate::api::json;
 use crate::api::view::DraftView;
 use crate::browser::local_store;
@@ -20,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(2);
 const MOST_DOUBLINGS: u32 = 5;
 /// Between a message on its way and what was typed behind it, as where a message that failed is given back.
-const BETWEEN: &str = "\n\n";
+pub(super) const BETWEEN: &str = "\n\n";
 
 /// Keeps one chat's draft, or the new chat's.
 #[derive(Clone, Copy)]
@@ -41,6 +47,8 @@ pub struct DraftKeeper {
     pub is_unsaved: RwSignal<bool>,
     /// How often it did not, one after the other.
     refused: StoredValue<u32>,
+    /// Changes when it is time to offer the draft again.
+    pub again: RwSignal<u32>,
     chats: Option<Chats>,
 }
 
@@ -57,6 +65,7 @@ impl DraftKeeper {
             elsewhere: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             refused: StoredValue::new(0),
+            again: RwSignal::new(0),
             chats: use_context(),
         }
     }
@@ -116,7 +125,14 @@ impl DraftKeeper {
             // The composer may have gone meanwhile, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
             self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !says_same(saving, &sent)));
-            let Ok(rev) = rev else { return self.save_later() };
+            let rev = match rev {
+                Ok(rev) => rev,
+                // The same again would be refused again; it stays in this browser.
+                Err(ApiError::Invalid { .. } | ApiError::NotFound | ApiError::TooLarge) => {
+                    return self.is_unsaved.set(true);
+                }
+                Err(_) => return self.save_later(),
+            };
             self.is_unsaved.set(false);
             self.refused.set_value(0);
             let was_empty = self.saved.with_value(is_empty);
@@ -132,20 +148,24 @@ impl DraftKeeper {
         });
     }
 
-    /// The server did not take it. What is typed meanwhile goes with it, and sooner.
-    fn save_later(self) {
+    /// The server could not be reached: the draft is offered again after a while, or sooner with what is typed next.
+    pub fn save_later(self) {
         self.is_unsaved.set(true);
+        if self.timer.with_value(Option::is_some) {
+            return;
+        }
         let doublings = self.refused.get_value().min(MOST_DOUBLINGS);
         self.refused.set_value(doublings + 1);
-        self.stop_clock();
-        self.timer.set_value(set_timeout_with_handle(move || self.save(), AGAIN * 2u32.pow(doublings)).ok());
+        let ring = move || {
+            self.stop_clock();
+            self.again.try_update(|count| *count += 1);
+        };
+        self.timer.set_value(set_timeout_with_handle(ring, AGAIN * 2u32.pow(doublings)).ok());
     }
 
-    /// Saves at once what the server did not take: the network is back.
-    pub fn save_again(self) {
-        if self.is_unsaved.get_untracked() {
-            self.save();
-        }
+    /// The revision that the server had when it was last heard of.
+    pub fn rev(self) -> i64 {
+        self.saved.with_value(|saved| saved.rev)
     }
 
     /// Takes note of a newer draft on the server. Gives what is to be shown where nothing else was done here to what
@@ -250,41 +270,6 @@ impl DraftKeeper {
             None => "turnleaf.draft.new".to_owned(),
         }
     }
-}
-
-/// Whether two drafts say the same; their revisions do not matter.
-pub fn same(a: &DraftView, b: &DraftView) -> bool {
-    says_same(a, b) && a.lock == b.lock && a.thinking == b.thinking
-}
-
-/// Whether they would be the same message.
-fn says_same(a: &DraftView, b: &DraftView) -> bool {
-    a.text == b.text && a.attachments == b.attachments
-}
-
-fn is_empty(draft: &DraftView) -> bool {
-    draft.text.is_empty() && draft.attachments.is_empty()
-}
-
-/// What was changed on one side alone, as it is there; nothing where both sides changed it to something else.
-fn merged<T: PartialEq + Clone>(here: &T, before: &T, there: &T) -> Option<T> {
-    match (here == before, there == before || there == here) {
-        (true, _) => Some(there.clone()),
-        (false, true) => Some(here.clone()),
-        (false, false) => None,
-    }
-}
-
-/// A message on its way with what came behind it; nothing where nothing did.
-fn behind(held: &DraftView, draft: DraftView) -> Option<DraftView> {
-    let has_text = draft.text != held.text && !draft.text.is_empty();
-    let has_attached = draft.attachments != held.attachments && !draft.attachments.is_empty();
-    let text = if has_text { format!("{}{BETWEEN}{}", held.text, draft.text) } else { held.text.clone() };
-    let mut attachments = held.attachments.clone();
-    if has_attached {
-        attachments.extend(draft.attachments);
-    }
-    (has_text || has_attached).then_some(DraftView { text, attachments, ..draft })
 }
 
 #[cfg(test)]

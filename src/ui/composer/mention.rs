@@ -95,7 +95,8 @@ impl Mention {
     fn load(self, state: ComposerState) {
         let path = format!("/api/documents?limit={}", limits::MENTION_DOCUMENTS);
         spawn_local(async move {
-            let answer = api_request::get(&path).await.unwrap_or_default();
+            // What was known stays where there is no answer.
+            let Ok(answer) = api_request::get(&path).await else { return };
             let documents = answer.as_array().into_iter().flatten().filter_map(document_in).collect();
             if self.documents.try_set(Some(documents)).is_none() && untrack(|| self.is_open()) {
                 self.say(state);

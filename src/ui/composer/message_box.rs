@@ -122,7 +122,7 @@ pub fn listen_on_page(state: ComposerState) {
                 state.draft.save();
             }
         });
-        let online = window_event_listener(ev::online, move |_| state.draft.save_again());
+        let online = window_event_listener(ev::online, move |_| state.save_again());
         on_cleanup(move || {
             keys.remove();
             hidden.remove();

@@ -228,6 +228,12 @@ impl Queue {
         self.items.iter().any(is_pending)
     }
 
+    /// Whether something would be lost with the page: on its way, or waiting for its encoding to be said.
+    pub fn is_unfinished(&self) -> bool {
+        let asks = |item: &Item| matches!(&item.state, State::Failed { encodings, .. } if !encodings.is_empty());
+        self.items.iter().any(|item| is_pending(item) || asks(item))
+    }
+
     /// Whether something is there that cannot be sent as it is.
     pub fn has_failed(&self) -> bool {
         self.items.iter().any(|item| matches!(item.state, State::Failed { .. }))

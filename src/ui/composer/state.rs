@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::api::chats::glance_at_chat;
 use crate::api::error::ApiError;
 use crate::api::turns::stop_reply;
 use crate::api::view::{DraftView, SendMessage, Started, TurnView};
@@ -146,6 +147,36 @@ impl ComposerState {
             None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::DRAFT_ELSEWHERE),
             None => {}
         }
+    }
+
+    /// Offers the server the draft that it did not take, where nobody wrote another one meanwhile: that is asked first,
+    /// because saving would put this one in its place.
+    pub fn save_again(self) {
+        if !self.draft.is_unsaved.get_untracked() || self.draft.elsewhere.get_untracked().is_some() {
+            return;
+        }
+        // Of the new chat's draft nothing else can be asked than to be saved.
+        let Some(chat) = self.chat_id else { return self.draft.save() };
+        let leaf = self.leaf.get_untracked();
+        spawn_local(async move {
+            let glance = glance_at_chat(chat, leaf, self.draft.rev()).await;
+            // The page may have gone meanwhile.
+            if self.draft.is_unsaved.try_get_untracked() != Some(true) {
+                return;
+            }
+            match glance {
+                Ok(glance) => {
+                    if let Some(newer) = glance.draft {
+                        self.draft_changed_elsewhere(newer);
+                    }
+                    if self.draft.elsewhere.get_untracked().is_none() {
+                        self.draft.save();
+                    }
+                }
+                Err(ApiError::NotFound) => {}
+                Err(_) => self.draft.save_later(),
+            }
+        });
     }
 
     /// Takes the draft of another tab in place of what is in the box.

@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::{Effort, Front, Wire, split};
@@ -84,24 +85,44 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 /// Writes `.br` and `.gz` beside what shrinks; returns what the bundle weighs in brotli.
 fn compress(site: &Path) -> Result<Wire> {
-    let mut wire = Wire::default();
-    for file in files(site)? {
-        let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
-        if !COMPRESSED.contains(&extension) {
-            continue;
+    let shrinks = |file: &PathBuf| {
+        let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        COMPRESSED.contains(&extension)
+    };
+    let mut files: Vec<PathBuf> = files(site)?.into_iter().filter(shrinks).collect();
+    // The longest first, and each by whoever is free: brotli takes its time and knows nothing of threads.
+    files.sort_by_key(|file| std::cmp::Reverse(fs::metadata(file).map_or(0, |about| about.len())));
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Wire> {
+        let mut wire = Wire::default();
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let weight = compress_one(file)?;
+            if file.starts_with(site.join("pkg")) && !file.ends_with(PLAIN_SHEET) {
+                *(if split::is_part(file) { &mut wire.parts } else { &mut wire.page }) += weight;
+            }
         }
-        let content = fs::read(&file)?;
-        let brotli = brotli(&content)?;
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        gzip.write_all(&content)?;
-        if file.starts_with(site.join("pkg")) && !file.ends_with(PLAIN_SHEET) {
-            let weight = if split::is_part(&file) { &mut wire.parts } else { &mut wire.page };
-            *weight += brotli.len() as u64;
-        }
-        fs::write(beside(&file, "br"), brotli)?;
-        fs::write(beside(&file, "gz"), gzip.finish()?)?;
-    }
-    Ok(wire)
+        Ok(wire)
+    };
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let ended = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| bail!("compressing panicked")));
+        ended.collect::<Result<Vec<Wire>>>()
+    })?;
+    let sum = |of: fn(&Wire) -> u64| parts.iter().map(of).sum();
+    Ok(Wire { page: sum(|wire| wire.page), parts: sum(|wire| wire.parts) })
+}
+
+/// Writes both twins of a file; returns what the smaller one weighs.
+fn compress_one(file: &Path) -> Result<u64> {
+    let content = fs::read(file)?;
+    let brotli = brotli(&content)?;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(&content)?;
+    let weight = brotli.len() as u64;
+    fs::write(beside(file, "br"), brotli)?;
+    fs::write(beside(file, "gz"), gzip.finish()?)?;
+    Ok(weight)
 }
 
 fn brotli(content: &[u8]) -> Result<Vec<u8>> {

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::repair::Repair;
-use crate::domain::sample::{reply, turn_id, user_turn};
-use crate::domain::{Content, Usage};
+use crate::domain::sample::{failed_reply, reply, running_reply, turn_id, user_turn};
+use crate::domain::{Content, FailureKind, Usage};
 use crate::server::platform::ids;
-use crate::server::store::generations::{GenerationStatus, RawKind};
+use crate::server::service::generations::GenerationStatus;
+use crate::server::store::generations::RawKind;
 
 fn moment() -> DateTime<Utc> {
     "2026-11-22T07:00:00.5Z".parse().unwrap()
@@ -51,7 +52,8 @@ fn entry(turn: TurnId, mode: &str, reason: &str, more: Value) -> Value {
 
 fn draw(generations: Vec<Generation>, at: usize, path: Vec<Turn>) -> String {
     let turn = path.last().unwrap().clone();
-    let sent = Sent::of(turn, generations, at, path);
+    let ids = generations.iter().map(|generation| generation.id).collect();
+    let sent = Sent::of(ids, at, generations.into_iter().nth(at), turn, path);
     Owner::new().with(|| SentPage { sent: &sent }.draw().body.to_html()).replace("<!>", "")
 }
 
@@ -106,8 +108,13 @@ fn each_request_of_a_reply_has_its_page() {
 fn what_cannot_be_read_and_what_was_never_sent_is_said() {
     let html = draw(vec![generation(json!({ "turns": [{ "turn_id": "x" }] }))], 0, vec![reply(2, [])]);
     assert!(html.contains(said::UNREADABLE), "{html}");
-    let html = draw(vec![], 0, vec![reply(2, [])]);
-    assert!(html.contains(said::NOTHING), "{html}");
+    let failed = failed_reply(2, FailureKind::ProviderAuth);
+    for (turn, words) in
+        [(reply(2, []), said::NOTHING), (running_reply(2), said::NOT_YET), (failed, said::FAILED_BEFORE)]
+    {
+        let html = draw(vec![], 0, vec![turn]);
+        assert!(html.contains(words), "{words} in {html}");
+    }
 }
 
 #[test]

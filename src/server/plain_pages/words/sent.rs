@@ -3,13 +3,15 @@
 use crate::domain::TurnStatus;
 use crate::domain::attachment::ShownAs;
 use crate::domain::context::{Mode, Reason};
-use crate::server::store::generations::GenerationStatus;
+use crate::server::service::generations::GenerationStatus;
 use crate::ui::words::spent;
 
 pub use crate::ui::words::transcript::WHAT_WAS_SENT as TITLE;
 pub use crate::ui::words::tree::{NO_TEXT as NO_WORDS, role as who};
 
-pub const LEAD: &str = "Every message that went to the model for this reply, in its order: in which form, and which version of what was attached.";
+pub const LEAD: &str = "Every message that went to the model for this reply, in its order: in which form, and which version of what was attached. The system prompt and the descriptions of the tools go along, and are not listed here.";
+pub const NOT_YET: &str = "Nothing was sent up to now.";
+pub const FAILED_BEFORE: &str = "The reply failed before anything was sent.";
 pub const NOTHING: &str = "No model was asked for this: a person wrote it, or it was brought from elsewhere.";
 pub const REQUESTS: &str = "Requests";
 pub const FACTS: &str = "The request";
@@ -133,5 +135,14 @@ pub fn bytes(count: u64) -> String {
 
 /// Beside the link back.
 pub fn of_reply(status: TurnStatus) -> Option<&'static str> {
-    (!status.is_terminal()).then_some("The reply is still being written; this page shows what was sent up to now.")
+    (!status.is_terminal()).then_some("The reply is not over; this page shows what was sent up to now.")
+}
+
+/// Why there is no request.
+pub fn nothing(status: TurnStatus, has_failed: bool) -> &'static str {
+    match status {
+        _ if !status.is_terminal() => NOT_YET,
+        _ if has_failed => FAILED_BEFORE,
+        _ => NOTHING,
+    }
 }

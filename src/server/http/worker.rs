@@ -1,0 +1,51 @@
+//! The service worker, and the page that it shows where there is no network. It keeps that page with its style sheets, and
+//! nothing of a person. Browsers run one where they reach the server over TLS or on their own machine.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+
+use super::plain_page::Asked;
+use crate::server::app::App;
+use crate::server::plain_pages::offline;
+
+const SCRIPT: &str = include_str!("worker/worker.js");
+
+/// The worker of one build, for `GET /worker.js`.
+#[derive(Clone)]
+pub struct Worker(axum::body::Bytes);
+
+impl Worker {
+    pub fn of(build: &str) -> Self {
+        Self(SCRIPT.replace("{build}", build).into())
+    }
+
+    /// The answer. Browsers ask for it again and again, so that a new build is noticed.
+    pub fn answer(self) -> Response {
+        let headers = [
+            (CONTENT_TYPE, "text/javascript; charset=utf-8"),
+            (CACHE_CONTROL, "no-cache"),
+            // It runs under the policy that it comes with.
+            (CONTENT_SECURITY_POLICY, "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"),
+        ];
+        (headers, self.0).into_response()
+    }
+}
+
+/// `GET /offline`.
+pub async fn page(State(app): State<App>, asked: Asked) -> Response {
+    asked.answer(&app, StatusCode::OK, offline::page())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_names_its_build() {
+        let Worker(script) = Worker::of("0123");
+        let script = String::from_utf8(script.to_vec()).unwrap();
+        assert!(script.contains("const BUILD = \"0123\";") && !script.contains("{build}"), "{script}");
+    }
+}

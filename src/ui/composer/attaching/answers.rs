@@ -1,0 +1,95 @@
+//! What the server answers to a file, and what comes of it.
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Attaching, Outgoing};
+use crate::browser::transfer::{Body, News};
+use crate::domain::attachment::Attachment;
+use crate::ui::words::attaching as words;
+
+impl Attaching {
+    pub(super) fn heard(self, id: u32, news: News, then: fn(Self, u32, &Value)) {
+        match news {
+            News::Sent(bytes) => drop(self.queue.try_update(|queue| queue.sent(id, bytes))),
+            News::Answered { status, text } => {
+                let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+                match status {
+                    200..300 => then(self, id, &answer),
+                    // There are too many at once, or the server is busy: as a lost connection.
+                    429 | 502..=504 => self.lost(id),
+                    _ => self.refused(id, status, &answer),
+                }
+            }
+            News::Lost => self.lost(id),
+        }
+    }
+
+    /// The server does not take it: for good, for this time, or before it is told the encoding.
+    fn refused(self, id: u32, status: u16, answer: &Value) {
+        let why = text_of(answer, "detail").map_or_else(|| words::SEND_FAILED.to_owned(), |why| words::sentence(&why));
+        let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
+        let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
+        // What a file is does not change; a reader that had no time or no room may have them the next time.
+        let is_final =
+            matches!(status, 413 | 415 | 422) && text_of(answer, "code").as_deref() != Some("unreadable_file");
+        if status == 404 {
+            // The file was kept for a day, and has to be sent again.
+            self.change_outgoing(id, |outgoing| outgoing.uploaded = None);
+        }
+        if encodings.is_empty() {
+            return self.fail(id, why, !is_final);
+        }
+        self.transfers.try_update_value(|transfers| transfers.remove(&id));
+        if self.queue.try_update(|queue| queue.ask_encoding(id, why, encodings)).is_some() {
+            self.say_failure(id);
+            self.begin();
+        }
+    }
+
+    /// The server has the file: an image is one, of everything else a document is made.
+    pub(super) fn uploaded(self, id: u32, answer: &Value) {
+        let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
+            return self.fail(id, words::SEND_FAILED.to_owned(), true);
+        };
+        if text_of(answer, "kind").as_deref() == Some("image") {
+            let side = |name: &str| u32::try_from(answer.get(name)?.as_u64()?).ok();
+            let mime = text_of(answer, "mime").unwrap_or_default();
+            let image =
+                Attachment::image(blob, mime, name, side("width").zip(side("height")), text_of(answer, "thumbnail"));
+            return self.arrived(id, image);
+        }
+        self.change_outgoing(id, |outgoing| outgoing.uploaded = Some((blob, name)));
+        self.make_document(id);
+    }
+
+    /// Asks for a document of a file that the server has.
+    pub(super) fn make_document(self, id: u32) {
+        let Some(Outgoing { request, encoding, uploaded: Some((blob, name)), .. }) = self.outgoing(id) else { return };
+        let mut document = json!({ "blob": blob, "title": name, "client_request_id": request });
+        if let Some(encoding) = encoding {
+            document["encoding"] = encoding.into();
+        }
+        self.queue.update(|queue| queue.sent(id, u64::MAX));
+        self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
+    }
+
+    /// The server has made a document of it.
+    pub(super) fn made(self, id: u32, answer: &Value) {
+        match document_in(answer) {
+            Some(document) => self.arrived(id, document),
+            None => self.fail(id, words::SEND_FAILED.to_owned(), true),
+        }
+    }
+}
+
+/// The document that an answer of the server's is about.
+pub fn document_in(answer: &Value) -> Option<Attachment> {
+    let version = text_of(answer, "version_timestamp")?.parse().ok()?;
+    let bytes = answer.get("bytes").and_then(Value::as_u64).unwrap_or(0);
+    Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
+}
+
+fn text_of(answer: &Value, name: &str) -> Option<String> {
+    answer.get(name)?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,39 @@
+//! When two drafts are the same, and what two of them become together.
+
+use super::BETWEEN;
+use crate::api::view::DraftView;
+
+/// Whether two drafts say the same; their revisions do not matter.
+pub fn same(a: &DraftView, b: &DraftView) -> bool {
+    says_same(a, b) && a.lock == b.lock && a.thinking == b.thinking
+}
+
+/// Whether they would be the same message.
+pub fn says_same(a: &DraftView, b: &DraftView) -> bool {
+    a.text == b.text && a.attachments == b.attachments
+}
+
+pub fn is_empty(draft: &DraftView) -> bool {
+    draft.text.is_empty() && draft.attachments.is_empty()
+}
+
+/// What was changed on one side alone, as it is there; nothing where both sides changed it to something else.
+pub fn merged<T: PartialEq + Clone>(here: &T, before: &T, there: &T) -> Option<T> {
+    match (here == before, there == before || there == here) {
+        (true, _) => Some(there.clone()),
+        (false, true) => Some(here.clone()),
+        (false, false) => None,
+    }
+}
+
+/// A message on its way with what came behind it; nothing where nothing did.
+pub fn behind(held: &DraftView, draft: DraftView) -> Option<DraftView> {
+    let has_text = draft.text != held.text && !draft.text.is_empty();
+    let has_attached = draft.attachments != held.attachments && !draft.attachments.is_empty();
+    let text = if has_text { format!("{}{BETWEEN}{}", held.text, draft.text) } else { held.text.clone() };
+    let mut attachments = held.attachments.clone();
+    if has_attached {
+        attachments.extend(draft.attachments);
+    }
+    (has_text || has_attached).then_some(DraftView { text, attachments, ..draft })
+}
