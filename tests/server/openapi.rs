@@ -46,7 +46,8 @@ fn routes() -> BTreeSet<(String, String)> {
         }
     }
     // Pages for people.
-    found.retain(|(_, path)| !["/search", "/settings", "/usage", "/trash", "/documents"].contains(&path.as_str()));
+    let pages = ["/search", "/settings", "/usage", "/trash", "/documents", "/offline", "/worker.js"];
+    found.retain(|(_, path)| !pages.contains(&path.as_str()));
     found
 }
 

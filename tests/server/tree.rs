@@ -206,7 +206,7 @@ async fn the_drawing_has_a_link_for_every_run_and_says_where_one_is() {
     for leaf in [&one, &two, &other] {
         assert!(html.contains(&format!("href=\"/c/{chat}?at={}\"", leaf.assistant_turn.id)), "{html}");
     }
-    assert_eq!(html.matches("<rect").count(), 3, "{html}");
+    assert_eq!(html.matches("class=\"run").count(), 3, "{html}");
     assert_eq!(html.matches("id=\"here\"").count(), 1);
     assert!(html.contains("6 messages with 2 ends, in 3 boxes"), "{html}");
     assert!(!html.contains("<script"), "{html}");
@@ -221,7 +221,7 @@ async fn the_drawing_has_a_link_for_every_run_and_says_where_one_is() {
     assert_eq!(width(&strange), width(&html));
     // From a run on, with the way back.
     let (_, part) = page(&api, &format!("/c/{chat}/drawing?top={}", other.user_turn.id)).await;
-    assert_eq!(part.matches("<rect").count(), 1, "{part}");
+    assert_eq!(part.matches("class=\"run").count(), 1, "{part}");
     assert!(part.contains(&format!("top={}", one.user_turn.id)), "{part}");
 }
 
