@@ -119,7 +119,8 @@ test("the link to a turn is copied, and the reader stays where they read", async
   (await model.next()).answer("line\n\n".repeat(80));
   await expectStatus(latestReply(page), "complete");
   const link = page.getByRole("link", { name: "Link to this message" });
-  await latestReply(page).getByRole("button", { name: "More", exact: true }).scrollIntoViewIfNeeded();
+  // Which is tried again where the end of the reply has just drawn it anew.
+  await latestReply(page).getByRole("button", { name: "More", exact: true }).hover();
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   const before = await page.evaluate(() => scrollY);
   expect(before).toBeGreaterThan(0);

@@ -5,15 +5,15 @@ import { inPage, turn } from "../../support/reader.ts";
 test("older and newer turns are links, and all of the chat is reached", async ({ page, turnleaf }) => {
   const long = await turnleaf.grow(200);
   await page.goto(`/c/${long.chat}`);
-  expect(await inPage(page)).toEqual(long.turns.slice(150));
+  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(150));
   await page.getByRole("button", { name: "Load older messages" }).click();
   // The turn that was the first is the last now, and still there to go on from.
-  expect(await inPage(page)).toEqual(long.turns.slice(101, 151));
+  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(101, 151));
   await expect(turn(page, long.turns[150]!)).toBeInViewport();
   await page.getByRole("button", { name: "Load newer messages" }).click();
-  expect(await inPage(page)).toEqual(long.turns.slice(151));
+  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(151));
   await page.goto(`/c/${long.chat}?at=${long.turns[0]}`);
-  expect((await inPage(page))[0]).toBe(long.turns[0]);
+  await expect.poll(async () => (await inPage(page))[0]).toBe(long.turns[0]);
   await expect(page.getByRole("button", { name: "Load older messages" })).not.toBeAttached();
   await page.getByRole("link", { name: "Skip to the latest reply" }).press("Enter");
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
