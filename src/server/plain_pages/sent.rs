@@ -5,12 +5,13 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 
+use super::turns::address;
 use super::words::{self, sent as said};
 use super::{Page, Section};
-use crate::domain::attachment::{Card, ShownAttachment};
+use crate::domain::attachment::{Card, ShownAs, ShownAttachment};
 use crate::domain::chat::first_words;
 use crate::domain::context::{ManifestEntry, RequestManifest};
-use crate::domain::{Block, BlockId, DocumentId, NotSent, Turn, TurnId, quoted};
+use crate::domain::{Block, BlockId, Cost, CostBasis, DocumentId, NotSent, Turn, TurnId, quoted};
 use crate::server::service::generations::{Generation, Sent};
 use crate::ui::erased::view;
 use crate::ui::words::spent;
@@ -32,7 +33,7 @@ impl SentPage<'_> {
         let body = view! {
             <p class="lead">{said::LEAD}</p>
             <div class="deeds no-print">
-                <a class="button" href=format!("/c/{}?at={}", turn.chat_id, turn.id)>{words::BACK_TO_CHAT}</a>
+                <a class="button" href=address(turn)>{words::BACK_TO_CHAT}</a>
             </div>
             {said::of_reply(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
             {body}
@@ -80,8 +81,10 @@ impl SentPage<'_> {
     }
 
     fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
-        let turns: HashMap<TurnId, &Turn> = self.sent.path.iter().map(|turn| (turn.id, turn)).collect();
-        let from = entries.len().saturating_sub(self.sent.most);
+        // The reply is a message of its own later requests.
+        let turns = self.sent.path.iter().chain([&self.sent.turn]);
+        let turns: HashMap<TurnId, &Turn> = turns.map(|turn| (turn.id, turn)).collect();
+        let from = entries.len().saturating_sub(Sent::MESSAGES);
         let (older, shown) = entries.split_at(from);
         let older = (!older.is_empty()).then(|| {
             let tokens = older.iter().map(|entry| entry.approx_tokens).sum();
@@ -108,7 +111,8 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
         let parts = [usage.cache_read_tokens.map(said::cached), usage.reasoning_tokens.map(said::reasoning)];
         std::iter::once(counted).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
     });
-    let cost = generation.cost_micros.map(spent::dollars);
+    let is_estimated = generation.cost_basis != Some(CostBasis::Reported);
+    let cost = generation.cost_micros.map(|micros| spent::cost(Cost { micros, is_estimated }));
     let not_sent = manifest.and_then(|manifest| NotSent::sentences(&manifest.not_sent));
     let repair = manifest.and_then(|manifest| manifest.repair).map(|repair| repair.notice().sentence().to_owned());
     let goes_on = manifest.and_then(|manifest| manifest.previous_response_id.clone());
@@ -137,8 +141,7 @@ fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
         Some(turn) => {
             let words = first_words(&turn.content_text(), FIRST_WORDS);
             let words = if words.is_empty() { said::NO_WORDS.to_owned() } else { words };
-            let address = format!("/c/{}?at={}", turn.chat_id, turn.id);
-            view! { <a href=address dir="auto">{words}</a> }.into_any()
+            view! { <a href=address(turn) dir="auto">{words}</a> }.into_any()
         }
         None => view! { <span class="hint">{said::NOT_ON_PATH}</span> }.into_any(),
     };
@@ -177,9 +180,14 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     let sha256 = shown.sha256.clone().map(|sha256| {
         view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
     });
+    // What was gone then is not there now.
+    let title = match shown.shown_as {
+        ShownAs::Deleted => view! { <span dir="auto">{title}</span> }.into_any(),
+        _ => view! { <a href=address dir="auto">{title}</a> }.into_any(),
+    };
     view! {
         <li>
-            <a href=address dir="auto">{title}</a>
+            {title}
             {version}
             <span>{said::shown_as(shown.shown_as)}" · "{said::tokens(shown.approx_tokens)}</span>
             {sha256}
@@ -188,7 +196,7 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     .into_any()
 }
 
-/// The mode's word, for style and tests.
+/// The mode's word, as in the JSON.
 fn mode(entry: &ManifestEntry) -> String {
     serde_json::to_value(entry.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned)).unwrap_or_default()
 }

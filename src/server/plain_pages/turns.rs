@@ -133,7 +133,8 @@ pub fn delete_page(turn: &Turn, all: u64) -> Page {
     Page { section: Section::Chat, title: said_of_trash::DELETE_VERSION.into(), said: None, body: question.draw() }
 }
 
-fn address(turn: &Turn) -> String {
+/// Where the turn is shown in its chat.
+pub(super) fn address(turn: &Turn) -> String {
     format!("/c/{}?at={}", turn.chat_id, turn.id)
 }
 

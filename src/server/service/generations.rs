@@ -11,9 +11,6 @@ use crate::server::store::turns;
 
 pub use crate::server::store::generations::{Generation, GenerationStatus};
 
-/// How many messages of a request are looked up, the newest of them.
-const MESSAGES: u32 = 200;
-
 /// The requests of a reply, and what one of them was made of.
 pub struct Sent {
     pub turn: Turn,
@@ -21,19 +18,20 @@ pub struct Sent {
     pub ids: Vec<GenerationId>,
     /// Which of them is shown.
     pub at: usize,
-    /// The newest turns of the reply's path, the reply last.
+    /// The newest turns before the reply, root to leaf; at most [`Self::MESSAGES`].
     pub path: Vec<Turn>,
-    /// How many messages are shown at most.
-    pub most: usize,
     generation: Option<Generation>,
     manifest: Option<RequestManifest>,
 }
 
 impl Sent {
-    /// Of a reply's generations the one `at` this place. `path` ends with the reply.
+    /// How many messages of a request are looked up and shown, the newest of them.
+    pub const MESSAGES: usize = 200;
+
+    /// Of a reply's generations the one `at` this place.
     pub fn of(ids: Vec<GenerationId>, at: usize, generation: Option<Generation>, turn: Turn, path: Vec<Turn>) -> Self {
         let manifest = generation.as_ref().and_then(|one| RequestManifest::deserialize(&one.request_manifest).ok());
-        Self { turn, ids, at, path, most: MESSAGES as usize, generation, manifest }
+        Self { turn, ids, at, path, generation, manifest }
     }
 
     /// The generation that is shown, and what went into it where this version can read that.
@@ -47,8 +45,8 @@ impl Service {
     /// too high.
     pub async fn sent(&self, owner: UserId, id: TurnId, number: Option<usize>) -> Result<Sent, ServiceError> {
         // The reply itself is no message of its first request.
-        let (path, _) = turns::path(self.db(), owner, id, MESSAGES + 1).await?;
-        let turn = path.last().cloned().ok_or(ServiceError::NotFound)?;
+        let (mut path, _) = turns::path(self.db(), owner, id, Sent::MESSAGES as u32 + 1).await?;
+        let turn = path.pop().ok_or(ServiceError::NotFound)?;
         let ids = generations::ids(self.db(), owner, id).await?;
         let last = ids.len().saturating_sub(1);
         let at = number.map_or(last, |number| number.saturating_sub(1).min(last));

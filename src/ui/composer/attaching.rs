@@ -138,7 +138,7 @@ impl Attaching {
     }
 
     fn change_outgoing(self, id: u32, change: impl FnOnce(&mut Outgoing)) {
-        self.sources.update_value(|sources| {
+        self.sources.try_update_value(|sources| {
             if let Some(outgoing) = sources.get_mut(&id) {
                 change(outgoing);
             }

@@ -51,7 +51,8 @@ fn entry(turn: TurnId, mode: &str, reason: &str, more: Value) -> Value {
 }
 
 fn draw(generations: Vec<Generation>, at: usize, path: Vec<Turn>) -> String {
-    let turn = path.last().unwrap().clone();
+    let (mut path, generations) = (path, generations);
+    let turn = path.pop().unwrap();
     let ids = generations.iter().map(|generation| generation.id).collect();
     let sent = Sent::of(ids, at, generations.into_iter().nth(at), turn, path);
     Owner::new().with(|| SentPage { sent: &sent }.draw().body.to_html()).replace("<!>", "")
@@ -87,6 +88,7 @@ fn what_was_attached_is_named_with_its_version_and_range() {
         "0.8 s",
         "complete (stop)",
         "1.2k in · 34 out",
+        "≈ $0.0015",
         "top_k was not sent: not taken by this model.",
         "The images were told in words",
         "byte for byte (2 KB)",
