@@ -500,8 +500,9 @@ async fn a_client_that_reads_slowly_is_not_left() {
     let holding = tokio::task::spawn_blocking(move || held.recv());
     let mut got = 0;
     for _ in 0..5 {
-        tokio::time::advance(limits::HEARTBEAT + Duration::from_millis(1)).await;
+        // Before the clock moves: what was written last has waited since the reply was over.
         got += wire.read_exact(&mut bytes).await.unwrap();
+        tokio::time::advance(limits::HEARTBEAT + Duration::from_millis(1)).await;
     }
     drop(free);
     assert!(holding.await.unwrap().is_err());

@@ -10,30 +10,44 @@ use crate::postgres::Cluster;
 use crate::step::{run as finish, step};
 use crate::{dist, packages, workspace};
 
-/// Measures the named figures, or all; the result lies in `target/bench.json`.
+/// What is linked with the server instead of asking one, and the figures that need it.
+const LINKED: [(&str, &[&str]); 3] =
+    [("decode", &["D1", "D2"]), ("plant", &["T1", "T2", "T3", "T4", "L1", "L2", "L3"]), ("search", &["S1"])];
+
+/// The figures for which no server runs: minutes of compiling less.
+const WITHOUT_SERVER: [&str; 3] = ["D1", "D2", "S1"];
+
+/// Measures the named figures, or all; the result lies in `target/bench.json`. What no named figure needs is not built.
 ///
 /// # Errors
 /// A build failed, or the load generator could not measure. A figure that misses its goal is not an error.
 pub fn run(figures: &[String]) -> Result<()> {
-    let binary = dist::run()?;
+    let programs = workspace::target().join("release");
+    let mut load = Command::new(programs.join("load"));
+    load.arg("measure").arg("--out").arg(workspace::target().join("bench.json"));
+    if figures.is_empty() || figures.iter().any(|figure| !WITHOUT_SERVER.contains(&figure.as_str())) {
+        load.arg("--binary").arg(dist::run()?);
+    }
     step("compile the load generator", || {
         let mut build = workspace::build("build");
         build.args(["--release", "--package", "xtask", "--bin", "load", "--no-default-features", "--features", "load"]);
         finish(&mut build)
     })?;
-    step("compile what is linked with the server", || {
-        let mut build = workspace::build("build");
-        build.args(["--release", "--package", "xtask", "--bin", "decode", "--bin", "plant", "--bin", "search"]);
-        build.args(["--no-default-features", "--features", "decode"]);
-        // As the server is built, of which most is there already.
-        finish(build.args(workspace::without_paths()))
-    })?;
+    let linked = linked(figures);
+    if !linked.is_empty() {
+        step("compile what is linked with the server", || {
+            let mut build = workspace::build("build");
+            build.args(["--release", "--package", "xtask", "--no-default-features", "--features", "decode"]);
+            build.args(linked.iter().flat_map(|name| ["--bin", name]));
+            // As the server is built, of which most is there already.
+            finish(build.args(workspace::without_paths()))
+        })?;
+    }
+    for name in linked {
+        load.arg(format!("--{name}")).arg(programs.join(name));
+    }
     packages::node("the long chats", &workspace::end2end())?;
-    let programs = workspace::target().join("release");
-    let mut load = Command::new(programs.join("load"));
-    load.arg("measure").arg("--binary").arg(binary).arg("--out").arg(workspace::target().join("bench.json"));
-    load.arg("--decode").arg(programs.join("decode")).arg("--fixtures").arg(fixtures());
-    load.arg("--plant").arg(programs.join("plant")).arg("--search").arg(programs.join("search"));
+    load.arg("--fixtures").arg(fixtures());
     let is_asked = |figure: &String| figure.starts_with(['S', 'T']);
     let cluster = match figures.is_empty() || figures.iter().any(is_asked) {
         true => Some(Cluster::start()?),
@@ -46,8 +60,28 @@ pub fn run(figures: &[String]) -> Result<()> {
     step("measure", || finish(load.args(figures)))
 }
 
+/// Of [`LINKED`] what these figures need.
+fn linked(figures: &[String]) -> Vec<&'static str> {
+    let is_asked = |name: &&str| figures.is_empty() || figures.iter().any(|figure| figure == name);
+    LINKED.iter().filter(|(_, used)| used.iter().any(is_asked)).map(|(name, _)| *name).collect()
+}
+
 /// The recorded responses, where the tests look for them too.
 fn fixtures() -> PathBuf {
     let beside = workspace::root().join("../shared/fixtures");
     std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_figure_needs_is_built() {
+        let of = |figures: &[&str]| linked(&figures.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["S1"]), ["search"]);
+        assert_eq!(of(&["G1"]), [""; 0]);
+        assert_eq!(of(&["T2", "D1"]), ["decode", "plant"]);
+        assert_eq!(of(&[]), ["decode", "plant", "search"]);
+    }
 }

@@ -12,7 +12,7 @@ mod tree;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::mock;
 use crate::report::{Figure, show};
@@ -26,21 +26,21 @@ const KNOWN: [&str; 19] =
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Programs {
-    /// The server that people run.
+    /// The server that people run, for figures of one.
     #[arg(long)]
-    binary: PathBuf,
+    binary: Option<PathBuf>,
     /// The program that decodes recordings.
     #[arg(long)]
-    decode: PathBuf,
+    decode: Option<PathBuf>,
     /// The folder of the recordings.
     #[arg(long)]
     fixtures: PathBuf,
     /// The program that plants long chats.
     #[arg(long)]
-    plant: PathBuf,
+    plant: Option<PathBuf>,
     /// The program that searches in very many turns.
     #[arg(long)]
-    search: PathBuf,
+    search: Option<PathBuf>,
     /// An empty PostgreSQL database, for what is measured on both.
     #[arg(long)]
     postgres: Option<String>,
@@ -51,7 +51,7 @@ pub struct Programs {
 
 /// What every measurement needs.
 pub struct Bench {
-    binary: PathBuf,
+    binary: Option<PathBuf>,
     place: tempfile::TempDir,
     pub model_server: SocketAddr,
     pub figures: Vec<Figure>,
@@ -63,11 +63,12 @@ impl Bench {
     /// A place for data under this name; the same name is the same data.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be made, or no server was given.
     pub fn installation(&self, name: &str) -> Result<Installation> {
         let dir = self.place.path().join(name);
         std::fs::create_dir_all(&dir)?;
-        Ok(Installation { binary: self.binary.clone(), dir, model_server: self.model_server, database: None })
+        let binary = self.binary.clone().context("this is measured on a server: --binary")?;
+        Ok(Installation { binary, dir, model_server: self.model_server, database: None })
     }
 
     /// How busy the machine was, which tells how far the figures can be trusted.
@@ -89,7 +90,7 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     let asked = |name: &str| names.is_empty() || names.iter().any(|asked| asked == name);
     let place = tempfile::Builder::new().prefix("turnleaf-bench").tempdir()?;
     let model_server = mock::start().await?;
-    let binary = programs.binary.canonicalize()?;
+    let binary = programs.binary.as_ref().map(|binary| binary.canonicalize()).transpose()?;
     let mut bench = Bench { binary, place, model_server, figures: Vec::new(), notes: Vec::new() };
     bench.note_load("before");
     if asked("G1") {
@@ -114,22 +115,27 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
         kill::lost(&mut bench).await?;
     }
     if asked("D1") || asked("D2") {
-        decode::recordings(&mut bench, &programs.decode, &programs.fixtures)?;
+        decode::recordings(&mut bench, given(&programs.decode)?, &programs.fixtures)?;
     }
     if asked("D3") {
         decode::ending(&mut bench).await?;
     }
     if ["T1", "T2", "T3", "T4"].into_iter().any(asked) {
-        tree::long_chats(&mut bench, &programs.plant, programs.postgres.as_deref()).await?;
+        tree::long_chats(&mut bench, given(&programs.plant)?, programs.postgres.as_deref()).await?;
     }
     if ["L1", "L2", "L3"].into_iter().any(asked) {
         long::chats(&mut bench, programs).await?;
     }
     if asked("S1") {
-        search::many_turns(&mut bench, &programs.search, programs.postgres.as_deref())?;
+        search::many_turns(&mut bench, given(&programs.search)?, programs.postgres.as_deref())?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)
+}
+
+/// A program without which the asked figure is not to be had.
+fn given(program: &Option<PathBuf>) -> Result<&Path> {
+    program.as_deref().context("this is measured by a program that was not given")
 }
 
 /// The middle one.

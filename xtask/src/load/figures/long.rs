@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::{Bench, Programs};
+use super::{Bench, Programs, given};
 use crate::report::{Figure, Goal};
 
 const LENGTHS: [&str; 2] = ["50", "10000"];
@@ -19,7 +19,7 @@ const MODEL: &str = "mock-20-0";
 /// A chat cannot be made, or node or Chromium is missing.
 pub async fn chats(bench: &mut Bench, programs: &Programs) -> Result<()> {
     let installation = bench.installation("long")?;
-    let chats = plant(&programs.plant, &installation.database()?)?;
+    let chats = plant(given(&programs.plant)?, &installation.database()?)?;
     let server = installation.start().await?;
     let mut asked = vec![format!("http://{}", server.address)];
     asked.extend(chats);
