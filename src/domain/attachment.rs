@@ -5,8 +5,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::block::{Block, Content};
+use crate::context::approx_tokens;
 use crate::id::BlockId;
 use crate::reader::{self, apart};
+use crate::selection;
 
 /// The key of a [`Card`] in `block_metadata`.
 pub const CARD: &str = "card";
@@ -55,6 +57,18 @@ pub fn is_reference(content: &Content) -> bool {
 }
 
 impl Card {
+    /// The card of a selection of this text; nothing where it does not lie within it.
+    pub fn of_selection(title: String, text: &str, (start, end): (u64, u64)) -> Option<Self> {
+        let selected = selection::slice(text, start, end)?;
+        Some(Self {
+            title,
+            lines: Some(selection::lines(text, start, end)),
+            quote: Some(selected.chars().take(QUOTE_CHARS).collect()),
+            tokens: approx_tokens(selected) + WRAPPING_TOKENS,
+            ..Self::default()
+        })
+    }
+
     /// The card of a block, where it has one.
     pub fn of(block: &Block) -> Option<Self> {
         reader::read(block.block_metadata.get(CARD)?).ok()
@@ -103,6 +117,25 @@ impl Attachment {
         let content =
             Content::Reference { ref_id: id, ref_type: DOCUMENT.to_owned(), version_timestamp: Some(version) };
         Self { content, card: Card { title, tokens: bytes.div_ceil(4) + WRAPPING_TOKENS, ..Card::default() } }
+    }
+
+    /// These lines of a document at a version with this text, from 1. Nothing where there is nothing on them.
+    pub fn of_lines(
+        id: String,
+        title: String,
+        version: DateTime<Utc>,
+        text: &str,
+        (first, last): (u64, u64),
+    ) -> Option<Self> {
+        let (start, end) = selection::of_lines(text, first, last)?;
+        let content = Content::PartialReference {
+            ref_id: id,
+            ref_type: DOCUMENT.to_owned(),
+            version_timestamp: Some(version),
+            selection_start: start,
+            selection_end: end,
+        };
+        Some(Self { content, card: Card::of_selection(title, text, (start, end))? })
     }
 
     /// What a block of a message has attached; nothing of any other.

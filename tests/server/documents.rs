@@ -620,3 +620,30 @@ pub async fn hand_over(api: &Api, other: UserId) {
         Db::Postgres { writer, .. } => run!(writer),
     }
 }
+
+#[tokio::test]
+async fn documents_are_found_by_their_titles() {
+    for api in apis(Vec::new).await {
+        for title in ["Plan B", "PLÄNE", "100% sure", "1000 things", "规格"] {
+            let (status, body) =
+                api.call("POST", "/api/documents", Some(json!({ "title": title, "content": "x" }))).await;
+            assert_eq!(status, StatusCode::CREATED, "{body}");
+        }
+        for (asked, titles) in [
+            ("plan", &["Plan B"][..]),
+            ("pl%C3%A4n", &["PLÄNE"]),
+            ("100%25", &["100% sure"]),
+            ("100", &["1000 things", "100% sure"]),
+            ("%E8%A7%84", &["规格"]),
+            ("%20", &["规格", "1000 things", "100% sure", "PLÄNE", "Plan B"]),
+            ("nothing", &[]),
+        ] {
+            let (_, list) = api.call("GET", &format!("/api/documents?title={asked}"), None).await;
+            let found: Vec<_> = list.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap()).collect();
+            assert_eq!(found, titles, "{asked}");
+        }
+        let (status, problem) = api.call("GET", &format!("/api/documents?title={}", "x".repeat(2_000)), None).await;
+        assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("title")), "{problem}");
+        api.house.close().await;
+    }
+}

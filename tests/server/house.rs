@@ -57,8 +57,7 @@ impl House {
         let db = Self::file(&dir).await;
         let mut houses =
             vec![Self::fitted(dir, db, Self::answered_by(provider()), tools(), "a key for tests", true).await];
-        if let Some(fresh) = databases::empty_postgres().await {
-            fresh.db.migrate(None, SystemClock.now()).await.unwrap();
+        if let Some(fresh) = databases::migrated_postgres().await {
             let registry = Self::answered_by(provider());
             let house = Self::fitted(fresh.dir, fresh.db, registry, tools(), "a key for tests", true).await;
             houses.push(Self { postgres: Some(fresh.url), ..house });

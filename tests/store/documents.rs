@@ -159,13 +159,13 @@ async fn a_list_goes_on_where_it_ended() {
         made.reverse();
         let (mut seen, mut behind) = (Vec::new(), None);
         loop {
-            let page = documents::list(db, owner, behind, 2).await.unwrap();
+            let page = documents::list(db, owner, behind, None, 2).await.unwrap();
             let Some(last) = page.last() else { break };
             behind = Some((last.updated_at, last.id));
             seen.extend(page.iter().map(|document| document.id));
         }
         assert_eq!(seen, made);
-        assert_eq!(documents::list(db, other, None, 9).await.unwrap(), []);
+        assert_eq!(documents::list(db, other, None, None, 9).await.unwrap(), []);
         fresh.close().await;
     }
 }
@@ -191,7 +191,7 @@ async fn what_messages_name_is_counted_and_goes_with_the_document() {
         assert!(write::hold(&mut tx, owner, plan, None, day).await.unwrap().is_none());
         tx.commit().await.unwrap();
         assert_eq!(documents::content(db, owner, plan, at).await.unwrap(), None);
-        assert_eq!(documents::list(db, owner, None, 9).await.unwrap(), []);
+        assert_eq!(documents::list(db, owner, None, None, 9).await.unwrap(), []);
         assert_eq!(documents::deleted(db, owner, 9).await.unwrap()[0].id, plan);
         assert_eq!(documents::deleted(db, other, 9).await.unwrap(), []);
         let mut tx = db.begin().await.unwrap();

@@ -1,7 +1,7 @@
 //! One story through every public function of the store, on both databases: what is written is what is read, by its
 //! owner and by nobody else.
 
-use crate::databases::{empty_postgres, empty_sqlite, noon};
+use crate::databases::{empty_sqlite, migrated_postgres, noon};
 use crate::story;
 
 #[tokio::test]
@@ -14,8 +14,7 @@ async fn the_story_of_a_chat_on_sqlite() {
 
 #[tokio::test]
 async fn the_story_of_a_chat_on_postgresql() {
-    let Some(fresh) = empty_postgres().await else { return };
-    fresh.db.migrate(None, noon()).await.unwrap();
+    let Some(fresh) = migrated_postgres().await else { return };
     story::tell(&fresh.db).await;
     fresh.close().await;
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
-use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
+use crate::databases::{empty_sqlite, fresh, noon};
+use crate::migrations::empty_postgres;
 use sqlx::Connection;
 use turnleaf::domain::*;
 use turnleaf::server::store::turn_events::EventRow;

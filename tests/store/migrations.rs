@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::databases::{empty_postgres, empty_sqlite, fresh, noon};
+use crate::databases::{Fresh, empty_sqlite, fresh, noon, postgres};
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branch::Frozen;
 use turnleaf::server::store::{Db, StoreError, branches, dialect, turns};
@@ -61,6 +61,11 @@ async fn run(db: &Db, text: &'static str) {
 fn both_databases_have_migrations_of_the_same_names() {
     assert!(!names("sqlite").is_empty());
     assert_eq!(names("sqlite"), names("postgres"));
+}
+
+/// A new PostgreSQL database without a schema, or `None` when no cluster is named.
+pub async fn empty_postgres() -> Option<Fresh> {
+    postgres("").await
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ pub fn run() -> Result<()> {
     step("architecture", architecture)?;
     step("lint the server's side", clippy_server)?;
     step("lint the browser's side", clippy_browser)?;
+    step("compile for the browser", browser)?;
     step("lint the project's commands", clippy_xtask)?;
     step("licences, sources, advisories", deny)
 }
@@ -39,31 +40,45 @@ pub fn clippy_server() -> Result<()> {
     finish(lint.args(["--", "-D", "warnings"]))
 }
 
+/// What the browser runs, as arguments.
+const BROWSER: [&str; 6] = ["--package", "turnleaf", "--lib", "--features", "hydrate", "--target-dir"];
+
 /// Lints what the browser runs. Where the toolchain that builds for the browser has no clippy, the same code with the
-/// same features is linted for this machine, and compiled for the browser by the build of the front end.
+/// same features is linted for this machine.
 ///
 /// # Errors
 /// A lint.
 pub fn clippy_browser() -> Result<()> {
     let wasm = toolchain::wasm()?;
     let target = workspace::target().join("front");
-    let side = ["--package", "turnleaf", "--lib", "--features", "hydrate", "--target-dir"];
     if wasm.has_clippy() {
         let mut lint = wasm.cargo("clippy");
-        return finish(lint.args(side).arg(target).args(["--target", toolchain::WASM, "--", "-D", "warnings"]));
+        return finish(lint.args(BROWSER).arg(target).args(["--target", toolchain::WASM, "--", "-D", "warnings"]));
     }
-    note(
-        "the toolchain that builds for the browser has no clippy: linting for this machine, then checking for the browser",
-    );
-    finish(workspace::cargo("clippy").args(side).arg(&target).args(["--", "-D", "warnings"]))?;
-    finish(wasm.cargo("check").args(side).arg(&target).args(["--target", toolchain::WASM]))
+    note("the toolchain that builds for the browser has no clippy: linting for this machine");
+    finish(workspace::cargo("clippy").args(BROWSER).arg(&target).args(["--", "-D", "warnings"]))
+}
+
+/// Compiles what the browser runs, but makes nothing of it. The tests need no such step: they make the bundle.
+///
+/// # Errors
+/// The compiler's.
+fn browser() -> Result<()> {
+    let target = workspace::target().join("front");
+    finish(toolchain::wasm()?.cargo("check").args(BROWSER).arg(&target).args(["--target", toolchain::WASM]))
 }
 
 /// # Errors
 /// A lint.
 pub fn clippy_xtask() -> Result<()> {
-    let mut lint = workspace::build("clippy");
-    finish(lint.args(["--package", "xtask", "--all-targets", "--features", "load,decode", "--", "-D", "warnings"]))
+    let lint = |features: &[&str]| {
+        let mut lint = workspace::build("clippy");
+        lint.args(["--package", "xtask", "--all-targets"]).args(features);
+        finish(lint.args(["--", "-D", "warnings"]))
+    };
+    // Not all at once: Turnleaf would be linted with the features of both.
+    lint(&["--features", "load"])?;
+    lint(&workspace::LINKED_AS_TESTED)
 }
 
 /// Left out, and said so, where `cargo-deny` is not installed.

@@ -152,7 +152,7 @@ fn end2end() -> Result<()> {
     let binary = server()?;
     step("compile what makes long chats", || {
         let mut build = workspace::build("build");
-        finish(build.args(["--package", "xtask", "--bin", "plant", "--no-default-features", "--features", "decode"]))
+        finish(build.args(["--package", "xtask", "--bin", "plant"]).args(workspace::LINKED_AS_TESTED))
     })?;
     let browser = step("prepare the browser", browser::prepare)?;
     let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;

@@ -19,6 +19,10 @@ pub fn site() -> PathBuf {
     target().join("site")
 }
 
+/// The features with which what is linked with Turnleaf is built beside its tests: those have the clock that can be
+/// paused, and with other features all that is below Turnleaf would be compiled once more.
+pub const LINKED_AS_TESTED: [&str; 3] = ["--no-default-features", "--features", "decode,tokio/test-util"];
+
 /// The Playwright tests.
 pub fn end2end() -> PathBuf {
     root().join("end2end")

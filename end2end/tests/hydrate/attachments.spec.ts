@@ -279,6 +279,33 @@ test("the menu behind @ by keys: filters, chooses, closes, and knows an address 
   await expect(box).toBeFocused();
 });
 
+test("@ with lines behind a title quotes them, and says where there are none", async ({ page }) => {
+  await makeDocument(page, "Ratio 3:2", "one\n两\nthree\n");
+  await open(page);
+  const box = messageBox(page);
+  const list = page.getByRole("listbox", { name: "Documents" });
+  const option = list.getByRole("option");
+  await box.pressSequentially("See @3:2");
+  await expect(option).toHaveText([/^Ratio 3:2$/]);
+  await box.pressSequentially(":7-9");
+  await expect(option).toHaveText([/Ratio 3:2.*lines 7-9/]);
+  await box.press("Enter");
+  await expect(page.locator(".mention-menu")).toContainText("The document has 3 lines; there is nothing on these.");
+  await expect(box).toHaveValue("See @3:2:7-9");
+  for (let n = 0; n < 3; n++) await box.press("Backspace");
+  await box.pressSequentially("2-3");
+  await expect(option).toHaveText([/lines 2-3/]);
+  expect(await violations(page)).toEqual([]);
+  await box.press("Tab");
+  await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2-3/]);
+  await expect(box).toHaveValue("See ");
+  await expect(box).toBeFocused();
+  await page.reload();
+  await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2-3/]);
+  await box.press("Enter");
+  await expect(users(page).first().locator(".chip.reference")).toContainText("lines 2-3");
+});
+
 test("Backspace in front of the words selects the last chip, then takes it away", async ({ page }) => {
   await open(page);
   await attach(page, text("a.txt", "a"), text("b.txt", "b"));

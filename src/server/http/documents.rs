@@ -11,7 +11,7 @@ use super::json::Json;
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::{DocumentId, Invalid, limits};
+use crate::domain::{DocumentId, Invalid, Needle, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::service::compare::words::Diff;
@@ -25,6 +25,8 @@ pub struct DocumentsQuery {
     limit: Option<u32>,
     /// Only what comes behind this document.
     before: Option<DocumentId>,
+    /// Only those with this in their titles, whatever its case. Not of the trash.
+    title: Option<String>,
     /// Those in the trash, and only those.
     #[serde(default)]
     deleted: bool,
@@ -182,7 +184,10 @@ pub async fn list(
             Some(id) => Some((app.service().document(viewer.0, id).await?.updated_at, id)),
             None => None,
         };
-        app.service().documents(viewer.0, behind, limit).await?
+        let title = query.title.filter(|title| !title.trim().is_empty());
+        let title =
+            title.map(|title| Needle::new(&title).map_err(|why| Invalid::new("title", why.reason))).transpose()?;
+        app.service().documents(viewer.0, behind, title.as_ref(), limit).await?
     };
     Ok(Json(documents.into_iter().map(DocumentBody::from).collect()))
 }

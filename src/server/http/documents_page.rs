@@ -145,7 +145,7 @@ pub(super) async fn list_page(
         None => None,
     };
     // One more than the page shows says whether there are older ones.
-    let mut documents = app.service().documents(viewer, behind, limits::DOCUMENTS_PAGE + 1).await?;
+    let mut documents = app.service().documents(viewer, behind, None, limits::DOCUMENTS_PAGE + 1).await?;
     let has_older = documents.len() > limits::DOCUMENTS_PAGE as usize;
     documents.truncate(limits::DOCUMENTS_PAGE as usize);
     Ok(DocumentsPage { documents, has_older, is_later: before.is_some(), now: app.now(), files })

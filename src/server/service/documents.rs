@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::compare::words::Diff;
 use super::error::Unfit;
 use super::{Service, ServiceError};
-use crate::domain::{ChatId, DocumentId, UserId, limits};
+use crate::domain::{ChatId, DocumentId, Needle, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::run::purge::{delete_documents, purge_doomed};
 use crate::server::store::documents;
@@ -62,9 +62,10 @@ impl Service {
         &self,
         owner: UserId,
         behind: Option<(DateTime<Utc>, DocumentId)>,
+        title: Option<&Needle>,
         limit: u32,
     ) -> Result<Vec<Document>, ServiceError> {
-        Ok(documents::list(self.db(), owner, behind, limit).await?)
+        Ok(documents::list(self.db(), owner, behind, title, limit).await?)
     }
 
     /// Those in Trash.

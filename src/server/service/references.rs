@@ -9,9 +9,7 @@ use super::error::Unfit;
 use super::messages::{self, Message, MessageBlock, Piece};
 use super::turns::StartTurn;
 use super::{Service, ServiceError};
-use crate::domain::attachment::{
-    Card, DOCUMENT, QUOTE_CHARS, WRAPPING_TOKENS, image_tokens, is_attached, is_reference,
-};
+use crate::domain::attachment::{Card, DOCUMENT, WRAPPING_TOKENS, image_tokens, is_attached, is_reference};
 use crate::domain::context::approx_tokens;
 use crate::domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
 use crate::server::store::blobs::FormKind;
@@ -147,9 +145,9 @@ impl Service {
         let Named { document, version } = named;
         let at = version.version_timestamp;
         let text = documents::content(self.db(), owner, document.id, at).await?.ok_or_else(version_gone)?;
-        let mut card = Card { title: document.title, ..Card::default() };
         let Content::PartialReference { ref_id, ref_type, selection_start, selection_end, .. } = content else {
-            card.tokens = approx_tokens(&text) + WRAPPING_TOKENS;
+            let tokens = approx_tokens(&text) + WRAPPING_TOKENS;
+            let card = Card { title: document.title, tokens, ..Card::default() };
             let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
             return Ok((Content::Reference { ref_id, ref_type, version_timestamp: Some(at) }, card));
         };
@@ -170,10 +168,10 @@ impl Service {
             let message = "the selected text is another one in this version; offsets count Unicode scalar values";
             return Err(ServiceError::conflict("selection_mismatch", message));
         }
-        sums.add_text(selected.len() as u64, &card.title)?;
-        card.lines = Some(selection::lines(&text, selection_start, selection_end));
-        card.quote = Some(selected.chars().take(QUOTE_CHARS).collect());
-        card.tokens = approx_tokens(selected) + WRAPPING_TOKENS;
+        sums.add_text(selected.len() as u64, &document.title)?;
+        let card = Card::of_selection(document.title, &text, (selection_start, selection_end));
+        // It lies within, as was seen above.
+        let card = card.unwrap_or_default();
         let version_timestamp = Some(at);
         let content = Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end };
         Ok((content, card))

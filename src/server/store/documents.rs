@@ -5,10 +5,12 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::domain::{ChatId, DocumentId, UserId};
+use crate::domain::needle::is_loose;
+use crate::domain::{ChatId, DocumentId, Needle, UserId};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{bigint, place};
+use crate::server::store::turns::find::holding;
 
 pub mod index;
 pub mod purge;
@@ -44,7 +46,7 @@ macro_rules! with_newest {
 sql! {
     FIND = concat!(with_newest!(), " AND d.id = $2");
     LIST = concat!(with_newest!(), " AND d.deleted_at IS NULL AND (d.updated_at < $2 OR (d.updated_at = $2 AND d.id < $3)) \
-        ORDER BY d.updated_at DESC, d.id DESC LIMIT $4");
+        AND LOWER(d.title) LIKE $5 ESCAPE '!' ORDER BY d.updated_at DESC, d.id DESC LIMIT $4");
     DELETED = concat!(with_newest!(), " AND d.deleted_at IS NOT NULL ORDER BY d.deleted_at DESC, d.id DESC LIMIT $2");
     VERSIONS = "SELECT v.version_timestamp, v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes \
         FROM document_versions v JOIN documents d ON d.id = v.document_id \
@@ -158,11 +160,14 @@ pub async fn find(db: &Db, owner: UserId, id: DocumentId) -> Result<Option<Docum
     Ok(row.map(DocumentRow::into_document))
 }
 
-/// The documents that are not in Trash, those that changed last first, behind this one of them where given.
+/// The documents that are not in Trash, those that changed last first, behind this one of them and only with this in
+/// their titles where given. The database's idea of case is its own: of a title it may let through one too many, never
+/// one too few.
 pub async fn list(
     db: &Db,
     owner: UserId,
     behind: Option<(DateTime<Utc>, DocumentId)>,
+    title: Option<&Needle>,
     limit: u32,
 ) -> Result<Vec<Document>, StoreError> {
     // Later than any.
@@ -170,9 +175,11 @@ pub async fn list(
     let (at, id) = behind.unwrap_or(newest);
     let rows: Vec<DocumentRow> = on!(db, |pool| {
         let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(at).bind(id.uuid());
-        query.bind(i64::from(limit)).fetch_all(pool).await?
+        let pattern = holding(title.map_or("", Needle::sure_part), is_loose);
+        query.bind(i64::from(limit)).bind(pattern).fetch_all(pool).await?
     });
-    Ok(rows.into_iter().map(DocumentRow::into_document).collect())
+    let rows = rows.into_iter().filter(|row| title.is_none_or(|title| title.is_in(&row.title)));
+    Ok(rows.map(DocumentRow::into_document).collect())
 }
 
 /// Those in Trash, the last one first.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-pub use answers::document_in;
+pub use answers::{document_in, text_of};
 
 use super::draft::DraftKeeper;
 use super::queue::{Queue, State};

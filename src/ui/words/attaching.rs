@@ -26,16 +26,14 @@ pub const LOOKS_LIKE_KEY: &str = "This looks like an API key. Whoever answers wi
 pub const DOCUMENTS: &str = "Documents";
 pub const LOOKING: &str = "Looking for documents…";
 pub const NO_DOCUMENTS: &str = "No document has such a title.";
+pub const HOW_LINES: &str = "Write :12-30 behind a title to quote these lines.";
+pub const NOT_READ: &str = "The document could not be read.";
 pub const NOT_THERE: &str = "not there any more";
 pub const WHOLE_PICTURE: &str = "The picture in full";
 
 /// What a chip says of a document or of lines of one, behind its title.
 pub fn chip(card: &Card, standing: Option<Standing>) -> String {
-    let lines = match card.lines {
-        Some((first, last)) if first == last => format!(" · line {first}"),
-        Some((first, last)) => format!(" · lines {first}-{last}"),
-        None => String::new(),
-    };
+    let lines = card.lines.map(|of| format!(" · {}", lines(of))).unwrap_or_default();
     let tokens = if card.tokens == 0 { String::new() } else { format!(" · {}", tokens(card.tokens)) };
     let standing = match standing {
         Some(Standing::Older) => " · older version",
@@ -120,6 +118,19 @@ pub fn too_many() -> String {
 /// A long text was pasted.
 pub fn long_paste(chars: usize) -> String {
     format!("You pasted {chars} characters.")
+}
+
+/// These lines of a document.
+pub fn lines((first, last): (u64, u64)) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
+}
+
+/// There is nothing on the lines that were asked for.
+pub fn no_such_lines(count: u64) -> String {
+    match count {
+        1 => "The document has 1 line.".to_owned(),
+        count => format!("The document has {count} lines; there is nothing on these."),
+    }
 }
 
 /// How many documents the menu behind `@` offers.

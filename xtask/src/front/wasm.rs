@@ -25,6 +25,8 @@ pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
     let target = workspace::target().join("front");
     let mut build = toolchain.cargo("rustc");
     build.args(["--package", "turnleaf", "--lib", "--features", "hydrate", "--target", WASM, "--profile", profile]);
+    // Said here and not in the manifest: a server's library would be linked as a whole, for nobody, whenever it is built.
+    build.args(["--crate-type", "cdylib"]);
     if effort == Effort::Release {
         // Where in the source a panic was: a table of 20 KB that nobody reads in a browser. The compiler has the switch,
         // but wants to be told that it may be used.

@@ -98,7 +98,7 @@ impl Found {
 }
 
 /// A pattern for texts that have this part somewhere, letter for letter but for those that stand for any one.
-pub(super) fn holding(part: &str, is_any: impl Fn(char) -> bool) -> String {
+pub(in crate::server::store) fn holding(part: &str, is_any: impl Fn(char) -> bool) -> String {
     let mut pattern = String::with_capacity(part.len() + 2);
     pattern.push('%');
     for letter in part.chars() {

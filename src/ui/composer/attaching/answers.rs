@@ -90,6 +90,7 @@ pub fn document_in(answer: &Value) -> Option<Attachment> {
     Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
 }
 
-fn text_of(answer: &Value, name: &str) -> Option<String> {
+/// A text of an answer.
+pub fn text_of(answer: &Value, name: &str) -> Option<String> {
     answer.get(name)?.as_str().map(str::to_owned)
 }
