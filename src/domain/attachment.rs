@@ -57,16 +57,17 @@ pub fn is_reference(content: &Content) -> bool {
 }
 
 impl Card {
-    /// The card of a selection of this text; nothing where it does not lie within it.
-    pub fn of_selection(title: String, text: &str, (start, end): (u64, u64)) -> Option<Self> {
+    /// The card of a selection of this text, and what is selected; nothing where it does not lie within it.
+    pub fn of_selection(title: String, text: &str, (start, end): (u64, u64)) -> Option<(Self, &str)> {
         let selected = selection::slice(text, start, end)?;
-        Some(Self {
+        let card = Self {
             title,
             lines: Some(selection::lines(text, start, end)),
             quote: Some(selected.chars().take(QUOTE_CHARS).collect()),
             tokens: approx_tokens(selected) + WRAPPING_TOKENS,
             ..Self::default()
-        })
+        };
+        Some((card, selected))
     }
 
     /// The card of a block, where it has one.
@@ -135,7 +136,8 @@ impl Attachment {
             selection_start: start,
             selection_end: end,
         };
-        Some(Self { content, card: Card::of_selection(title, text, (start, end))? })
+        let (card, _) = Card::of_selection(title, text, (start, end))?;
+        Some(Self { content, card })
     }
 
     /// What a block of a message has attached; nothing of any other.

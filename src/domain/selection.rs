@@ -32,6 +32,7 @@ pub fn lines(text: &str, start: u64, end: u64) -> (u64, u64) {
 /// The selection of these lines without the end of the last one. A last line beyond the text's is the text's; nothing
 /// where the first one is, or where there is nothing on them.
 pub fn of_lines(text: &str, first: u64, last: u64) -> Option<(u64, u64)> {
+    let last = last.min(count_lines(text));
     if first == 0 || last < first {
         return None;
     }
@@ -225,6 +226,8 @@ mod tests {
             assert_eq!(found, selected, "{first}-{last}");
         }
         assert_eq!(of_lines("", 1, 1), None);
+        assert_eq!(of_lines("one\ntwo\n", 2, 9), of_lines("one\ntwo\n", 2, 2), "the last break is no line's");
+        assert_eq!(of_lines("a\n\n", 2, 9), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod db;
 pub mod dialect;
 pub mod error;
 pub mod migrate;
+mod pattern;
 mod rows;
 
 pub mod attachments;

@@ -65,8 +65,11 @@ where
     let part = Part::new(fetch, Some(leave), draw);
     let of_effect = part.clone();
     effect(move || {
-        if is_wanted() && matches!(code.get_untracked(), Code::Unwanted | Code::Missing) {
-            of_effect.ask(code);
+        match (is_wanted(), code.get_untracked()) {
+            (true, Code::Unwanted | Code::Missing) => of_effect.ask(code),
+            // Nobody waits for it: its failure is nobody's.
+            (false, Code::Missing) => code.set(Code::Unwanted),
+            _ => {}
         }
     });
     part.followed(code)

@@ -642,8 +642,10 @@ async fn documents_are_found_by_their_titles() {
             let found: Vec<_> = list.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap()).collect();
             assert_eq!(found, titles, "{asked}");
         }
-        let (status, problem) = api.call("GET", &format!("/api/documents?title={}", "x".repeat(2_000)), None).await;
-        assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("title")), "{problem}");
+        for wrong in [format!("title={}", "x".repeat(257)), "deleted=true&title=x".to_owned()] {
+            let (status, problem) = api.call("GET", &format!("/api/documents?{wrong}"), None).await;
+            assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("title")), "{problem}");
+        }
         api.house.close().await;
     }
 }

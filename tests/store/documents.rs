@@ -45,7 +45,11 @@ fn words(content: &str) -> NewVersion<'_> {
 }
 
 async fn a_document(db: &Db, owner_id: UserId, content: &str, at: DateTime<Utc>) -> DocumentId {
-    let document = NewDocument { id: id(), owner_id, title: "Plan", kind: "text/markdown" };
+    a_titled(db, owner_id, "Plan", content, at).await
+}
+
+async fn a_titled(db: &Db, owner_id: UserId, title: &str, content: &str, at: DateTime<Utc>) -> DocumentId {
+    let document = NewDocument { id: id(), owner_id, title, kind: "text/markdown" };
     let mut tx = db.begin().await.unwrap();
     write::insert(&mut tx, &document, &words(content), at).await.unwrap();
     tx.commit().await.unwrap();
@@ -166,6 +170,34 @@ async fn a_list_goes_on_where_it_ended() {
         }
         assert_eq!(seen, made);
         assert_eq!(documents::list(db, other, None, None, 9).await.unwrap(), []);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn titles_are_found_however_many_newer_ones_the_database_lets_through() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let (owner, other) = two_owners(db).await;
+        let mut made = Vec::new();
+        for second in 0..3 {
+            made.push(a_titled(db, owner, "ПЛАН", "x", now() + TimeDelta::seconds(second)).await);
+        }
+        a_titled(db, other, "ПЛАН", "x", now()).await;
+        // To a database that knows ASCII's case alone these are all the same.
+        for second in 3..=i64::from(limits::PAGE_MAX) + 3 {
+            a_titled(db, owner, "ДРУГ", "x", now() + TimeDelta::seconds(second)).await;
+        }
+        let needle = Needle::new("план").unwrap();
+        let (mut seen, mut behind) = (Vec::new(), None);
+        loop {
+            let page = documents::list(db, owner, behind, Some(&needle), 2).await.unwrap();
+            let Some(last) = page.last() else { break };
+            behind = Some((last.updated_at, last.id));
+            seen.extend(page.iter().map(|document| document.id));
+        }
+        made.reverse();
+        assert_eq!(seen, made);
         fresh.close().await;
     }
 }

@@ -46,10 +46,12 @@ pub fn run(figures: &[String]) -> Result<()> {
     for name in linked {
         load.arg(format!("--{name}")).arg(programs.join(name));
     }
-    packages::node("the long chats", &workspace::end2end())?;
+    let are_asked = |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
+    if are_asked(&['L']) {
+        packages::node("the long chats", &workspace::end2end())?;
+    }
     load.arg("--fixtures").arg(fixtures());
-    let is_asked = |figure: &String| figure.starts_with(['S', 'T']);
-    let cluster = match figures.is_empty() || figures.iter().any(is_asked) {
+    let cluster = match are_asked(&['S', 'T']) {
         true => Some(Cluster::start()?),
         false => None,
     };

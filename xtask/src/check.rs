@@ -1,5 +1,7 @@
 //! `cargo xtask check`: everything that can be said without running the product.
 
+use std::process::Command;
+
 use anyhow::{Context, Result};
 
 use crate::step::{note, run as finish, step, succeeds};
@@ -40,8 +42,12 @@ pub fn clippy_server() -> Result<()> {
     finish(lint.args(["--", "-D", "warnings"]))
 }
 
-/// What the browser runs, as arguments.
-const BROWSER: [&str; 6] = ["--package", "turnleaf", "--lib", "--features", "hydrate", "--target-dir"];
+/// Has cargo look at what the browser runs.
+fn browser_side(mut cargo: Command, more: &[&str]) -> Result<()> {
+    let target = workspace::target().join("front");
+    cargo.args(["--package", "turnleaf", "--lib", "--features", "hydrate"]).arg("--target-dir").arg(target);
+    finish(cargo.args(more))
+}
 
 /// Lints what the browser runs. Where the toolchain that builds for the browser has no clippy, the same code with the
 /// same features is linted for this machine.
@@ -50,22 +56,21 @@ const BROWSER: [&str; 6] = ["--package", "turnleaf", "--lib", "--features", "hyd
 /// A lint.
 pub fn clippy_browser() -> Result<()> {
     let wasm = toolchain::wasm()?;
-    let target = workspace::target().join("front");
     if wasm.has_clippy() {
-        let mut lint = wasm.cargo("clippy");
-        return finish(lint.args(BROWSER).arg(target).args(["--target", toolchain::WASM, "--", "-D", "warnings"]));
+        return browser_side(wasm.cargo("clippy"), &["--target", toolchain::WASM, "--", "-D", "warnings"]);
     }
     note("the toolchain that builds for the browser has no clippy: linting for this machine");
-    finish(workspace::cargo("clippy").args(BROWSER).arg(&target).args(["--", "-D", "warnings"]))
+    browser_side(workspace::cargo("clippy"), &["--", "-D", "warnings"])
 }
 
-/// Compiles what the browser runs, but makes nothing of it. The tests need no such step: they make the bundle.
+/// Compiles what the browser runs, but makes nothing of it, where no lint has done so. The tests need no such step: they
+/// make the bundle.
 ///
 /// # Errors
 /// The compiler's.
 fn browser() -> Result<()> {
-    let target = workspace::target().join("front");
-    finish(toolchain::wasm()?.cargo("check").args(BROWSER).arg(&target).args(["--target", toolchain::WASM]))
+    let wasm = toolchain::wasm()?;
+    if wasm.has_clippy() { Ok(()) } else { browser_side(wasm.cargo("check"), &["--target", toolchain::WASM]) }
 }
 
 /// # Errors

@@ -230,6 +230,7 @@ test("a chip says what became of its document, now", async ({ page, model }) => 
   await open(page);
   await choose(page, TEST_MODEL);
   await messageBox(page).pressSequentially("@spec");
+  await expect(page.getByRole("option", { name: "spec.md" })).toBeVisible();
   await messageBox(page).press("Enter");
   await messageBox(page).fill("Read");
   await messageBox(page).press("Enter");
@@ -290,7 +291,7 @@ test("@ with lines behind a title quotes them, and says where there are none", a
   await box.pressSequentially(":7-9");
   await expect(option).toHaveText([/Ratio 3:2.*lines 7-9/]);
   await box.press("Enter");
-  await expect(page.locator(".mention-menu")).toContainText("The document has 3 lines; there is nothing on these.");
+  await expect(page.locator(".mention-menu")).toContainText("There is nothing on these lines: the document has 3 lines.");
   await expect(box).toHaveValue("See @3:2:7-9");
   for (let n = 0; n < 3; n++) await box.press("Backspace");
   await box.pressSequentially("2-3");
@@ -304,6 +305,25 @@ test("@ with lines behind a title quotes them, and says where there are none", a
   await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2-3/]);
   await box.press("Enter");
   await expect(users(page).first().locator(".chip.reference")).toContainText("lines 2-3");
+});
+
+test("@ finds a document that is older than those it knows, and Enter before the menu came sends nothing", async ({ page }) => {
+  await makeDocument(page, "ÄLTESTE", "x");
+  for (let n = 0; n < 200; n++) await makeDocument(page, `Newer ${n}`, "x");
+  await open(page);
+  let go = () => {};
+  const held = new Promise<void>((resolve) => { go = resolve; });
+  await page.route("**/api/documents?*", async (route) => { await held; await route.continue(); });
+  const box = messageBox(page);
+  await box.pressSequentially("See @älteste");
+  await expect(page.locator("#mention-hint")).toHaveText("Looking for documents…");
+  await box.press("Enter");
+  await expect(box).toHaveValue("See @älteste");
+  go();
+  await expect(page.getByRole("listbox", { name: "Documents" }).getByRole("option")).toHaveText(["ÄLTESTE"]);
+  await box.press("Enter");
+  await expect(ready(page)).toHaveText([/ÄLTESTE/]);
+  await expect(users(page)).toHaveCount(0);
 });
 
 test("Backspace in front of the words selects the last chip, then takes it away", async ({ page }) => {

@@ -25,7 +25,8 @@ pub struct DocumentsQuery {
     limit: Option<u32>,
     /// Only what comes behind this document.
     before: Option<DocumentId>,
-    /// Only those with this in their titles, whatever its case. Not of the trash.
+    /// Only those with this in their titles, whatever its case. Not for the trash.
+    #[param(max_length = 256)]
     title: Option<String>,
     /// Those in the trash, and only those.
     #[serde(default)]
@@ -176,6 +177,9 @@ pub async fn list(
     let limit = query.limit.unwrap_or(limits::DOCUMENTS_PAGE);
     if !(1..=limits::PAGE_MAX).contains(&limit) {
         return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
+    }
+    if query.deleted && query.title.is_some() {
+        return Err(Invalid::new("title", "is for documents outside of the trash").into());
     }
     let documents = if query.deleted {
         app.service().deleted_documents(viewer.0).await?

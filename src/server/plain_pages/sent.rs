@@ -180,7 +180,7 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     let sha256 = shown.sha256.clone().map(|sha256| {
         view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
     });
-    // What was gone then is not there now.
+    // What was gone then may be gone still.
     let title = match shown.shown_as {
         ShownAs::Deleted => view! { <span dir="auto">{title}</span> }.into_any(),
         _ => view! { <a href=address dir="auto">{title}</a> }.into_any(),

@@ -151,7 +151,8 @@ impl Service {
             let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
             return Ok((Content::Reference { ref_id, ref_type, version_timestamp: Some(at) }, card));
         };
-        let selected = selection::slice(&text, selection_start, selection_end).ok_or_else(|| {
+        let range = (selection_start, selection_end);
+        let (card, selected) = Card::of_selection(document.title, &text, range).ok_or_else(|| {
             let message = format!(
                 "the selection [{selection_start}, {selection_end}) is not in this version, which has {} characters",
                 version.char_count
@@ -168,10 +169,7 @@ impl Service {
             let message = "the selected text is another one in this version; offsets count Unicode scalar values";
             return Err(ServiceError::conflict("selection_mismatch", message));
         }
-        sums.add_text(selected.len() as u64, &document.title)?;
-        let card = Card::of_selection(document.title, &text, (selection_start, selection_end));
-        // It lies within, as was seen above.
-        let card = card.unwrap_or_default();
+        sums.add_text(selected.len() as u64, &card.title)?;
         let version_timestamp = Some(at);
         let content = Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end };
         Ok((content, card))

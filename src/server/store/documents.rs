@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::domain::needle::is_loose;
-use crate::domain::{ChatId, DocumentId, Needle, UserId};
+use crate::domain::{ChatId, DocumentId, Needle, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::pattern::holding;
 use crate::server::store::rows::{bigint, place};
-use crate::server::store::turns::find::holding;
 
 pub mod index;
 pub mod purge;
@@ -161,8 +161,7 @@ pub async fn find(db: &Db, owner: UserId, id: DocumentId) -> Result<Option<Docum
 }
 
 /// The documents that are not in Trash, those that changed last first, behind this one of them and only with this in
-/// their titles where given. The database's idea of case is its own: of a title it may let through one too many, never
-/// one too few.
+/// their titles where given.
 pub async fn list(
     db: &Db,
     owner: UserId,
@@ -172,14 +171,29 @@ pub async fn list(
 ) -> Result<Vec<Document>, StoreError> {
     // Later than any.
     let newest = (DateTime::from_timestamp(253_402_300_799, 0).unwrap_or_default(), DocumentId::from(Uuid::max()));
-    let (at, id) = behind.unwrap_or(newest);
-    let rows: Vec<DocumentRow> = on!(db, |pool| {
-        let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(at).bind(id.uuid());
-        let pattern = holding(title.map_or("", Needle::sure_part), is_loose);
-        query.bind(i64::from(limit)).bind(pattern).fetch_all(pool).await?
-    });
-    let rows = rows.into_iter().filter(|row| title.is_none_or(|title| title.is_in(&row.title)));
-    Ok(rows.map(DocumentRow::into_document).collect())
+    let (mut at, mut id) = behind.unwrap_or(newest);
+    let pattern = holding(title.map_or("", Needle::sure_part), is_loose);
+    // The database's idea of case is its own: of titles it lets through too many, of which all are looked at.
+    let some = if title.is_some() { limit.max(limits::PAGE_MAX) } else { limit };
+    let mut documents = Vec::new();
+    loop {
+        let rows: Vec<DocumentRow> = on!(db, |pool| {
+            let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(at).bind(id.uuid());
+            query.bind(i64::from(some)).bind(&pattern).fetch_all(pool).await?
+        });
+        let is_end = rows.len() < some as usize;
+        let rows = rows.into_iter().map(DocumentRow::into_document);
+        for document in rows {
+            (at, id) = (document.updated_at, document.id);
+            if title.is_none_or(|title| title.is_in(&document.title)) {
+                documents.push(document);
+            }
+        }
+        if is_end || documents.len() >= limit as usize {
+            documents.truncate(limit as usize);
+            return Ok(documents);
+        }
+    }
 }
 
 /// Those in Trash, the last one first.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-pub use answers::{document_in, text_of};
+pub use answers::{document_in, lines_in};
 
 use super::draft::DraftKeeper;
 use super::queue::{Queue, State};
@@ -138,7 +138,7 @@ impl Attaching {
     }
 
     fn change_outgoing(self, id: u32, change: impl FnOnce(&mut Outgoing)) {
-        self.sources.try_update_value(|sources| {
+        self.sources.update_value(|sources| {
             if let Some(outgoing) = sources.get_mut(&id) {
                 change(outgoing);
             }
@@ -193,7 +193,8 @@ impl Attaching {
     }
 
     fn outgoing(self, id: u32) -> Option<Outgoing> {
-        self.sources.with_value(|sources| sources.get(&id).cloned())
+        // An answer may come when the page has gone.
+        self.sources.try_with_value(|sources| sources.get(&id).cloned()).flatten()
     }
 
     fn send(self, id: u32, path: &str, body: Body, then: fn(Self, u32, &Value)) {

@@ -20,11 +20,13 @@ const WORD_CHARS: usize = 60;
 pub struct Mention {
     /// What stands behind `@`; none while the menu is closed.
     word: RwSignal<Option<String>>,
-    /// How many options the menu shows.
-    count: RwSignal<usize>,
+    /// How many options the menu shows; nothing before it knows.
+    count: RwSignal<Option<usize>>,
     active: RwSignal<usize>,
     /// The option that was chosen, for the menu to take.
     chosen: RwSignal<Option<usize>>,
+    /// Whether Enter is held back where the menu does not know its options yet: once.
+    holds: StoredValue<bool>,
     /// The text up to the `@` whose menu was closed: it stays closed.
     dismissed: StoredValue<Option<String>>,
 }
@@ -33,7 +35,8 @@ impl Mention {
     pub fn closed() -> Self {
         Self {
             word: RwSignal::new(None),
-            count: RwSignal::new(0),
+            count: RwSignal::new(None),
+            holds: StoredValue::new(true),
             active: RwSignal::new(0),
             chosen: RwSignal::new(None),
             dismissed: StoredValue::new(None),
@@ -44,9 +47,14 @@ impl Mention {
         self.word.with(Option::is_some)
     }
 
+    /// The list, while there is one.
+    pub fn list(self) -> Option<&'static str> {
+        (self.is_open() && self.count.get().is_some()).then_some(LIST)
+    }
+
     /// The id of the option that Enter takes.
     pub fn active_option(self) -> Option<String> {
-        let count = if self.is_open() { self.count.get() } else { 0 };
+        let count = if self.is_open() { self.count.get().unwrap_or(0) } else { 0 };
         (count > 0).then(|| format!("{LIST}-{}", self.active.get().min(count - 1)))
     }
 
@@ -65,6 +73,7 @@ impl Mention {
             return;
         }
         self.dismissed.set_value(None);
+        self.holds.set_value(true);
         self.active.set(0);
         self.word.set(Some(word.to_owned()));
     }
@@ -74,10 +83,14 @@ impl Mention {
         if !untrack(|| self.is_open()) {
             return false;
         }
-        let count = self.count.get_untracked();
+        let known = self.count.get_untracked();
+        let count = known.unwrap_or(1);
         let at = self.active.get_untracked().min(count.saturating_sub(1));
         match keys::in_list(press, state.memory.get_value(), at, count) {
             Choice::Nothing => return false,
+            Choice::Move(_) if known.is_none() => return false,
+            // Sent too early, a message would have a word in it that should have become a document.
+            Choice::Take if known.is_none() => return self.holds.try_update_value(std::mem::take).unwrap_or(false),
             Choice::Move(to) => self.active.set(to),
             Choice::Take => self.chosen.set(Some(at)),
             Choice::Close => {
@@ -105,8 +118,12 @@ fn fetch() -> Result<fn(ComposerState) -> AnyView, NotFetched> {
 #[component]
 pub fn MentionMenu() -> impl IntoView {
     let state = expect_context::<ComposerState>();
+    let is_open = Memo::new(move |_| state.mention.is_open());
     let leave = Callback::new(move |()| state.mention.close());
-    when(move || state.mention.is_open(), fetch, leave, move |draw: &fn(ComposerState) -> AnyView| draw(state))
+    let menu = when(move || is_open.get(), fetch, leave, move |draw: &fn(ComposerState) -> AnyView| draw(state));
+    // The focus stays in the box, whatever is pressed here.
+    let hold = |event: leptos::ev::MouseEvent| event.prevent_default();
+    view! { <div class="mention-menu" hidden=move || !is_open.get() on:mousedown=hold>{menu}</div> }
 }
 
 /// The word behind an `@` that ends this text, where the `@` begins a word.

@@ -8,7 +8,6 @@ use crate::browser::{dialog, document, files, focus, form, media, textarea};
 use crate::domain::Thinking;
 use crate::ui::composer::draft::same;
 use crate::ui::composer::keys::{self, Ask, Press};
-use crate::ui::composer::mention;
 use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, view};
@@ -82,10 +81,10 @@ pub fn MessageBox() -> impl IntoView {
             placeholder=words::MESSAGE
             autocomplete="off"
             enterkeyhint="enter"
-            aria-describedby="message-problem message-note"
+            aria-describedby="message-problem message-note mention-hint"
             aria-autocomplete="list"
             aria-haspopup="listbox"
-            aria-controls=move || state.mention.is_open().then_some(mention::LIST)
+            aria-controls=move || state.mention.list()
             aria-activedescendant=move || state.mention.active_option()
             aria-invalid=move || state.problem.get().map(|_| "true")
             {..textarea_content(&state.draft.text())}

@@ -27,6 +27,7 @@ pub const DOCUMENTS: &str = "Documents";
 pub const LOOKING: &str = "Looking for documents…";
 pub const NO_DOCUMENTS: &str = "No document has such a title.";
 pub const HOW_LINES: &str = "Write :12-30 behind a title to quote these lines.";
+pub const NOT_LOOKED: &str = "The documents could not be looked up.";
 pub const NOT_READ: &str = "The document could not be read.";
 pub const NOT_THERE: &str = "not there any more";
 pub const WHOLE_PICTURE: &str = "The picture in full";
@@ -127,10 +128,8 @@ pub fn lines((first, last): (u64, u64)) -> String {
 
 /// There is nothing on the lines that were asked for.
 pub fn no_such_lines(count: u64) -> String {
-    match count {
-        1 => "The document has 1 line.".to_owned(),
-        count => format!("The document has {count} lines; there is nothing on these."),
-    }
+    let lines = if count == 1 { "line" } else { "lines" };
+    format!("There is nothing on these lines: the document has {count} {lines}.")
 }
 
 /// How many documents the menu behind `@` offers.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -19,9 +20,10 @@ impl Beside {
     /// # Errors
     /// This program cannot be started once more.
     pub fn begin(name: &'static str) -> Result<Self> {
-        // Not by its name: a part before may have built this program anew.
-        let mut command = Command::new("/proc/self/exe");
-        Self::run(name, command.args(["test", name]))
+        // Not by its name, where the system has another way: a part before may have built this program anew.
+        let this = Path::new("/proc/self/exe");
+        let this = if this.exists() { this.to_path_buf() } else { std::env::current_exe()? };
+        Self::run(name, Command::new(this).args(["test", name]))
     }
 
     fn run(name: &'static str, command: &mut Command) -> Result<Self> {

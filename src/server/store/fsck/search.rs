@@ -71,7 +71,7 @@ async fn look_at(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, 
         let step = keys.len().div_ceil(SOME).max(1);
         let some: Vec<Wanted> =
             keys.iter().step_by(step).map(|key| Wanted { key: key.clone(), is_prefix: false }).collect();
-        if !words::has(db, &Asked::all_of("", &some), row).await? {
+        if !words::has(db, &Asked::all_of("", &some, false), row).await? {
             return Ok(Some("its words are not in the index of the search"));
         }
     }

@@ -19,7 +19,7 @@ use crate::server::store::search::fold::{Class, class};
 /// Of how these keys are made. When that changes, this does, and everything is indexed again.
 pub const RULES: i64 = 1;
 
-/// Letters of the beginnings of words that are keys: of five letters the first four are asked for.
+/// Letters of the beginnings of words that are keys. Of the others a database goes through the words that have them.
 const BEGINNINGS: [usize; 3] = [3, 4, 6];
 
 /// What every key of an owner's texts of one kind begins with.
@@ -148,13 +148,13 @@ pub fn of_term(chars: &[char], may_go_on: bool) -> Vec<Wanted> {
     wanted
 }
 
-/// A word, or what it begins: short beginnings are keys, because a database goes through every word that has one.
+/// A word, or what it begins: short beginnings are keys, because a database goes through every word that has one. Never a
+/// shorter one than was asked for: very many texts may have that, and all of them would be looked at.
 fn want_word(want: &mut impl FnMut(String, bool), run: &[char], goes_on: bool) {
-    let shortest = BEGINNINGS[0]..=BEGINNINGS[BEGINNINGS.len() - 1];
-    let most = BEGINNINGS.into_iter().rfind(|most| *most <= run.len());
-    match most {
-        Some(most) if goes_on && shortest.contains(&run.len()) => want(begins(run, most), false),
-        _ => want(word(run), goes_on),
+    if goes_on && BEGINNINGS.contains(&run.len()) {
+        want(begins(run, run.len()), false);
+    } else {
+        want(word(run), goes_on);
     }
 }
 
@@ -290,8 +290,8 @@ mod tests {
         assert_eq!(wanted("foo_bar", true), ["p5fxfoo", "q5fxbar*"]);
         assert_eq!(wanted("end.", true), ["wend", "s2e"]);
         assert_eq!(wanted("(((", true), ["t28x28", "s28"]);
-        assert_eq!(wanted("tree", true), ["atree"]);
-        assert_eq!(wanted("trees", true), ["atree"]);
+        assert_eq!(wanted("tree", true), ["wtrees*"]);
+        assert_eq!(wanted("trees", true), ["wtrees*"]);
         assert_eq!(wanted("treetop", true), ["wtreetop*"]);
         assert_eq!(wanted("tree", false), ["wtree"]);
         assert_eq!(wanted("GPT模型", true), ["wgpt", "w模型"]);

@@ -169,7 +169,7 @@ async fn window(
 ) -> Result<Window, StoreError> {
     let mut wanted = query.keys();
     wanted.extend(filter.keys(at.kind));
-    let asked = Asked::all_of(&keys::beginning(owner, at.kind), &wanted);
+    let asked = Asked::all_of(&keys::beginning(owner, at.kind), &wanted, at.kind == Kind::Turn);
     let mut found: HashMap<Uuid, Ranked> = HashMap::new();
     let mut window = Window { highest: 0, lowest: 0, found: Vec::new(), has_more_below: false, is_whole: true };
     let mut highest = at.highest;

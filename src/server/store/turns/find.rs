@@ -9,6 +9,7 @@ use crate::domain::needle::is_loose;
 use crate::domain::{Needle, Role, TurnId, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::pattern::holding;
 use crate::server::store::rows::inconsistent;
 
 sql! {
@@ -94,34 +95,5 @@ impl Found {
         self.hits.sort_by_key(|hit| hit.depth);
         let surplus = self.hits.len().saturating_sub(limit as usize);
         self.hits.drain(..surplus);
-    }
-}
-
-/// A pattern for texts that have this part somewhere, letter for letter but for those that stand for any one.
-pub(in crate::server::store) fn holding(part: &str, is_any: impl Fn(char) -> bool) -> String {
-    let mut pattern = String::with_capacity(part.len() + 2);
-    pattern.push('%');
-    for letter in part.chars() {
-        match letter {
-            any if is_any(any) => pattern.push('_'),
-            '%' | '_' | '!' => pattern.extend(['!', letter]),
-            // As stored text has it.
-            '\0' => pattern.push('\u{2400}'),
-            _ => pattern.push(letter),
-        }
-    }
-    pattern.push('%');
-    pattern
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_pattern_is_a_wildcard_but_its_ends() {
-        assert_eq!(holding("100%_!", |_| false), "%100!%!_!!%");
-        assert_eq!(holding("kiwi", is_loose), "%__w_%");
-        assert_eq!(holding("", |_| false), "%%");
     }
 }

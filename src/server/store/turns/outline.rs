@@ -11,8 +11,8 @@ use crate::domain::tree::outline::{Sketch, WORDS_CHARS, first_words};
 use crate::domain::{ChatId, Role, TurnId, TurnStatus, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::pattern::holding;
 use crate::server::store::rows::inconsistent;
-use crate::server::store::turns::find::holding;
 
 sql! {
     // More characters than are shown: white space is folded afterwards.

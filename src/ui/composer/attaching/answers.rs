@@ -90,7 +90,36 @@ pub fn document_in(answer: &Value) -> Option<Attachment> {
     Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
 }
 
-/// A text of an answer.
-pub fn text_of(answer: &Value, name: &str) -> Option<String> {
+/// These lines of the document that an answer of the server's shows with its text; where there is nothing on them, how
+/// many it has.
+pub fn lines_in(answer: &Value, lines: (u64, u64)) -> Result<Attachment, u64> {
+    let quoted = || {
+        let version = text_of(answer, "version_timestamp")?.parse().ok()?;
+        let text = answer.get("content")?.as_str()?;
+        Attachment::of_lines(text_of(answer, "id")?, text_of(answer, "title")?, version, text, lines)
+    };
+    quoted().ok_or_else(|| answer.get("lines").and_then(Value::as_u64).unwrap_or(0))
+}
+
+fn text_of(answer: &Value, name: &str) -> Option<String> {
     answer.get(name)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Content;
+
+    #[test]
+    fn lines_are_those_of_the_version_that_was_read() {
+        let answer = json!({ "id": "d1", "title": "Spec", "version_timestamp": "2026-11-22T07:00:00Z", "lines": 3,
+            "content": "one\n两\nthree\n" });
+        for last in [3, 9] {
+            let quoted = lines_in(&answer, (2, last)).unwrap();
+            let Content::PartialReference { selection_start, selection_end, .. } = quoted.content else { panic!() };
+            assert_eq!((selection_start, selection_end), (4, 11));
+            assert_eq!((quoted.card.lines, quoted.card.quote.as_deref()), (Some((2, 3)), Some("两\nthree")));
+        }
+        assert_eq!(lines_in(&answer, (9, 9)), Err(3));
+    }
 }

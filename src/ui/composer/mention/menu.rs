@@ -3,13 +3,12 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::Value;
 
 use super::{LIST, text_before, word_at_end};
 use crate::browser::{api_request, textarea};
 use crate::domain::attachment::Attachment;
-use crate::domain::{Content, limits, percent};
-use crate::ui::composer::attaching::{document_in, text_of};
+use crate::domain::{Content, Needle, limits, percent};
+use crate::ui::composer::attaching::{document_in, lines_in};
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
@@ -21,13 +20,22 @@ const SHOWN: usize = 8;
 /// The first and the last line, from 1.
 type Lines = (u64, u64);
 
-/// What is chosen from.
+/// What there is to choose from, and which lines of it are meant.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Options {
+    documents: Vec<Attachment>,
+    lines: Option<Lines>,
+}
+
+/// What the menu knows.
 #[derive(Clone, Copy)]
 struct Menu {
     state: ComposerState,
-    /// None until they are loaded.
+    /// Nothing until they came.
     documents: RwSignal<Option<Vec<Attachment>>>,
-    /// Whether there are more than were loaded: then a word is asked for by itself.
+    /// The title that the server is asked for; blank for those that changed last.
+    asked: RwSignal<Option<String>>,
+    /// Whether there are more documents than were loaded, so that titles are asked for.
     has_more: StoredValue<bool>,
     /// What is said below the options, where it is not the usual.
     note: RwSignal<Option<String>>,
@@ -35,87 +43,110 @@ struct Menu {
 
 /// Draws the menu while the box has a word for it.
 pub fn draw(state: ComposerState) -> AnyView {
-    let menu =
-        Menu { state, documents: RwSignal::new(None), has_more: StoredValue::new(false), note: RwSignal::new(None) };
+    let menu = Menu {
+        state,
+        documents: RwSignal::new(None),
+        asked: RwSignal::new(None),
+        has_more: StoredValue::new(false),
+        note: RwSignal::new(None),
+    };
     let mention = state.mention;
     let options = Memo::new(move |_| menu.options());
-    menu.load(None);
+    menu.ask(String::new());
     on_change(
         move || mention.word.get(),
         move |before, now| {
             menu.note.set(None);
             match now {
                 // Others may have come since the menu was closed.
-                Some(_) if before.is_none() => menu.load(None),
-                Some(word) if menu.has_more.get_value() => menu.load(Some(word)),
-                _ => {}
+                Some(_) if before.is_none() => menu.ask(String::new()),
+                Some(_) => menu.ask_further(None),
+                None => {}
             }
         },
     );
     effect(move || {
-        mention.count.set(options.with(|(options, _)| options.len()));
-        if mention.is_open() && menu.documents.with(Option::is_some) {
-            state.announcer.say(words::offered(options.with(|(options, _)| options.len())));
+        let count = options.with(|options| options.as_ref().map(|options| options.documents.len()));
+        mention.count.set(count);
+        if let Some(count) = count.filter(|_| mention.is_open()) {
+            state.announcer.say(words::offered(count));
         }
     });
-    effect(move || {
-        if let Some(at) = mention.chosen.get() {
+    on_change(
+        move || mention.chosen.get(),
+        move |_, chosen| {
             mention.chosen.set(None);
-            menu.take(
-                options.with_untracked(|(options, lines)| options.get(at).cloned().map(|chosen| (chosen, *lines))),
-            );
-        }
-    });
-    let list = live(move || mention.is_open().then(|| menu.drawn(options.get())));
-    view! { {list} }.into_any()
+            if let (Some(at), Some(options)) = (chosen, options.get_untracked()) {
+                menu.take(options, at);
+            }
+        },
+    );
+    live(move || mention.is_open().then(|| menu.drawn(options.get()))).into_any()
 }
 
 impl Menu {
-    /// What there is to choose from, and which lines of it are meant.
-    fn options(self) -> (Vec<Attachment>, Option<Lines>) {
-        let Some(word) = self.state.mention.word.get() else { return Default::default() };
-        let having = |words: &str| {
-            let words = words.to_lowercase();
-            self.documents.with(|documents| {
-                let all = documents.iter().flatten();
-                let fitting = all.filter(|one| one.card.title.to_lowercase().contains(&words));
-                fitting.take(SHOWN).cloned().collect::<Vec<_>>()
-            })
-        };
-        let whole = having(&word);
-        match with_lines(&word) {
-            // A title may look as if it had lines.
-            Some((title, lines)) if whole.is_empty() => (having(title), lines),
-            _ => (whole, None),
-        }
+    /// What fits the word; nothing while that is not known.
+    fn options(self) -> Option<Options> {
+        let word = self.state.mention.word.get()?;
+        let is_asked = self.asked.with(|asked| asked.as_ref().is_some_and(|title| !title.is_empty()));
+        let found = self.documents.with(|documents| Some(fitting(documents.as_ref()?, &word)))?;
+        // Of what was looked for there may be more.
+        (!is_asked || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
     }
 
-    /// Those that changed last, or those with this word in their titles.
-    fn load(self, word: Option<String>) {
-        let mut path = format!("/api/documents?limit={}", limits::MENTION_DOCUMENTS);
-        let title = word.as_deref().map(|word| with_lines(word).map_or(word, |(title, _)| title));
-        if let Some(title) = title {
-            path += &format!("&title={}", percent::encoded(title));
+    /// Asks for the documents that changed last, or for those with this in their titles. One question at a time: what is
+    /// typed meanwhile is asked for after its answer.
+    fn ask(self, title: String) {
+        if self.asked.with_untracked(Option::is_some) {
+            return;
         }
-        let is_all = title.is_none();
+        let mut path = format!("/api/documents?limit={}", limits::MENTION_DOCUMENTS);
+        if !title.is_empty() {
+            path += &format!("&title={}", percent::encoded(&title));
+        }
+        self.asked.set(Some(title.clone()));
         spawn_local(async move {
-            // What was known stays where there is no answer.
-            let Ok(answer) = api_request::get(&path).await else { return };
-            let found: Vec<Attachment> = answer.as_array().into_iter().flatten().filter_map(document_in).collect();
-            if is_all {
-                let _ = self.has_more.try_set_value(found.len() >= limits::MENTION_DOCUMENTS as usize);
-                let _ = self.documents.try_set(Some(found));
-            } else {
-                let _ = self.documents.try_update(|documents| add(documents.get_or_insert_default(), found));
+            let answer = api_request::get(&path).await;
+            let found = answer.ok().map(|answer| {
+                let found = answer.as_array().into_iter().flatten().filter_map(document_in);
+                found.collect::<Vec<_>>()
+            });
+            match found {
+                Some(found) if title.is_empty() => {
+                    let _ = self.has_more.try_set_value(found.len() >= limits::MENTION_DOCUMENTS as usize);
+                    let _ = self.documents.try_set(Some(found));
+                }
+                Some(found) => {
+                    let _ =
+                        self.documents.try_update(|documents| newest_first(documents.get_or_insert_default(), found));
+                }
+                // What was known stays.
+                None => {
+                    let _ = self.note.try_set(Some(words::NOT_LOOKED.to_owned()));
+                    let _ = self.asked.try_set(None);
+                    return;
+                }
+            }
+            if self.asked.try_set(None).is_none() {
+                self.ask_further(Some(&title));
             }
         });
     }
 
-    fn take(self, chosen: Option<(Attachment, Option<Lines>)>) {
-        match chosen {
-            Some((document, None)) => self.attach(document),
-            Some((document, Some(lines))) => self.quote(document, lines),
-            None => {}
+    /// Asks for what the word is about, where the documents that changed last are not all.
+    fn ask_further(self, answered: Option<&str>) {
+        let word = self.state.mention.word.get_untracked().unwrap_or_default();
+        let title = with_lines(&word).map_or(word.as_str(), |(title, _)| title).trim();
+        if self.has_more.get_value() && !title.is_empty() && answered != Some(title) {
+            self.ask(title.to_owned());
+        }
+    }
+
+    fn take(self, options: Options, at: usize) {
+        match (options.documents.into_iter().nth(at), options.lines) {
+            (Some(document), None) => self.attach(document),
+            (Some(document), Some(lines)) => self.quote(document, lines),
+            (None, _) => {}
         }
     }
 
@@ -142,8 +173,7 @@ impl Menu {
             if self.state.mention.word.try_get_untracked() != Some(word) {
                 return;
             }
-            let found = answer.map(|answer| lines_in(&answer, lines).ok_or_else(|| count_in(&answer)));
-            let said = match found {
+            let said = match answer.map(|answer| lines_in(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
                 Err(why) => why.unwrap_or_else(|| words::NOT_READ.to_owned()),
@@ -153,78 +183,102 @@ impl Menu {
         });
     }
 
-    fn drawn(self, (options, lines): (Vec<Attachment>, Option<Lines>)) -> AnyView {
+    fn drawn(self, options: Option<Options>) -> AnyView {
         let mention = self.state.mention;
-        let usual = match (options.is_empty(), self.documents.with(Option::is_some)) {
-            (true, true) => words::NO_DOCUMENTS,
-            (true, false) => words::LOOKING,
-            (false, _) => words::HOW_LINES,
+        let usual = match &options {
+            None => words::LOOKING,
+            Some(options) if options.documents.is_empty() => words::NO_DOCUMENTS,
+            Some(_) => words::HOW_LINES,
         };
-        let row = move |(at, option): (usize, Attachment)| {
-            // The focus stays in the box.
-            let hold = |event: leptos::ev::MouseEvent| event.prevent_default();
+        let list = options.map(|Options { documents, lines }| {
+            let row = move |(at, option): (usize, Attachment)| {
+                view! {
+                    <li
+                        id=format!("{LIST}-{at}")
+                        class="menu-row"
+                        role="option"
+                        aria-selected=move || (mention.active.get() == at).to_string()
+                        on:click=move |_| mention.chosen.set(Some(at))
+                    >
+                        <Icon name="file"/>
+                        <bdi class="chip-text">{option.card.title}</bdi>
+                        {lines.map(|lines| view! { <span>"· "{words::lines(lines)}</span> })}
+                    </li>
+                }
+            };
             view! {
-                <li
-                    id=format!("{LIST}-{at}")
-                    class="menu-row"
-                    role="option"
-                    aria-selected=move || (mention.active.get() == at).to_string()
-                    on:mousedown=hold
-                    on:click=move |_| mention.chosen.set(Some(at))
-                >
-                    <Icon name="file"/>
-                    <bdi class="chip-text">{option.card.title}</bdi>
-                    {lines.map(|lines| view! { <span>"· "{words::lines(lines)}</span> })}
-                </li>
-            }
-        };
-        view! {
-            <div class="mention-menu">
                 <ul id=LIST role="listbox" aria-label=words::DOCUMENTS>
-                    {options.into_iter().enumerate().map(row).collect_view()}
+                    {documents.into_iter().enumerate().map(row).collect_view()}
                 </ul>
-                <p class="hint">{move || self.note.get().unwrap_or_else(|| usual.to_owned())}</p>
-            </div>
+            }
+        });
+        view! {
+            {list}
+            <p id="mention-hint" class="hint">{move || self.note.get().unwrap_or_else(|| usual.to_owned())}</p>
         }
         .into_any()
     }
 }
 
-/// Adds what is not there yet.
-fn add(documents: &mut Vec<Attachment>, found: Vec<Attachment>) {
-    for document in found {
-        if documents.iter().all(|known| known.key() != document.key()) {
-            documents.push(document);
-        }
+/// Those of the documents that a word means.
+fn fitting(documents: &[Attachment], word: &str) -> Options {
+    let having = |words: &str| -> Vec<Attachment> {
+        // Blank is in every title; longer than any is in none.
+        let needle = Needle::new(words).ok();
+        let fits = |one: &&Attachment| match &needle {
+            Some(needle) => needle.is_in(&one.card.title),
+            None => words.trim().is_empty(),
+        };
+        documents.iter().filter(fits).take(SHOWN).cloned().collect()
+    };
+    let whole = having(word);
+    match with_lines(word) {
+        // A title may look as if it had lines.
+        Some((title, lines)) if whole.is_empty() => Options { documents: having(title), lines },
+        _ => Options { documents: whole, lines: None },
     }
 }
 
-/// These lines of the document that an answer of the server's shows.
-fn lines_in(answer: &Value, lines: Lines) -> Option<Attachment> {
-    let version = text_of(answer, "version_timestamp")?.parse().ok()?;
-    let text = answer.get("content")?.as_str()?;
-    Attachment::of_lines(text_of(answer, "id")?, text_of(answer, "title")?, version, text, lines)
-}
-
-fn count_in(answer: &Value) -> u64 {
-    answer.get("lines").and_then(Value::as_u64).unwrap_or(0)
+/// Puts what was found where it belongs: what is known already is as it is now, and those that changed last come first.
+fn newest_first(documents: &mut Vec<Attachment>, found: Vec<Attachment>) {
+    documents.retain(|known| found.iter().all(|one| one.key() != known.key()));
+    documents.extend(found);
+    let version = |one: &Attachment| match &one.content {
+        Content::Reference { version_timestamp, .. } => *version_timestamp,
+        _ => None,
+    };
+    documents.sort_by_key(|one| std::cmp::Reverse(version(one)));
 }
 
 /// A word's title and the lines behind it: `spec:12` or `spec:12-30`, with the signs of a Chinese keyboard too. No lines
 /// while none are written behind the colon.
 fn with_lines(word: &str) -> Option<(&str, Option<Lines>)> {
     let (title, lines) = word.rsplit_once([':', '：'])?;
+    if lines.is_empty() {
+        return Some((title, None));
+    }
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
     let (first, last) = lines.split_once(['-', '–', '－']).unwrap_or((lines, ""));
-    let number = |text: &str| if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
-    let (first, last): (Option<u64>, Option<u64>) = (number(first)?, number(last)?);
-    Some((title, first.map(|first| (first, last.unwrap_or(first)))))
+    let first = number(first).filter(|first| *first > 0)?;
+    let last = if last.is_empty() { first } else { number(last).filter(|last| *last >= first)? };
+    Some((title, Some((first, last))))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use chrono::DateTime;
 
     use super::*;
+
+    fn document(id: &str, title: &str, second: i64) -> Attachment {
+        let version = DateTime::from_timestamp(second, 0).unwrap();
+        Attachment::document(id.to_owned(), title.to_owned(), version, 1)
+    }
+
+    fn titles(options: &Options) -> Vec<&str> {
+        options.documents.iter().map(|one| one.card.title.as_str()).collect()
+    }
 
     #[test]
     fn lines_stand_behind_a_colon() {
@@ -238,29 +292,33 @@ mod tests {
             ("a:b:7", Some(("a:b", Some((7, 7))))),
             ("spec:x", None),
             ("spec:3-x", None),
-            ("spec:-3", Some(("spec", None))),
+            ("spec:-3", None),
+            ("spec:+3", None),
+            ("spec:0", None),
+            ("spec:12-3", None),
+            ("spec:99999999999999999999", None),
         ] {
             assert_eq!(with_lines(word), read, "{word}");
         }
     }
 
     #[test]
-    fn lines_are_those_of_the_version_that_was_read() {
-        let answer = json!({ "id": "d1", "title": "Spec", "version_timestamp": "2026-11-22T07:00:00Z", "lines": 3,
-            "content": "one\n两\nthree\n" });
-        let quoted = lines_in(&answer, (2, 3)).unwrap();
-        let Content::PartialReference { selection_start, selection_end, .. } = quoted.content else { panic!() };
-        assert_eq!((selection_start, selection_end), (4, 11));
-        assert_eq!((quoted.card.lines, quoted.card.quote.as_deref()), (Some((2, 3)), Some("两\nthree")));
-        assert_eq!(lines_in(&answer, (9, 9)), None);
-        assert_eq!(count_in(&answer), 3);
+    fn a_title_that_has_the_word_comes_before_lines_of_another() {
+        let known = [document("a", "Ratio 3:2", 2), document("b", "ΟΔΟΣ 3", 1)];
+        assert_eq!(titles(&fitting(&known, "3:2")), ["Ratio 3:2"]);
+        assert_eq!(fitting(&known, "3:2").lines, None);
+        let quoted = fitting(&known, "3:2:7");
+        assert_eq!((titles(&quoted), quoted.lines), (vec!["Ratio 3:2"], Some((7, 7))));
+        assert_eq!(titles(&fitting(&known, "οδος")), ["ΟΔΟΣ 3"], "the rule of finding in a chat");
+        assert_eq!(titles(&fitting(&known, "")), ["Ratio 3:2", "ΟΔΟΣ 3"]);
+        assert_eq!(titles(&fitting(&known, &"x".repeat(300))), [""; 0]);
     }
 
     #[test]
-    fn what_is_known_is_not_offered_twice() {
-        let document = |id: &str| Attachment::document(id.to_owned(), "T".to_owned(), Default::default(), 1);
-        let mut known = vec![document("a")];
-        add(&mut known, vec![document("a"), document("b")]);
-        assert_eq!(known.len(), 2);
+    fn what_is_found_is_known_once_and_the_newest_is_first() {
+        let mut known = vec![document("a", "A", 3), document("b", "B", 2)];
+        newest_first(&mut known, vec![document("b", "B now", 5), document("c", "C", 1)]);
+        let titles: Vec<&str> = known.iter().map(|one| one.card.title.as_str()).collect();
+        assert_eq!(titles, ["B now", "A", "C"]);
     }
 }
