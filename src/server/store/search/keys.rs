@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(wanted("foo_bar", true), ["p5fxfoo", "q5fxbar*"]);
         assert_eq!(wanted("end.", true), ["wend", "s2e"]);
         assert_eq!(wanted("(((", true), ["t28x28", "s28"]);
-        assert_eq!(wanted("tree", true), ["wtrees*"]);
+        assert_eq!(wanted("tree", true), ["atree"]);
         assert_eq!(wanted("trees", true), ["wtrees*"]);
         assert_eq!(wanted("treetop", true), ["wtreetop*"]);
         assert_eq!(wanted("tree", false), ["wtree"]);
