@@ -50,6 +50,8 @@ test("arguments grow in the card, and a tool that is safe runs by itself", async
   await expect(card).toContainText('{"text": "rust');
   reply.args(0, ' sse"}');
   reply.end("tool_calls");
+  // Before there is newer news, for which it would not be said.
+  await expect.poll(heard).toContain("say: Using Search.");
   const request = await answer(page, model);
   expect(toolMessages(request)[0]!.content).toContain("Found rust sse.");
   await expect(card).toHaveAttribute("data-tool-status", "done");
