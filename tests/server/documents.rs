@@ -642,9 +642,15 @@ async fn documents_are_found_by_their_titles() {
             let found: Vec<_> = list.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap()).collect();
             assert_eq!(found, titles, "{asked}");
         }
-        for wrong in [format!("title={}", "x".repeat(257)), "deleted=true&title=x".to_owned()] {
-            let (status, problem) = api.call("GET", &format!("/api/documents?{wrong}"), None).await;
-            assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("title")), "{problem}");
+        let path = format!("/api/documents?title={}", "x".repeat(257));
+        let (status, problem) = api.call("GET", &path, None).await;
+        assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("title")), "{problem}");
+
+        let (_, list) = api.call("GET", "/api/documents?title=plan", None).await;
+        api.call("DELETE", &format!("/api/documents/{}", list[0]["id"].as_str().unwrap()), None).await;
+        for (asked, count) in [("PLAN", 1), ("pl%C3%A4n", 0)] {
+            let (_, trash) = api.call("GET", &format!("/api/documents?deleted=true&title={asked}"), None).await;
+            assert_eq!(trash.as_array().unwrap().len(), count, "{trash}");
         }
         api.house.close().await;
     }

@@ -25,7 +25,7 @@ pub struct DocumentsQuery {
     limit: Option<u32>,
     /// Only what comes behind this document.
     before: Option<DocumentId>,
-    /// Only those with this in their titles, whatever its case. Not for the trash.
+    /// Only those with this in their titles, whatever its case.
     #[param(max_length = 256)]
     title: Option<String>,
     /// Those in the trash, and only those.
@@ -178,19 +178,17 @@ pub async fn list(
     if !(1..=limits::PAGE_MAX).contains(&limit) {
         return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
     }
-    if query.deleted && query.title.is_some() {
-        return Err(Invalid::new("title", "is for documents outside of the trash").into());
-    }
+    let title = query.title.filter(|title| !title.trim().is_empty());
+    let title = title.map(|title| Needle::new(&title).map_err(|why| Invalid::new("title", why.reason))).transpose()?;
     let documents = if query.deleted {
-        app.service().deleted_documents(viewer.0).await?
+        let mut deleted = app.service().deleted_documents(viewer.0).await?;
+        deleted.retain(|document| title.as_ref().is_none_or(|title| title.is_in(&document.title)));
+        deleted
     } else {
         let behind = match query.before {
             Some(id) => Some((app.service().document(viewer.0, id).await?.updated_at, id)),
             None => None,
         };
-        let title = query.title.filter(|title| !title.trim().is_empty());
-        let title =
-            title.map(|title| Needle::new(&title).map_err(|why| Invalid::new("title", why.reason))).transpose()?;
         app.service().documents(viewer.0, behind, title.as_ref(), limit).await?
     };
     Ok(Json(documents.into_iter().map(DocumentBody::from).collect()))
