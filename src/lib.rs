@@ -22,6 +22,7 @@ compile_error!("`ssr` is the server, `hydrate` is the browser: build one at a ti
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub async fn hydrate() {
     console_error_panic_hook::set_once();
+    speak_as_the_page();
     if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
         leptos::mount::hydrate_body(ui::app::App);
         browser::document::mark_hydrated();
@@ -30,11 +31,21 @@ pub async fn hydrate() {
     browser::reload::on_restart();
 }
 
+/// Takes the language that the server drew the page in.
+#[cfg(feature = "hydrate")]
+fn speak_as_the_page() {
+    browser::document::root_attribute("lang")
+        .and_then(|lang| ui::locale::Locale::parse(&lang))
+        .unwrap_or_default()
+        .begin();
+}
+
 /// Lets a plain page, which the server drew and which works by itself, do more where there is script.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn enhance() {
     console_error_panic_hook::set_once();
+    speak_as_the_page();
     ui::quoting::begin();
     browser::document::mark_hydrated();
     browser::service_worker::register();

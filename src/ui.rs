@@ -14,6 +14,7 @@ pub mod drawn;
 pub mod escape;
 pub mod fetched;
 pub mod kit;
+pub mod locale;
 pub mod markdown;
 pub mod page;
 pub mod palette;

@@ -48,6 +48,8 @@ mod http_api;
 mod images;
 #[path = "server/kept_responses.rs"]
 mod kept_responses;
+#[path = "server/language.rs"]
+mod language;
 #[path = "server/once.rs"]
 mod once;
 #[path = "server/openapi.rs"]

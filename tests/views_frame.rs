@@ -22,7 +22,7 @@ use turnleaf::ui::kit::provide_toasts;
 use turnleaf::ui::page::chat::ChatScreen;
 use turnleaf::ui::page::home::Home;
 use turnleaf::ui::page::not_found::NotFoundPage;
-use turnleaf::ui::preferences::{Preferences, Theme};
+use turnleaf::ui::preferences::{Preferences, Setting};
 use turnleaf::ui::shell::shell;
 use turnleaf::ui::sidebar::chat_list::Items;
 
@@ -144,7 +144,7 @@ fn turn(number: u128, role: Role, status: TurnStatus, text: &str) -> TurnView {
     TurnView {
         turn,
         is_thinking_mode: true,
-        not_sent: None,
+        not_sent: Vec::new(),
         siblings: vec![id(number)],
         versions: Vec::new(),
         retry_id: String::new(),
@@ -216,7 +216,7 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
 
 #[tokio::test]
 async fn the_document_has_its_frame_before_any_script_runs() {
-    let html = document(Preferences { theme: Theme::Dark, is_sidebar_closed: true }).await;
+    let html = document(Preferences::default().with(Setting::Theme, "dark").with(Setting::Sidebar, "closed")).await;
     for part in [
         r#"<html lang="en" data-theme="dark" data-sidebar="closed">"#,
         r#"href="/pkg/abc123/turnleaf.css""#,
@@ -225,7 +225,7 @@ async fn the_document_has_its_frame_before_any_script_runs() {
         r#"<div id="say" role="status" class="quiet"></div>"#,
         r#"<div id="alert" role="alert" class="quiet"></div>"#,
         r##"href="#message""##,
-        r#"action="/forms/theme""#,
+        r#"action="/forms/preferences""#,
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
     }

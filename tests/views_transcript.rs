@@ -25,7 +25,7 @@ fn view(turn: Turn) -> TurnView {
         versions: Vec::new(),
         retry_id: format!("retry-{}-1", turn.id),
         is_thinking_mode: true,
-        not_sent: None,
+        not_sent: Vec::new(),
         markup: Vec::new(),
         switched_to: None,
         named: Vec::new(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::domain::attachment::{Attachment, Standing};
 use crate::domain::provider::Model;
 use crate::domain::reader::{Members, apart, unknown};
-use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, Thinking, Turn, TurnId, TurnStatus};
+use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, NotSent, Thinking, Turn, TurnId, TurnStatus};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,9 +17,9 @@ pub struct TurnView {
     pub turn: Turn,
     /// Of the turn's exchange, decided when it was made (domain.md C2); segments depend on it.
     pub is_thinking_mode: bool,
-    /// What was asked for and did not go out, in sentences; nothing where everything did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_sent: Option<String>,
+    /// What was asked for and did not go out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_sent: Vec<NotSent>,
     /// The versions of this turn, itself included, by creation.
     pub siblings: Vec<TurnId>,
     /// What the list of versions says of each, in the same order; nothing where there is only one.

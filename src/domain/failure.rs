@@ -93,6 +93,32 @@ impl FailureKind {
         )
     }
 
+    /// All of them.
+    pub const ALL: [Self; 22] = [
+        Self::ProviderUnreachable,
+        Self::ProviderAuth,
+        Self::ProviderQuota,
+        Self::ProviderRateLimited,
+        Self::ProviderOverloaded,
+        Self::ProviderError,
+        Self::ProviderRefusedRequest,
+        Self::ModelNotFound,
+        Self::ContextTooLong,
+        Self::ContentFiltered,
+        Self::ProviderTruncated,
+        Self::ProviderStalled,
+        Self::ProviderProtocol,
+        Self::LimitEvent,
+        Self::LimitOutput,
+        Self::LimitRounds,
+        Self::LimitToolArgs,
+        Self::LimitTime,
+        Self::ServerRestarted,
+        Self::StorageFull,
+        Self::Internal,
+        Self::Unknown,
+    ];
+
     /// Whether "Try again" makes sense to a person.
     pub fn is_retryable(self) -> bool {
         !matches!(

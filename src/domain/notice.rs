@@ -28,6 +28,17 @@ pub enum Notice {
 }
 
 impl Notice {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::ReasoningRefused,
+        Self::StepsTold,
+        Self::ReasoningAdded,
+        Self::ReasoningDropped,
+        Self::SentWhole,
+        Self::ImagesTold,
+        Self::ImagesNotSeen,
+    ];
+
     /// The code, for programs.
     pub fn kind(self) -> &'static str {
         match self {

@@ -21,13 +21,10 @@ pub struct NotSent {
 }
 
 impl NotSent {
-    /// All of them as sentences for people; nothing when everything was sent.
-    pub fn sentences(all: &[Self]) -> Option<String> {
-        let sentence = |not_sent: &Self| {
-            let as_asked = if not_sent.param == "thinking" { " as asked" } else { "" };
-            format!("{} was not sent{as_asked}: {}.", not_sent.param, not_sent.reason)
-        };
-        (!all.is_empty()).then(|| all.iter().map(sentence).collect::<Vec<_>>().join(" "))
+    /// It as a sentence for people.
+    pub fn sentence(&self) -> String {
+        let as_asked = if self.param == "thinking" { " as asked" } else { "" };
+        format!("{} was not sent{as_asked}: {}.", self.param, self.reason)
     }
 }
 

@@ -21,6 +21,7 @@ use std::time::Instant;
 use crate::domain::limits;
 use crate::domain::sources::Sources;
 use crate::domain::{Block, BlockState, Content, TurnId};
+use crate::ui::locale::{Locale, carried, locale};
 use crate::ui::markdown::{self, Cite, Enrich, MathTree, Run};
 
 /// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. What is not used costs nothing.
@@ -47,11 +48,12 @@ fn cited_markup(text: &str, cites: &[Cite]) -> Option<Vec<String>> {
         return None;
     }
     // The marks come with the text, but are no part of it. No text has a NUL.
-    let key = match cites {
-        [] => Cow::Borrowed(text),
-        cites => Cow::Owned(format!("{text}\0{cites:?}")),
+    // So does the language of the few words that are added.
+    let key = match (cites, locale()) {
+        ([], Locale::English) => Cow::Borrowed(text),
+        (cites, locale) => Cow::Owned(format!("{text}\0{locale:?}{cites:?}")),
     };
-    let parts = cache::remember(&key, || on_a_deep_stack(|| draw(text, cites)).map(Arc::new))?;
+    let parts = cache::remember(&key, || on_a_deep_stack(carried(|| draw(text, cites))).map(Arc::new))?;
     Some(parts.to_vec())
 }
 

@@ -18,6 +18,7 @@ use crate::server::service::turns::Started as ServiceStarted;
 use crate::server::service::{Service, ServiceError, StoreError, chats::ChatChange};
 use crate::server::service::{paths::Path, placement::Wanted};
 
+use crate::ui::locale::{Locale, locale};
 use window::direction;
 
 /// Characters of the name of the branch that one left.
@@ -25,13 +26,14 @@ const PARENT_CHARS: usize = 24;
 /// Chats in the sidebar.
 const LISTED_CHATS: u32 = 200;
 
-/// The pages' view of the service.
+/// The pages' view of the service, and the language of whoever asked: what a page is made of is fetched by tasks of their
+/// own, which do not know it.
 #[derive(Clone)]
-pub struct Pages(Service);
+pub struct Pages(Service, Locale);
 
 impl Pages {
     pub fn new(service: Service) -> Self {
-        Self(service)
+        Self(service, locale())
     }
 
     pub async fn chats(&self, viewer: UserId) -> Result<Vec<ChatItem>, ApiError> {

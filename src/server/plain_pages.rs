@@ -4,6 +4,7 @@
 //!
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
+pub mod about;
 pub mod api;
 pub mod attaching;
 pub mod branches;
@@ -17,6 +18,7 @@ pub mod find;
 pub mod frame;
 pub mod grafts;
 pub mod offline;
+pub mod preferences;
 pub mod providers;
 pub mod question;
 pub mod search;

@@ -100,6 +100,14 @@ impl Service {
         &self.supervisor
     }
 
+    /// What the chats are stored in, by the name of its project.
+    pub fn database(&self) -> &'static str {
+        match self.db() {
+            Db::Sqlite { .. } => "SQLite",
+            Db::Postgres { .. } => "PostgreSQL",
+        }
+    }
+
     fn db(&self) -> &Db {
         self.supervisor.db()
     }

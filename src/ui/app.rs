@@ -42,7 +42,7 @@ pub fn App() -> impl IntoView {
     fetch_ahead();
     view! {
         <Title text=words::PRODUCT/>
-        <a class="skip" href="#message">{words::SKIP_TO_MESSAGE}</a>
+        <a class="skip" href="#message">{words::skip_to_message()}</a>
         <LiveRegions/>
         <Router>
             <Shortcuts/>
@@ -61,7 +61,7 @@ pub fn App() -> impl IntoView {
             <PaletteDialog/>
         </Router>
         <ToastShelf/>
-        <p class="basic-mode">{words::BASIC_MODE}</p>
+        <p class="basic-mode">{words::basic_mode()}</p>
     }
 }
 

@@ -17,6 +17,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::erased::effect;
 use crate::ui::kit::Toasts;
 use crate::ui::words;
+use crate::ui::words::told::problem;
 
 /// How often the page looks which chats are being answered.
 const RUNNING_EVERY: Duration = Duration::from_secs(3);
@@ -113,10 +114,10 @@ impl Chats {
             match rename_chat(id, title.clone()).await {
                 Ok(()) => {
                     self.renamed.set(Some((id, title)));
-                    announcer.say(words::RENAMED);
+                    announcer.say(words::renamed());
                     self.refresh();
                 }
-                Err(error) => announcer.alert(&error.to_string()),
+                Err(error) => announcer.alert(&problem(&error)),
             }
         });
     }
@@ -126,16 +127,16 @@ impl Chats {
         let (toasts, announcer) = (self.toasts, self.announcer);
         self.hidden.update(|hidden| hidden.push(id));
         let note = words::deleted(title);
-        announcer.say(words::DELETED);
+        announcer.say(words::deleted_can_undo());
         spawn_local(async move {
             match delete_chat(id).await {
                 Ok(()) => {
-                    toasts.offer(note, words::UNDO, Callback::new(move |()| self.restore(id)));
+                    toasts.offer(note, words::undo(), Callback::new(move |()| self.restore(id)));
                 }
                 Err(error) => {
                     self.show_again(id);
-                    announcer.alert(&error.to_string());
-                    toasts.say(error.to_string());
+                    announcer.alert(&problem(&error));
+                    toasts.say(problem(&error));
                 }
             }
         });
@@ -148,9 +149,9 @@ impl Chats {
                 Ok(()) => {
                     self.show_again(id);
                     self.refresh();
-                    announcer.say(words::RESTORED);
+                    announcer.say(words::restored());
                 }
-                Err(error) => toasts.say(error.to_string()),
+                Err(error) => toasts.say(problem(&error)),
             }
         });
     }

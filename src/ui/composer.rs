@@ -133,7 +133,7 @@ pub fn Composer(
     on_change(
         move || running.get(),
         move |_, now| {
-            if now.is_none() && state.problem.with_untracked(|said| said.as_deref() == Some(words::STOP_FIRST)) {
+            if now.is_none() && state.problem.with_untracked(|said| said.as_deref() == Some(words::stop_first())) {
                 state.problem.set(None);
             }
         },
@@ -149,7 +149,7 @@ pub fn Composer(
         state.stop();
     };
     let tools_page = chat_id.map_or_else(|| "/settings/tools".to_owned(), |id| format!("/c/{id}/tools"));
-    let tools_name = tools_on.map_or_else(|| words::TOOLS.to_owned(), words::tools_on);
+    let tools_name = tools_on.map_or_else(|| words::tools().to_owned(), words::tools_on);
     let tools = view! {
         <a class="button bare tools-link" href=tools_page rel="external" aria-label=tools_name.clone() title=tools_name>
             <Icon name="tool"/>
@@ -163,7 +163,7 @@ pub fn Composer(
             <form
                 id=COMPOSER
                 class="composer"
-                aria-label=words::MESSAGE
+                aria-label=words::message()
                 method="post"
                 action="/forms/send"
                 on:submit=submit
@@ -190,14 +190,14 @@ pub fn Composer(
             <p id="message-problem" class="problem">{move || state.problem.get()}</p>
             <p id="message-note" class="hint">
                 // A draft that is saved on leaving the page may say so when this is gone.
-                {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(words::DRAFT_UNSAVED)}
+                {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(words::draft_unsaved())}
             </p>
             {move || state.draft.elsewhere.get().map(|newer| view! {
                 <p class="hint">
-                    {words::DRAFT_ELSEWHERE}
+                    {words::draft_elsewhere()}
                     " · "
                     <button type="button" class="button bare strong" on:click=move |_| state.use_draft(newer.clone())>
-                        {words::USE_IT}
+                        {words::use_it()}
                     </button>
                 </p>
             })}

@@ -107,12 +107,12 @@ pub fn ConnectionBanner() -> impl IntoView {
         }
         let gone = window_event_listener(ev::offline, move |_| {
             connection.show(Link::Offline);
-            announcer.say(words::CONNECTION_LOST);
+            announcer.say(words::connection_lost());
         });
         let back = window_event_listener(ev::online, move |_| {
             connection.try_now();
             connection.works();
-            announcer.say(words::CONNECTED);
+            announcer.say(words::connected());
         });
         on_cleanup(move || {
             gone.remove();
@@ -122,9 +122,9 @@ pub fn ConnectionBanner() -> impl IntoView {
     live(move || {
         let (class, icon, text) = match connection.shown.get() {
             Link::Live => return None,
-            Link::Reconnecting => ("banner", "retry", words::RECONNECTING),
-            Link::Offline => ("banner warn", "offline", words::OFFLINE),
-            Link::Back => ("banner ok", "check", words::CONNECTED),
+            Link::Reconnecting => ("banner", "retry", words::reconnecting()),
+            Link::Offline => ("banner warn", "offline", words::offline()),
+            Link::Back => ("banner ok", "check", words::connected()),
         };
         let can_try = matches!(connection.shown.get(), Link::Reconnecting | Link::Offline);
         Some(view! {
@@ -133,7 +133,7 @@ pub fn ConnectionBanner() -> impl IntoView {
                 <span>{text}</span>
                 {can_try.then(|| view! {
                     <button type="button" class="button bare strong" on:click=move |_| connection.try_now()>
-                        {words::TRY_NOW}
+                        {words::try_now()}
                     </button>
                 })}
             </div>

@@ -10,6 +10,7 @@ use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
 use crate::ui::words;
+use crate::ui::words::told::problem;
 
 /// What is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +32,14 @@ impl Deleting {
     pub fn new(gone: Callback<(Deed, Option<TurnId>), bool>, back: Callback<Option<TurnId>>) -> Self {
         let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
         let fail = move |error: ApiError| {
-            announcer.alert(&error.to_string());
-            toasts.say(error.to_string());
+            announcer.alert(&problem(&error));
+            toasts.say(problem(&error));
         };
         let restore = move |id: DeletionId, has_left: bool| {
             spawn_local(async move {
                 match restore_deletion(id).await {
                     Ok(restored) => {
-                        announcer.say(words::trash::RESTORED);
+                        announcer.say(words::trash::restored());
                         // The note outlives the page: from another one it only restores.
                         let _ = back.try_run(restored.leaf.filter(|_| has_left));
                     }
@@ -54,10 +55,10 @@ impl Deleting {
                 };
                 match deleted {
                     Ok(deleted) => {
-                        announcer.say(words::DELETED);
+                        announcer.say(words::deleted_can_undo());
                         let has_left = gone.try_run((deed, deleted.leaf)).unwrap_or(false);
                         let undo = Callback::new(move |()| restore(deleted.deletion_id, has_left));
-                        toasts.offer(words::trash::deleted(deleted.turns), words::UNDO, undo);
+                        toasts.offer(words::trash::deleted(deleted.turns), words::undo(), undo);
                     }
                     Err(error) => fail(error),
                 }

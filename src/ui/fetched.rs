@@ -111,18 +111,18 @@ impl Part {
         live(move || match code.get() {
             Code::Unwanted => None,
             Code::Here => untrack(|| (self.draw)()),
-            Code::OnItsWay => Some(view! { <p class="hint" role="status">{words::LOADING_PART}</p> }),
+            Code::OnItsWay => Some(view! { <p class="hint" role="status">{words::loading_part()}</p> }),
             Code::Missing => {
                 let part = self.clone();
                 let cancel = self.leave.map(|leave| {
                     view! {
-                        <button type="button" class="button" on:click=move |_| leave.run(())>{words::CANCEL}</button>
+                        <button type="button" class="button" on:click=move |_| leave.run(())>{words::cancel()}</button>
                     }
                 });
                 Some(view! {
                     <div class="hint" role="alert">
-                        <p>{words::NO_PART}</p>
-                        <button type="button" class="button" on:click=move |_| part.ask(code)>{words::RETRY}</button>
+                        <p>{words::no_part()}</p>
+                        <button type="button" class="button" on:click=move |_| part.ask(code)>{words::retry()}</button>
                         {cancel}
                     </div>
                 })

@@ -49,7 +49,7 @@ pub fn PaletteDialog() -> impl IntoView {
             class="dialog palette"
             closedby="any"
             node_ref=node
-            aria-label=words::palette::NAME
+            aria-label=words::palette::name()
             on:close=move |_| open.set(false)
         >
             {body}
@@ -71,7 +71,7 @@ pub fn SearchLink() -> impl IntoView {
     view! {
         <a class="button search-link" rel="external" href="/search" title="Ctrl+K" on:click=on_click>
             <Icon name="search"/>
-            <span class="rail-word">{words::SEARCH}</span>
+            <span class="rail-word">{words::search()}</span>
         </a>
     }
 }

@@ -39,13 +39,13 @@ pub fn PictureDialog() -> impl IntoView {
         <dialog
             class="picture-dialog"
             node_ref=node
-            aria-label=said::WHOLE_PICTURE
+            aria-label=said::whole_picture()
             on:click=close
             on:close=move |_| shown.set(None)
         >
             <button type="button" class="button" on:click=close>
                 <Icon name="close"/>
-                <span class="quiet">{words::CLOSE}</span>
+                <span class="quiet">{words::close()}</span>
             </button>
             {live(move || shown.get().map(|(address, alt)| view! { <img src=address alt=alt/> }))}
         </dialog>

@@ -243,7 +243,7 @@ fn copy_link(memory: &Shared) {
     let id = viewer::attribute(TEXT, "data-document").unwrap_or_default();
     let version = viewer::attribute(TEXT, "data-version").and_then(|version| version.parse().ok());
     clipboard::copy_address(&quoted::address(&id, version, Some(lines)), |copied| {
-        let said = if copied { words::LINK_COPIED } else { crate::ui::words::transcript::COPY_FAILED };
+        let said = if copied { words::link_copied() } else { crate::ui::words::transcript::copy_failed() };
         document::set_text(SAID, said);
         document::set_text("quote-bar-lines", said);
     });
@@ -254,7 +254,7 @@ fn quote(memory: &Shared) {
     let block = {
         let mut memory = memory.borrow_mut();
         let Some(selected) = memory.selected.clone() else {
-            return document::set_text(SAID, words::SELECT_FIRST);
+            return document::set_text(SAID, words::select_first());
         };
         if std::mem::replace(&mut memory.is_sending, true) {
             return;
@@ -262,7 +262,7 @@ fn quote(memory: &Shared) {
         block(selected)
     };
     document::set_text(PROBLEM, "");
-    document::set_text(SAID, words::QUOTING);
+    document::set_text(SAID, words::quoting());
     let chat = viewer::value(CHAT).filter(|chat| !chat.is_empty());
     let memory = memory.clone();
     viewer::spawn(async move {
@@ -277,7 +277,7 @@ fn quote(memory: &Shared) {
             }
             Err(why) => {
                 viewer::show(BAR, true);
-                document::set_text(PROBLEM, why.as_deref().unwrap_or(words::NOT_REACHED));
+                document::set_text(PROBLEM, why.as_deref().unwrap_or(words::not_reached()));
                 viewer::place(BAR);
             }
         }

@@ -10,7 +10,8 @@ use crate::ui::app::{App, part_of};
 use crate::ui::erased::view;
 use crate::ui::escape::sprite;
 use crate::ui::kit::installable;
-use crate::ui::preferences::Preferences;
+use crate::ui::locale::locale;
+use crate::ui::preferences::{Preferences, Setting};
 
 /// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.
 ///
@@ -24,7 +25,19 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     let part = part.map(|name| format!("/{}/split_{name}.wasm", options.site_pkg_dir));
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-theme=preferences.theme.as_str() data-sidebar=preferences.sidebar_word()>
+        <html
+            lang=locale().as_str()
+            data-theme=preferences.get(Setting::Theme)
+            data-sidebar=preferences.get(Setting::Sidebar)
+            data-size=preferences.mark(Setting::TextSize)
+            data-density=preferences.mark(Setting::Density)
+            data-code=preferences.mark(Setting::Code)
+            data-motion=preferences.mark(Setting::Motion)
+            data-reasoning=preferences.mark(Setting::Reasoning)
+            data-send=preferences.mark(Setting::Send)
+            data-letters=preferences.mark(Setting::Letters)
+            data-announced=preferences.mark(Setting::Announced)
+        >
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content"/>

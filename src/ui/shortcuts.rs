@@ -9,7 +9,7 @@ use crate::browser::{dialog, focus};
 use crate::ui::erased::{effect, view};
 use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::palette::Palette;
-use crate::ui::preferences::Preferences;
+use crate::ui::preferences::{Preferences, Setting, chosen};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::transcript::ASK;
 use crate::ui::tree::panel::TreePanel;
@@ -34,8 +34,8 @@ enum Ask {
 }
 
 /// Reads a key press. `in_text` is whether the focus is in a field: a bare letter is never a shortcut there, and Ctrl+Z
-/// is the field's own.
-fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
+/// is the field's own. `has_letters` is whether signs alone do something at all (WCAG 2.1.4).
+fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool, has_letters: bool) -> Option<Ask> {
     match (key, command, shift, alt) {
         ("k" | "K", true, false, false) => Some(Ask::Search),
         ("o" | "O", true, true, false) => Some(Ask::NewChat),
@@ -44,7 +44,7 @@ fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Optio
         (".", true, false, false) => Some(Ask::TogglePanel),
         ("F6", false, false, false) => Some(Ask::NextRegion),
         ("F6", false, true, false) => Some(Ask::RegionBefore),
-        ("/", false, _, false) if !in_text => Some(Ask::MessageBox),
+        ("/", false, _, false) if !in_text && has_letters => Some(Ask::MessageBox),
         ("z" | "Z", true, false, false) if !in_text => Some(Ask::Undo),
         _ => None,
     }
@@ -83,7 +83,9 @@ pub fn Shortcuts() -> impl IntoView {
                 return;
             }
             let command = event.ctrl_key() || event.meta_key();
-            let Some(asked) = ask(&event.key(), command, event.shift_key(), event.alt_key(), focus::is_in_text())
+            let has_letters = chosen(Setting::Letters) == "on";
+            let in_text = focus::is_in_text();
+            let Some(asked) = ask(&event.key(), command, event.shift_key(), event.alt_key(), in_text, has_letters)
             else {
                 return;
             };
@@ -96,9 +98,9 @@ pub fn Shortcuts() -> impl IntoView {
         on_cleanup(move || listener.remove());
     });
     view! {
-        <Dialog id="shortcuts-title" title=words::SHORTCUTS open=listed>
+        <Dialog id="shortcuts-title" title=words::shortcuts() open=listed>
             <dl class="keys">
-                {words::KEYS.iter().map(|(keys, does)| view! {
+                {words::keys().iter().map(|(keys, does)| view! {
                     <div>
                         <dt>{keys.iter().map(|key| view! { <kbd>{*key}</kbd>" " }).collect_view()}</dt>
                         <dd>{*does}</dd>
@@ -112,6 +114,10 @@ pub fn Shortcuts() -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
+        super::ask(key, command, shift, alt, in_text, true)
+    }
 
     #[test]
     fn letters_and_slashes_in_text_are_text() {

@@ -12,7 +12,7 @@ use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::palette::SearchLink;
-use crate::ui::preferences::Preferences;
+use crate::ui::preferences::{Preferences, Setting, choose};
 use crate::ui::sidebar::chat_list::ChatList;
 use crate::ui::sidebar::rename_dialog::RenameDialog;
 use crate::ui::sidebar::theme_menu::ThemeMenu;
@@ -23,19 +23,19 @@ pub const DRAWER: &str = "chats";
 
 /// Shows or hides the column (Ctrl+B) and remembers it.
 pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
-    preferences.update(|chosen| chosen.is_sidebar_closed = !chosen.is_sidebar_closed);
-    preferences.get_untracked().apply();
+    let other = if preferences.get_untracked().is(Setting::Sidebar, "closed") { "open" } else { "closed" };
+    choose(preferences, Setting::Sidebar, other);
 }
 
 /// The navigation and the dialogs that belong to it.
 #[component]
 pub fn Sidebar() -> impl IntoView {
     view! {
-        <nav id="sidebar" class="sidebar no-print" aria-label=words::CHATS>
+        <nav id="sidebar" class="sidebar no-print" aria-label=words::chats()>
             <div class="rail">
                 <button type="button" class="button bare only-rail" popovertarget=DRAWER>
                     <Icon name="menu"/>
-                    <span class="quiet">{words::SHOW_CHATS}</span>
+                    <span class="quiet">{words::show_chats()}</span>
                 </button>
                 <span class="brand only-wide"><Icon name="leaf"/>{words::PRODUCT}</span>
                 <HideButton/>
@@ -48,14 +48,14 @@ pub fn Sidebar() -> impl IntoView {
                     <SearchLink/>
                     <button type="button" class="button bare" popovertarget=DRAWER popovertargetaction="hide">
                         <Icon name="close"/>
-                        <span class="quiet">{words::HIDE_CHATS}</span>
+                        <span class="quiet">{words::hide_chats()}</span>
                     </button>
                 </div>
                 <ChatList/>
                 <div class="drawer-foot">
                     <ThemeMenu/>
-                    <a class="button bare" rel="external" href="/trash">{words::TRASH}</a>
-                    <a class="button bare" rel="external" href="/settings/providers">{words::SETTINGS}</a>
+                    <a class="button bare" rel="external" href="/trash">{words::trash()}</a>
+                    <a class="button bare" rel="external" href="/settings/general">{words::settings()}</a>
                 </div>
             </div>
         </nav>
@@ -70,7 +70,7 @@ pub fn SidebarButton() -> impl IntoView {
     let open = move |event: leptos::ev::MouseEvent| {
         if crate::browser::media::is_wide() {
             event.prevent_default();
-            if preferences.get_untracked().is_sidebar_closed {
+            if preferences.get_untracked().is(Setting::Sidebar, "closed") {
                 toggle_sidebar(preferences);
             }
         }
@@ -78,7 +78,7 @@ pub fn SidebarButton() -> impl IntoView {
     view! {
         <button type="button" class="button bare sidebar-button" popovertarget=DRAWER on:click=open>
             <Icon name="menu"/>
-            <span class="quiet">{words::SHOW_CHATS}</span>
+            <span class="quiet">{words::show_chats()}</span>
         </button>
     }
 }
@@ -87,14 +87,14 @@ pub fn SidebarButton() -> impl IntoView {
 fn HideButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let hide = move |_| {
-        if !preferences.get_untracked().is_sidebar_closed {
+        if preferences.get_untracked().is(Setting::Sidebar, "open") {
             toggle_sidebar(preferences);
         }
     };
     view! {
         <button type="button" class="button bare only-wide needs-script" on:click=hide title="Ctrl+B">
             <Icon name="sidebar"/>
-            <span class="quiet">{words::HIDE_CHATS}</span>
+            <span class="quiet">{words::hide_chats()}</span>
         </button>
     }
 }
@@ -104,7 +104,7 @@ fn NewChatLink() -> impl IntoView {
     view! {
         <A href="/" attr:class="button new-chat" on:click=move |_| dialog::close_popovers()>
             <Icon name="plus"/>
-            <span class="rail-word">{words::NEW_CHAT}</span>
+            <span class="rail-word">{words::new_chat()}</span>
         </A>
     }
 }

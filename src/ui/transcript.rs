@@ -107,15 +107,15 @@ pub fn Transcript(
     let on_click = move |event: MouseEvent| {
         if let Some(code) = clipboard::code_asked_for(&event) {
             clipboard::copy(code, move |copied| {
-                state.say(if copied { crate::ui::words::COPIED } else { words::COPY_FAILED });
+                state.say(if copied { crate::ui::words::copied() } else { words::copy_failed() });
             });
         }
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>
-            <h2 class="quiet">{words::TRANSCRIPT}</h2>
+            <h2 class="quiet">{words::transcript()}</h2>
             <LoadMore state side=Side::Older/>
-            <ol id=LIST_ID class="turns" aria-label=words::TRANSCRIPT>
+            <ol id=LIST_ID class="turns" aria-label=words::transcript()>
                 {rows(
                     move || state.batches(),
                     |batch| u128::from(*batch),

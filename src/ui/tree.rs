@@ -75,7 +75,7 @@ pub fn TreeMap(
     };
     let summary = move || {
         let words = state.page.with(|page| page.as_ref().map(|page| said::summary(page.turns, page.leaves, page.hits)));
-        words.unwrap_or_else(|| said::LOADING.to_owned())
+        words.unwrap_or_else(|| said::loading().to_owned())
     };
     let is_filtered = move || state.page.with(|page| page.as_ref().is_some_and(|page| page.hits.is_some()));
     let clear = move |event: MouseEvent| {
@@ -86,8 +86,8 @@ pub fn TreeMap(
     let clear_to = action.clone();
     let empty = live(move || {
         let words = state.page.with(|page| match page.as_ref()? {
-            page if page.turns == 0 => Some(said::NO_TURNS),
-            page if page.leaves < 2 && page.hits.is_none() => Some(said::NO_BRANCHES),
+            page if page.turns == 0 => Some(said::no_turns()),
+            page if page.leaves < 2 && page.hits.is_none() => Some(said::no_branches()),
             _ => None,
         })?;
         Some(view! { <p class="hint">{words}</p> })
@@ -96,8 +96,8 @@ pub fn TreeMap(
         let why = state.problem.get()?;
         Some(view! {
             <div class="hint">
-                <p>{said::FAILED}" "{why}</p>
-                <button type="button" class="button" on:click=move |_| state.load()>{words::RETRY}</button>
+                <p>{said::failed()}" "{why}</p>
+                <button type="button" class="button" on:click=move |_| state.load()>{words::retry()}</button>
             </div>
         })
     });
@@ -120,21 +120,21 @@ pub fn TreeMap(
                         class="field"
                         type="search"
                         name="q"
-                        aria-label=said::FILTER
-                        placeholder=said::FILTER
+                        aria-label=said::filter()
+                        placeholder=said::filter()
                         maxlength="200"
                         value=words.get_untracked()
                         prop:value=move || words.get()
                         on:input=move |event| words.set(event_target_value(&event))
                     />
-                    <button type="submit" class="button">{said::APPLY}</button>
+                    <button type="submit" class="button">{said::apply()}</button>
                 </div>
                 {move || kept()}
                 <p class="tree-summary">
                     {move || summary()}
                     {move || is_filtered().then(|| view! {
                         " "
-                        <a href=clear_to.clone() on:click=clear>{said::CLEAR}</a>
+                        <a href=clear_to.clone() on:click=clear>{said::clear()}</a>
                     })}
                 </p>
                 {problem}
@@ -144,7 +144,7 @@ pub fn TreeMap(
                     id="tree"
                     class="tree"
                     role="tree"
-                    aria-label=said::TREE
+                    aria-label=said::tree()
                     on:keydown=move |event| state.on_key(event)
                     on:focusin=move |event| state.on_focus(event)
                 >
@@ -169,7 +169,7 @@ fn PageTurner(state: TreeState, is_on: bool) -> impl IntoView {
             event.prevent_default();
             state.change(|ask| ask.from = Some(from));
         };
-        let name = if is_on { said::LATER } else { said::EARLIER };
+        let name = if is_on { said::later() } else { said::earlier() };
         Some(view! {
             <button type="submit" class="button tree-turner" name="from" value=from.to_string() on:click=on_click>
                 {name}" "{said::more(count)}

@@ -1,154 +1,173 @@
-//! What the page says, in English. Sentences are whole, so that another language can order them differently.
+//! What the page says, in both languages. Sentences are whole, so that each language can order them differently.
 
 pub mod attaching;
 pub mod palette;
 pub mod quoting;
 pub mod spent;
+pub mod told;
 pub mod transcript;
 pub mod trash;
 pub mod tree;
 
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Thinking};
-use crate::ui::preferences::Theme;
+use crate::ui::locale::{said, word, words};
 
 pub const PRODUCT: &str = "Turnleaf";
-pub const CLOSE: &str = "Close";
-pub const DISMISS: &str = "Dismiss";
-pub const CANCEL: &str = "Cancel";
-pub const SAVE: &str = "Save";
-pub const UNDO: &str = "Undo";
-pub const RETRY: &str = "Try again";
+words! {
+    close: "Close", "关闭";
+    dismiss: "Dismiss", "关闭提示";
+    cancel: "Cancel", "取消";
+    save: "Save", "保存";
+    undo: "Undo", "撤销";
+    retry: "Try again", "重试";
 
-// The frame.
-pub const SKIP_TO_MESSAGE: &str = "Skip to the message box";
-pub const SKIP_TO_LATEST: &str = "Skip to the latest reply";
-pub const CHATS: &str = "Chats";
-pub const NEW_CHAT: &str = "New chat";
-pub const SHOW_CHATS: &str = "Show chats";
-pub const HIDE_CHATS: &str = "Hide chats";
-pub const NO_CHATS: &str = "Your chats will be listed here.";
-pub const CHATS_FAILED: &str = "Could not load your chats.";
-/// A part of the page whose code is on its way, or did not come.
-pub const LOADING_PART: &str = "Loading…";
-pub const NO_PART: &str = "This part of the page could not be loaded. Check the connection, or reload the page.";
-pub const LOADING_CHATS: &str = "Loading chats…";
-pub const LOADING_CHAT: &str = "Loading chat…";
-pub const UNTITLED: &str = "New chat";
-pub const DRAFT: &str = "Draft";
-pub const ANSWERING: &str = "answering";
-pub const NEEDS_YOU: &str = "needs you";
-pub const CHAT_MENU: &str = "More for this chat";
-pub const SEARCH: &str = "Search";
-pub const FIND: &str = "Find";
-pub const FIND_IN_CHAT: &str = "Find in chat";
-pub const FIND_WORDS: &str = "Words to find";
-pub const FIND_NEXT: &str = "Next";
-pub const FIND_BEFORE: &str = "Previous";
-pub const FOUND_NOTHING: &str = "Not found";
-pub const NOT_BROUGHT: &str = "This message could not be loaded. Look again.";
-pub const RENAME: &str = "Rename";
-pub const DELETE: &str = "Delete";
-pub const TITLE: &str = "Title";
-pub const DELETED: &str = "Deleted. Undo available.";
-pub const RESTORED: &str = "Chat restored.";
-pub const RENAMED: &str = "Renamed.";
-pub const SETTINGS: &str = "Settings";
-pub const TRASH: &str = "Trash";
-pub const THEME: &str = "Theme";
-pub const BASIC_MODE: &str = "Running in basic mode: this page works with forms and links only.";
-pub const REFRESH: &str = "Refresh";
+    // The frame.
+    skip_to_message: "Skip to the message box", "跳到消息输入框";
+    skip_to_latest: "Skip to the latest reply", "跳到最新的回复";
+    chats: "Chats", "对话";
+    new_chat: "New chat", "新建对话";
+    show_chats: "Show chats", "显示对话列表";
+    hide_chats: "Hide chats", "隐藏对话列表";
+    no_chats: "Your chats will be listed here.", "你的对话会列在这里。";
+    chats_failed: "Could not load your chats.", "无法加载你的对话。";
+    /// A part of the page whose code is on its way, or did not come.
+    loading_part: "Loading…", "正在加载…";
+    no_part: "This part of the page could not be loaded. Check the connection, or reload the page.", "无法加载页面的这一部分。请检查连接，或重新加载页面。";
+    loading_chats: "Loading chats…", "正在加载对话列表…";
+    loading_chat: "Loading chat…", "正在加载对话…";
+    untitled: "New chat", "新对话";
+    draft: "Draft", "草稿";
+    answering: "answering", "正在回复";
+    needs_you: "needs you", "等你处理";
+    more_for_chat: "More for this chat", "此对话的更多操作";
+    search: "Search", "搜索";
+    find: "Find", "查找";
+    find_in_chat: "Find in chat", "在对话中查找";
+    find_words: "Words to find", "要查找的文字";
+    find_next: "Next", "下一个";
+    find_before: "Previous", "上一个";
+    found_nothing: "Not found", "未找到";
+    not_brought: "This message could not be loaded. Look again.", "无法加载此消息，请再次查找。";
+    rename: "Rename", "重命名";
+    delete: "Delete", "删除";
+    title: "Title", "标题";
+    deleted_can_undo: "Deleted. Undo available.", "已删除，可撤销。";
+    restored: "Chat restored.", "对话已恢复。";
+    renamed: "Renamed.", "已重命名。";
+    settings: "Settings", "设置";
+    trash: "Trash", "回收站";
+    theme_label: "Theme", "主题";
+    basic_mode: "Running in basic mode: this page works with forms and links only.", "当前为基本模式：此页面只使用表单和链接。";
+    refresh: "Refresh", "刷新";
 
-// The composer.
-pub const MESSAGE: &str = "Message";
-pub const SEND: &str = "Send";
-pub const SENDING: &str = "Sending…";
-pub const STOP_REPLY: &str = "Stop reply";
-pub const STOPPING: &str = "Stopping…";
-pub const SENT: &str = "Sent.";
-pub const STOPPED: &str = "Stopped.";
-pub const CHAT_SETTINGS: &str = "Settings of this chat";
-pub const TOOLS: &str = "Tools";
-pub const COMPARE: &str = "Compare branches";
-pub const MODEL: &str = "Model";
-pub const THINKING: &str = "Thinking";
-pub const LOCKED: &str = "locked";
-pub const WHY_LOCKED: &str = "Kept the same on this branch so that the model's own reasoning can be reused.";
-pub const NEW_BRANCH: &str = "new branch";
-pub const OTHER_MODEL: &str = "Another model in a new branch";
-pub const CHOOSE_MODEL: &str = "Choose a model";
-pub const WRITE_FIRST: &str = "Write something first.";
-pub const STOP_FIRST: &str = "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.";
-pub const STILL_SENDING: &str = "Your last message is still being sent.";
-pub const TOO_LONG: &str = "This message is too long to send. Shorten it.";
-pub const DRAFT_ELSEWHERE: &str = "Draft changed in another tab";
-pub const USE_IT: &str = "Use it";
-pub const DRAFT_UNSAVED: &str = "Not saved on the server yet; kept in this browser.";
+    // The composer.
+    message: "Message", "消息";
+    send: "Send", "发送";
+    sending: "Sending…", "正在发送…";
+    stop_reply: "Stop reply", "停止回复";
+    stopping: "Stopping…", "正在停止…";
+    sent: "Sent.", "已发送。";
+    stopped: "Stopped.", "已停止。";
+    chat_settings: "Settings of this chat", "此对话的设置";
+    tools: "Tools", "工具";
+    compare: "Compare branches", "比较分支";
+    model: "Model", "模型";
+    thinking: "Thinking", "思考";
+    locked: "locked", "已锁定";
+    why_locked: "Kept the same on this branch so that the model's own reasoning can be reused.", "在此分支上保持不变，以便沿用模型自己的思考过程。";
+    new_branch: "new branch", "新分支";
+    other_model: "Another model in a new branch", "在新分支中换用其他模型";
+    choose_model: "Choose a model", "选择模型";
+    write_first: "Write something first.", "请先输入内容。";
+    stop_first: "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.", "回复正在生成。请先停止它，或按 Ctrl+Shift+Enter 停止并发送。";
+    still_sending: "Your last message is still being sent.", "你的上一条消息仍在发送。";
+    too_long: "This message is too long to send. Shorten it.", "此消息过长，无法发送，请缩短。";
+    draft_elsewhere: "Draft changed in another tab", "草稿已在另一个标签页中更改";
+    use_it: "Use it", "使用该草稿";
+    draft_unsaved: "Not saved on the server yet; kept in this browser.", "尚未保存到服务器，已保留在此浏览器中。";
 
-// Missing pages.
-pub const NOT_FOUND_TITLE: &str = "Not found";
-pub const NOT_FOUND_PAGE: &str = "There is nothing at this address.";
-pub const NOT_FOUND_CHAT: &str = "This chat does not exist or is not yours.";
-pub const PAGE_FAILED: &str = "This page could not be loaded";
+    // Missing pages.
+    not_found_title: "Not found", "未找到";
+    not_found_page: "There is nothing at this address.", "此地址没有内容。";
+    not_found_chat: "This chat does not exist or is not yours.", "该对话不存在或不属于你。";
+    page_failed: "This page could not be loaded", "无法加载此页面";
 
-// The empty chat.
-pub const GREETING: &str = "What would you like to talk about?";
-pub const CONNECT_FIRST: &str = "Connect a model to start.";
-pub const CONNECT_HOW: &str =
-    "Keys are stored sealed on this server and never shown. Variables such as OPENAI_API_KEY work too.";
-pub const RECENT: &str = "Recent chats";
-pub const TRY_DEMO: &str = "Try the demo";
-pub const TRY_DEMO_WHAT: &str = "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.";
-/// The first message of somebody who presses "Try the demo".
-pub const DEMO_MESSAGE: &str = "Show me what you can do.";
-pub const COPY: &str = "Copy";
-pub const COPIED: &str = "Copied.";
+    // The empty chat.
+    greeting: "What would you like to talk about?", "想聊些什么？";
+    connect_first: "Connect a model to start.", "连接一个模型即可开始。";
+    connect_how: "Keys are stored sealed on this server and never shown. Variables such as OPENAI_API_KEY work too.", "密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
+    recent: "Recent chats", "最近的对话";
+    try_demo: "Try the demo", "试用演示";
+    try_demo_what: "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.", "预先写好的回复，离线可用。展示思考过程、工具和分支，无需密钥。";
+    /// The first message of somebody who presses "Try the demo".
+    demo_message: "Show me what you can do.", "让我看看你能做什么。";
+    copy: "Copy", "复制";
+    copied: "Copied.", "已复制。";
 
-// Connection.
-pub const RECONNECTING: &str = "Reconnecting… the reply goes on at the server.";
-pub const OFFLINE: &str = "Offline. What you write is kept.";
-pub const CONNECTED: &str = "Connected.";
-pub const CONNECTION_LOST: &str = "Connection lost, trying again.";
-pub const TRY_NOW: &str = "Try now";
+    // Connection.
+    reconnecting: "Reconnecting… the reply goes on at the server.", "正在重新连接…回复会在服务器上继续。";
+    offline: "Offline. What you write is kept.", "已离线，你输入的内容会保留。";
+    connected: "Connected.", "已连接。";
+    connection_lost: "Connection lost, trying again.", "连接中断，正在重试。";
+    try_now: "Try now", "立即重试";
 
-// Shortcuts.
-pub const SHORTCUTS: &str = "Keyboard shortcuts";
+    // Shortcuts.
+    shortcuts: "Keyboard shortcuts", "快捷键";
+}
+
 /// Keys and what they do, in the order of the list.
-pub const KEYS: &[(&[&str], &str)] = &[
-    (&["Ctrl", "K"], "Search chats, messages, documents and commands"),
-    (&["Ctrl", "Shift", "O"], "New chat"),
-    (&["Ctrl", "B"], "Show or hide the list of chats"),
-    (&["Ctrl", "/"], "This list"),
-    (&["Ctrl", "."], "Show or hide the tree of the chat"),
-    (&["Ctrl", "Shift", "F"], "Find in this chat; Enter goes on, with Shift back"),
-    (&["/"], "To the message box"),
-    (&["F6"], "Next part of the page, also what waits for your answer; with Shift, the part before"),
-    (&["Enter"], "Send"),
-    (&["Shift", "Enter"], "New line"),
-    (&["Ctrl", "Shift", "Enter"], "Stop the reply and send"),
-    (&["Esc", "Esc"], "Stop the reply"),
-    (&["Ctrl", "Shift", "Backspace"], "Stop the reply"),
-    (&["↑"], "In an empty message box: edit your last message"),
-    (&["Alt", "↑ ↓"], "On a message: to the one before or after it"),
-    (&["Alt", "← →"], "On a message with versions: the version before or after it"),
-    (&["e"], "On a message: edit it"),
-    (&["r"], "On a reply: try again"),
-    (&["b"], "On a reply: branch from it"),
-    (&["c"], "On a message: copy it"),
-    (&["o"], "On a reply: open or close its reasoning"),
-    (&["Ctrl", "Z"], "Undo a deletion while its note is shown"),
+pub fn keys() -> Vec<(&'static [&'static str], &'static str)> {
+    KEYS.iter().map(|&(keys, english, chinese)| (keys, word(english, chinese))).collect()
+}
+
+const KEYS: &[(&[&str], &str, &str)] = &[
+    (&["Ctrl", "K"], "Search chats, messages, documents and commands", "搜索对话、消息、文档和命令"),
+    (&["Ctrl", "Shift", "O"], "New chat", "新建对话"),
+    (&["Ctrl", "B"], "Show or hide the list of chats", "显示或隐藏对话列表"),
+    (&["Ctrl", "/"], "This list", "显示此列表"),
+    (&["Ctrl", "."], "Show or hide the tree of the chat", "显示或隐藏对话树"),
+    (
+        &["Ctrl", "Shift", "F"],
+        "Find in this chat; Enter goes on, with Shift back",
+        "在此对话中查找；按 Enter 到下一个，加 Shift 到上一个",
+    ),
+    (&["/"], "To the message box", "跳到消息输入框"),
+    (
+        &["F6"],
+        "Next part of the page, also what waits for your answer; with Shift, the part before",
+        "页面的下一部分，包括等待你答复的内容；加 Shift 为上一部分",
+    ),
+    (&["Enter"], "Send", "发送"),
+    (&["Shift", "Enter"], "New line", "换行"),
+    (&["Ctrl", "Shift", "Enter"], "Stop the reply and send", "停止回复并发送"),
+    (&["Esc", "Esc"], "Stop the reply", "停止回复"),
+    (&["Ctrl", "Shift", "Backspace"], "Stop the reply", "停止回复"),
+    (&["↑"], "In an empty message box: edit your last message", "输入框为空时：编辑你的上一条消息"),
+    (&["Alt", "↑ ↓"], "On a message: to the one before or after it", "在消息上：跳到上一条或下一条"),
+    (
+        &["Alt", "← →"],
+        "On a message with versions: the version before or after it",
+        "在有多个版本的消息上：上一版或下一版",
+    ),
+    (&["e"], "On a message: edit it", "在消息上：编辑"),
+    (&["r"], "On a reply: try again", "在回复上：重试"),
+    (&["b"], "On a reply: branch from it", "在回复上：从这里建立分支"),
+    (&["c"], "On a message: copy it", "在消息上：复制"),
+    (&["o"], "On a reply: open or close its reasoning", "在回复上：展开或收起思考过程"),
+    (&["Ctrl", "Z"], "Undo a deletion while its note is shown", "在删除提示显示期间：撤销删除"),
 ];
 
 /// Which of the turns that were found is shown.
 pub fn found(number: usize, total: u32) -> String {
-    format!("{number} of {total}")
+    said!("{number} of {total}", "{number} / {total}")
 }
 
 /// The document's title on a chat's page.
 pub fn document_title(title: &str, running: bool, needs_you: bool) -> String {
-    let title = if title.is_empty() { UNTITLED } else { title };
+    let title = if title.is_empty() { untitled() } else { title };
     match (running, needs_you) {
-        (_, true) => format!("● {NEEDS_YOU} · {title} · {PRODUCT}"),
+        (_, true) => format!("● {} · {title} · {PRODUCT}", self::needs_you()),
         (true, false) => format!("● {title} · {PRODUCT}"),
         (false, false) => format!("{title} · {PRODUCT}"),
     }
@@ -156,80 +175,101 @@ pub fn document_title(title: &str, running: bool, needs_you: bool) -> String {
 
 /// The link to the tools of a chat.
 pub fn tools_on(count: usize) -> String {
-    format!("Tools: {count} on")
+    said!("Tools: {count} on", "工具：已启用 {count} 个")
 }
 
 /// The button that takes another model.
 pub fn continue_with(model: &str) -> String {
-    format!("Continue with {model} in a new branch")
+    said!("Continue with {model} in a new branch", "在新分支中用 {model} 继续")
 }
 
 /// The button that stays with the branch's own model after all.
 pub fn stay_with(model: &str) -> String {
-    format!("Stay with {model}")
+    said!("Stay with {model}", "继续使用 {model}")
 }
 
 /// The chip that says what a branch is locked to.
 pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
     let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
-    format!("{from}{mark}{} · {provider_name} · {model_name} · {LOCKED}", branch.name)
+    format!("{from}{mark}{} · {provider_name} · {model_name} · {}", branch.name, locked())
 }
 
 /// Why a form that was sent without script did not do its deed, from the code in the address.
 pub fn form_problem(code: &str) -> Option<&'static str> {
-    match code {
-        "invalid" => Some("This could not be sent as it is. Your text is kept."),
-        "conflict" => Some("The chat has changed since this page was loaded. Your text is kept; send it again."),
-        "too_many" => Some("Too many requests at once. Your text is kept; try again in a moment."),
-        "too_large" => Some("This message is too long to send. Go back and shorten it."),
-        "not_found" => Some("What this belongs to does not exist any more. Your text is kept."),
-        "unauthenticated" => Some("Sign in first. Your text is kept."),
-        "unavailable" | "internal" => Some("The server could not do this at the moment. Your text is kept; try again."),
-        _ => None,
-    }
+    Some(match code {
+        "invalid" => word("This could not be sent as it is. Your text is kept.", "无法按原样发送，你的文字已保留。"),
+        "conflict" => word(
+            "The chat has changed since this page was loaded. Your text is kept; send it again.",
+            "此页面加载后对话有了变化。你的文字已保留，请重新发送。",
+        ),
+        "too_many" => word(
+            "Too many requests at once. Your text is kept; try again in a moment.",
+            "请求过于频繁。你的文字已保留，请稍后重试。",
+        ),
+        "too_large" => {
+            word("This message is too long to send. Go back and shorten it.", "此消息过长，无法发送。请返回并缩短。")
+        }
+        "not_found" => word(
+            "What this belongs to does not exist any more. Your text is kept.",
+            "它所属的内容已不存在，你的文字已保留。",
+        ),
+        "unauthenticated" => word("Sign in first. Your text is kept.", "请先登录，你的文字已保留。"),
+        "unavailable" | "internal" => word(
+            "The server could not do this at the moment. Your text is kept; try again.",
+            "服务器暂时无法完成此操作。你的文字已保留，请重试。",
+        ),
+        _ => return None,
+    })
 }
 
 /// A model in the menu and on the chip. A script must never pass for a model.
 pub fn model_name(model: &Model) -> String {
-    if model.is_demo { format!("Demo: {}", model.name) } else { model.name.clone() }
+    let name = &model.name;
+    if model.is_demo { said!("Demo: {name}", "演示：{name}") } else { name.clone() }
 }
 
 /// A level in the menu of thinking levels.
 pub fn thinking_level(level: Thinking) -> &'static str {
     match level {
-        Thinking::Off => "No thinking",
-        Thinking::Low => "Think a little",
-        Thinking::Medium => "Think",
-        Thinking::High => "Think hard",
-        Thinking::Budget(_) => "Thinking budget",
+        Thinking::Off => word("No thinking", "不思考"),
+        Thinking::Low => word("Think a little", "少量思考"),
+        Thinking::Medium => word("Think", "思考"),
+        Thinking::High => word("Think hard", "深入思考"),
+        Thinking::Budget(_) => word("Thinking budget", "思考预算"),
     }
 }
 
 /// A theme in the menu of themes.
-pub fn theme(theme: Theme) -> &'static str {
+pub fn theme(theme: &str) -> &'static str {
     match theme {
-        Theme::System => "As the system",
-        Theme::Light => "Light",
-        Theme::Dark => "Dark",
+        "light" => word("Light", "浅色"),
+        "dark" => word("Dark", "深色"),
+        _ => word("As the system", "跟随系统"),
     }
 }
 
 /// The button that opens what can be done with a chat of the list.
 pub fn chat_menu(title: &str) -> String {
-    format!("More for {title}")
+    said!("More for {title}", "“{title}”的更多操作")
 }
 
 /// A local server that answers and needs no key.
 pub fn found_locally(name: &str, address: &str) -> String {
-    format!("{name} answers at {address}. Its models can be chosen below; no key is needed.")
+    said!(
+        "{name} answers at {address}. Its models can be chosen below; no key is needed.",
+        "{name} 在 {address} 有响应。可以在下方选择它的模型，无需密钥。"
+    )
 }
 
 /// A branch whose model is gone.
 pub fn model_unavailable(model: &str) -> String {
-    format!("{model} is not available any more. This chat can be read; start a new one to use another model.")
+    said!(
+        "{model} is not available any more. This chat can be read; start a new one to use another model.",
+        "{model} 已不可用。此对话仍可阅读；要使用其他模型，请新建对话。"
+    )
 }
 
 /// The note about a deleted chat.
 pub fn deleted(title: &str) -> String {
-    format!("Deleted “{title}”.")
+    said!("Deleted “{title}”.", "已删除“{title}”。")
 }

@@ -1,17 +1,18 @@
 //! The table itself: rooms, their doors, and the foreign crates they own. To open a door, change it here and in
 //! `docs/ARCHITECTURE.md`, and say in `docs/decisions.md` why.
 
-/// Which rooms a room may use besides itself. Three parts of `ui` and `api` are rooms of their own: `markdown`, the
-/// renderer, and `view`, what crosses between page and server, because the server uses them too, and `erased`, in which
-/// views lose their types, because the renderer does. `root` is the composition:
+/// Which rooms a room may use besides itself. Four parts of `ui` and `api` are rooms of their own: `markdown`, the
+/// renderer, `view`, what crosses between page and server, and `locale`, the language that is spoken, because the server
+/// uses them too, and `erased`, in which views lose their types, because the renderer does. `root` is the composition:
 /// `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in `server::app`.
 pub const DOORS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("browser", &["domain"]),
     ("erased", &[]),
-    ("markdown", &["domain", "erased"]),
+    ("locale", &[]),
+    ("markdown", &["domain", "erased", "locale"]),
     ("view", &["domain"]),
-    ("ui", &["api", "browser", "domain", "erased", "markdown", "view"]),
+    ("ui", &["api", "browser", "domain", "erased", "locale", "markdown", "view"]),
     ("api", &["access", "domain", "view"]),
     ("platform", &["domain"]),
     ("store", &["domain", "platform"]),
@@ -20,14 +21,17 @@ pub const DOORS: &[(&str, &[&str])] = &[
     ("tools", &["convert", "domain", "outbound", "platform"]),
     ("run", &["domain", "outbound", "platform", "store", "tools"]),
     ("service", &["convert", "domain", "outbound", "platform", "run", "store", "tools"]),
-    ("markup", &["domain", "markdown"]),
-    ("pages", &["domain", "markup", "platform", "service", "view"]),
-    ("plain_pages", &["domain", "erased", "markdown", "service", "ui"]),
+    ("markup", &["domain", "locale", "markdown"]),
+    ("pages", &["domain", "locale", "markup", "platform", "service", "view"]),
+    ("plain_pages", &["domain", "erased", "locale", "markdown", "service", "ui"]),
     ("access", &["domain", "pages", "view"]),
-    ("http", &["access", "domain", "markup", "pages", "plain_pages", "platform", "service", "ui", "view"]),
+    ("http", &["access", "domain", "locale", "markup", "pages", "plain_pages", "platform", "service", "ui", "view"]),
     (
         "root",
-        &["browser", "convert", "domain", "http", "outbound", "platform", "run", "service", "store", "tools", "ui"],
+        &[
+            "browser", "convert", "domain", "http", "locale", "outbound", "platform", "run", "service", "store",
+            "tools", "ui",
+        ],
     ),
 ];
 
@@ -51,6 +55,7 @@ const BOTH: &[&str] = &[
     "domain",
     "browser",
     "erased",
+    "locale",
     "markdown",
     "view",
     "ui",
@@ -154,6 +159,7 @@ pub fn room(path: &[&str]) -> Option<&'static str> {
         ["server", name, ..] => known(name).filter(|room| SERVER.contains(room) && *room != "root"),
         ["ui", "markdown", ..] => Some("markdown"),
         ["ui", "erased", ..] => Some("erased"),
+        ["ui", "locale", ..] => Some("locale"),
         ["api", "view" | "error" | "json", ..] => Some("view"),
         [name, ..] => known(name).filter(|room| !SERVER.contains(room)),
         [] => None,

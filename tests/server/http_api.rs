@@ -284,7 +284,7 @@ async fn forms_work_without_script() {
     assert!(html.contains("from a form") && html.contains("hi there"));
     let empty = api.send(form("/forms/send", "text=+&client_request_id=f2")).await;
     assert_eq!(empty.headers()["location"], "/?error=invalid");
-    let theme = api.send(form("/forms/theme", "theme=dark&next=//canary.test")).await;
+    let theme = api.send(form("/forms/preferences", "theme=dark&next=//canary.test")).await;
     assert_eq!(theme.headers()["location"], "/");
     assert!(theme.headers()["set-cookie"].to_str().unwrap().starts_with("turnleaf_theme=dark;"));
 }

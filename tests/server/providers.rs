@@ -463,5 +463,5 @@ async fn the_page_does_it_all_without_script() {
     let gone = api.page(&to).await;
     assert!(gone.contains("Removed.") && !gone.contains("provider-b-box"), "{gone}");
     let request = Request::builder().uri("/settings").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
-    assert_eq!(api.send(request).await.headers()["location"], "/settings/providers");
+    assert_eq!(api.send(request).await.headers()["location"], "/settings/general");
 }

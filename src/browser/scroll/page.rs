@@ -86,9 +86,10 @@ pub(super) fn pixels(length: &str) -> Option<f64> {
     Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
 }
 
+/// Whether jumps are to be jumps: the system says so, or the reader chose it.
 fn is_still() -> bool {
     let query = || window()?.match_media("(prefers-reduced-motion: reduce)").ok().flatten();
-    query().is_some_and(|query| query.matches())
+    super::super::document::root_attribute("data-motion").is_some() || query().is_some_and(|query| query.matches())
 }
 
 /// Whether the reader is busy with something that a move would spoil: selected text, an open menu (S14).

@@ -105,8 +105,7 @@ fn what_a_model_does_not_take_is_left_out_and_told() {
         assert_eq!(settled.params, thinking(Thinking::Medium));
     }
     let not_sent = settle(&asked, &none(), &levels(Reasoning::Never, &[])).unwrap().not_sent;
-    assert_eq!(NotSent::sentences(&not_sent).unwrap(), "top_k was not sent: this model does not take it.");
-    assert_eq!(NotSent::sentences(&[]), None);
+    assert_eq!(not_sent[0].sentence(), "top_k was not sent: this model does not take it.");
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::server::service::documents::{NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::uploads::UploadKind;
 use crate::server::service::{Draft, ServiceError};
+use crate::ui::words::told::told_of_field;
 
 /// Fields that are neither words nor files.
 const SHORT: usize = 1_000;
@@ -93,12 +94,12 @@ async fn take(
         match name.as_str() {
             "files" if files.len() >= limits::FORM_FILES => {
                 let file = field.file_name().unwrap_or_default().to_owned();
-                refused.push((file, words::TOO_MANY_FILES.to_owned()));
+                refused.push((file, words::too_many_files().to_owned()));
                 break;
             }
             "files" => match file_of(field).await? {
                 Some((file, Ok(bytes))) => files.push((file, bytes)),
-                Some((file, Err(error))) => refused.push((file, error.to_string())),
+                Some((file, Err(error))) => refused.push((file, told_of_field(&error.to_string()))),
                 None => {}
             },
             "text" => typed.text = text_of(field, limits::MESSAGE_BYTES).await?,
@@ -112,13 +113,13 @@ async fn take(
     let chat = typed.chat()?;
     typed.keep(app, viewer, chat).await?;
     if files.is_empty() && refused.is_empty() {
-        refused.push((words::FILE.to_owned(), words::NO_FILE.to_owned()));
+        refused.push((words::file().to_owned(), words::no_file().to_owned()));
     }
     for (name, bytes) in files {
         match attach_file(app, viewer, chat, &name, bytes).await {
             Ok(()) => {}
             Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-            Err(error) => refused.push((name, error.to_string())),
+            Err(error) => refused.push((name, told_of_field(&error.to_string()))),
         }
     }
     Ok((chat, refused))

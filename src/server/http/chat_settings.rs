@@ -33,7 +33,7 @@ pub async fn show(
     Query(query): Query<ShowQuery>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let said = query.saved.map(|_| Said::Done(words::SAVED.into()));
+    let said = query.saved.map(|_| Said::Done(words::saved().into()));
     answer(&app, viewer.0, id, asked, None, said).await
 }
 
@@ -58,7 +58,7 @@ pub async fn save(
         policy: text("policy"),
     };
     let refused = |wrong| async {
-        let said = Some(Said::Refused(words::NOT_SAVED.into()));
+        let said = Some(Said::Refused(words::not_saved().into()));
         answer(&app, viewer.0, id, asked, Some((form.clone(), wrong)), said).await
     };
     let params = match form.params() {
@@ -111,6 +111,6 @@ async fn answer(
         form: &form,
         wrong: &wrong,
     };
-    let page = Page { section: Section::Chat, title: words::CHAT_SETTINGS.into(), said, body: view.draw() };
+    let page = Page { section: Section::Chat, title: words::chat_settings().into(), said, body: view.draw() };
     Ok(asked.answer(app, status, page))
 }

@@ -17,6 +17,8 @@ use crate::server::plain_pages::Said;
 use crate::server::plain_pages::tools::chat::ChatToolsPage;
 use crate::server::plain_pages::words::tools as words;
 use crate::server::service::ServiceError;
+use crate::ui::locale::then;
+use crate::ui::words::told::told_of_field;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,9 +36,9 @@ pub async fn show(
     asked: Asked,
 ) -> Result<Response, Problem> {
     let said = match query.done.as_deref() {
-        Some("saved") => Some(Said::Done(words::SAVED.into())),
-        Some("now") => Some(Said::Done(words::NOW_DONE.into())),
-        Some("running") => Some(Said::Refused(words::NOW_RUNNING.into())),
+        Some("saved") => Some(Said::Done(words::saved().into())),
+        Some("now") => Some(Said::Done(words::now_done().into())),
+        Some("running") => Some(Said::Refused(words::now_running().into())),
         _ => None,
     };
     answer(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
@@ -55,7 +57,7 @@ pub async fn save(
     match app.service().choose_tools(viewer.0, id, choice).await {
         Ok(_) => Ok(see_other(&format!("/c/{id}/tools?done=saved"))),
         Err(ServiceError::Invalid(invalid)) => {
-            let said = Some(Said::Refused(format!("{} {invalid}", words::NOT_SAVED)));
+            let said = Some(Said::Refused(then(words::not_saved(), &told_of_field(&invalid.to_string()))));
             answer(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
         }
         Err(error) => Err(error.into()),

@@ -109,6 +109,6 @@ pub async fn page(
         request_id: ids::mint::<uuid::Uuid>().to_string(),
     };
     let view = ComparePage { chat: &row, left: left.or(read_last), right, comparison: comparison.as_ref(), offered };
-    let title = words::compare::TITLE.to_owned();
+    let title = words::compare::title().to_owned();
     Ok(asked.answer(&app, status, Page { section: Section::Chat, title, said, body: view.draw() }))
 }

@@ -27,6 +27,7 @@ use crate::server::service::ServiceError;
 use crate::server::service::documents::{DocumentChange, NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::uploads::UploadKind;
+use crate::ui::words::told::told_of_field;
 
 /// Fields that are no files.
 const SHORT: usize = 200;
@@ -66,7 +67,8 @@ async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<
                 of = Some(app.service().document(viewer, id).await?.id);
             }
             Some("files") if files.len() >= limits::FORM_FILES => {
-                let (name, why) = (field.file_name().unwrap_or_default().to_owned(), words::TOO_MANY_FILES.to_owned());
+                let (name, why) =
+                    (field.file_name().unwrap_or_default().to_owned(), words::too_many_files().to_owned());
                 files.push(FileSaid::Refused { name, why });
                 break;
             }
@@ -75,7 +77,7 @@ async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<
         }
     }
     if files.is_empty() {
-        files.push(FileSaid::Refused { name: words::FILE.to_owned(), why: words::NO_FILE.to_owned() });
+        files.push(FileSaid::Refused { name: words::file().to_owned(), why: words::no_file().to_owned() });
     }
     Ok((of, files))
 }
@@ -96,7 +98,7 @@ async fn file(
     Ok(Some(match made {
         Ok(made) => made,
         Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-        Err(error) => FileSaid::Refused { name, why: error.to_string() },
+        Err(error) => FileSaid::Refused { name, why: told_of_field(&error.to_string()) },
     }))
 }
 
@@ -110,7 +112,7 @@ async fn document_of(
 ) -> Result<FileSaid, ServiceError> {
     let uploaded = app.service().upload(viewer, name, bytes).await?;
     if uploaded.kind == UploadKind::Image {
-        return Ok(FileSaid::Refused { name: uploaded.name, why: words::IS_IMAGE.to_owned() });
+        return Ok(FileSaid::Refused { name: uploaded.name, why: words::is_image().to_owned() });
     }
     let source = Source::Blob { sha256: uploaded.sha256, encoding: encoding.map(str::to_owned) };
     let document = match of {
@@ -170,10 +172,10 @@ pub async fn save(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
             if let Some((id, _)) = of {
                 page.of = Some((id, app.service().document(viewer.0, id).await?.rev));
             }
-            (StatusCode::CONFLICT, Some(Said::Careful(words::CHANGED.into())))
+            (StatusCode::CONFLICT, Some(Said::Careful(words::changed().into())))
         }
         Err(error @ (ServiceError::TooLarge { .. } | ServiceError::Conflict { .. } | ServiceError::Unfit { .. })) => {
-            (StatusCode::CONFLICT, Some(Said::Refused(error.to_string())))
+            (StatusCode::CONFLICT, Some(Said::Refused(told_of_field(&error.to_string()))))
         }
         Err(error) => return Err(error.into()),
     };
@@ -193,9 +195,9 @@ pub async fn delete(State(app): State<App>, viewer: Viewer, asked: Asked, fields
         what: words::delete_what(),
         action: "/forms/documents/delete",
         fields: vec![("document_id", id.to_string()), ("sure", "1".to_owned())],
-        yes: words::DELETE_SURE.to_owned(),
+        yes: words::delete_sure().to_owned(),
         back: format!("/documents/{id}"),
-        no: words::KEEP,
+        no: words::keep(),
     };
     let (section, title) = (Section::Documents, document.title);
     Ok(asked.answer(&app, StatusCode::OK, Page { section, title, said: None, body: question.draw() }))
@@ -236,7 +238,7 @@ pub async fn quote(State(app): State<App>, viewer: Viewer, asked: Asked, fields:
     let (first, last) = (number("first"), number("last"));
     let selected = first.zip(last).and_then(|(first, last)| selection::of_lines(&text, first, last));
     let Some((selection_start, selection_end)) = selected else {
-        let wrong = if first.is_some() && last.is_some() { words::NO_LINES } else { words::LINES_HINT };
+        let wrong = if first.is_some() && last.is_some() { words::no_lines() } else { words::lines_hint() };
         let lines = Lines { first, last, wrong: Some(wrong.to_owned()) };
         let said = Some(Said::Refused(wrong.to_owned()));
         let page = show_page(&app, viewer.0, (id, at), (None, lines), said).await?;

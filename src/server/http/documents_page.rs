@@ -86,10 +86,10 @@ pub async fn show(
     Query(query): Query<ShowQuery>,
 ) -> Result<Response, Problem> {
     let said = query.done.map(|done| match done {
-        Done::Created => Said::Done(words::CREATED.into()),
-        Done::Saved => Said::Done(words::UNCHANGED_OR_SAVED.into()),
-        Done::Restored => Said::Done(words::RESTORED.into()),
-        Done::Version => Said::Done(words::VERSION_RESTORED.into()),
+        Done::Created => Said::Done(words::created().into()),
+        Done::Saved => Said::Done(words::unchanged_or_saved().into()),
+        Done::Restored => Said::Done(words::restored().into()),
+        Done::Version => Said::Done(words::version_restored().into()),
     });
     let marked = query.lines.as_deref().and_then(|lines| {
         let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
@@ -111,7 +111,7 @@ pub async fn edit(
     let (_, text) = app.service().document_text(viewer.0, id, None).await?;
     // Three bytes may become nine on the way back.
     if text.len() > limits::BODY_BYTES / 4 {
-        let said = Some(Said::Refused(words::TOO_LONG.into()));
+        let said = Some(Said::Refused(words::too_long().into()));
         let page = show_page(&app, viewer.0, (id, None), (None, Lines::default()), said).await?;
         return Ok(asked.answer_enhanced(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
     }

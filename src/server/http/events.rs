@@ -21,11 +21,12 @@ use super::problem::Problem;
 use super::query::Query;
 use crate::domain::frame::{Signal, parse_cursor};
 use crate::domain::sources;
-use crate::domain::{Event, TurnId, limits, withhold};
+use crate::domain::{BlockId, Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::markup_of;
 use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
+use crate::ui::locale::{Locale, locale, speak};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -119,6 +120,8 @@ pub(super) fn outgoing(
     followed: impl Stream<Item = Result<Followed, StoreError>> + Send + 'static,
     with_markup: bool,
 ) -> impl Stream<Item = Outgoing> + Send {
+    // Whatever polls the stream: what is drawn is in the language of the request.
+    let locale = locale();
     stream! {
         let mut followed = pin!(followed);
         let mut heartbeat = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
@@ -138,7 +141,7 @@ pub(super) fn outgoing(
                     let next = withheld(next);
                     let ended = with_markup.then(|| ended_block(&next)).flatten();
                     yield Outgoing::Followed(next);
-                    if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block).await, None => None } {
+                    if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block, locale).await, None => None } {
                         yield Outgoing::Signal(signal);
                     }
                     heartbeat.reset();
@@ -167,7 +170,7 @@ fn withheld(followed: Followed) -> Followed {
     }
 }
 
-fn ended_block(followed: &Followed) -> Option<crate::domain::BlockId> {
+fn ended_block(followed: &Followed) -> Option<BlockId> {
     let Followed::Line(line) = followed else {
         return None;
     };
@@ -180,13 +183,13 @@ fn ended_block(followed: &Followed) -> Option<crate::domain::BlockId> {
     }
 }
 
-async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: crate::domain::BlockId) -> Option<Signal> {
+async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: BlockId, locale: Locale) -> Option<Signal> {
     let turn = app.service().turn(viewer.0, turn).await.ok()?;
     let drawing = move || {
         let drawn = turn.blocks.iter().find(|candidate| candidate.id == block)?;
         markup_of(turn.id, drawn, &sources::of_blocks(&turn.blocks))
     };
-    let parts = tokio::task::spawn_blocking(drawing).await.ok()??;
+    let parts = tokio::task::spawn_blocking(move || speak(locale, drawing)).await.ok()??;
     Some(Signal::Markup { block_id: block, parts })
 }
 

@@ -3,7 +3,6 @@
 
 use axum::Form;
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
@@ -35,12 +34,6 @@ pub struct TurnForm {
     client_request_id: Option<String>,
     /// Of another try: whose it is, where not of the same model.
     model: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ThemeForm {
-    theme: String,
-    next: Option<String>,
 }
 
 /// An optional id of a form: an empty field is none.
@@ -117,21 +110,6 @@ pub async fn retry(State(app): State<App>, viewer: Viewer, Form(form): Form<Turn
         Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
     }
-}
-
-/// `POST /forms/theme`.
-pub async fn theme(Form(form): Form<ThemeForm>) -> Response {
-    let theme = match form.theme.as_str() {
-        "light" => "light",
-        "dark" => "dark",
-        _ => "system",
-    };
-    let mut response = see_other(local_path(form.next.as_deref().unwrap_or("/")));
-    let cookie = format!("turnleaf_theme={theme}; Path=/; Max-Age=31536000; SameSite=Lax");
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    response
 }
 
 /// Only a path of this server is gone to (badinputs.md S-HD-06).

@@ -12,7 +12,7 @@ use crate::domain::limits;
 use crate::server::http::headers::Transport;
 use crate::server::http::host::AllowedHosts;
 use crate::server::http::problem::Problem;
-use crate::server::http::{csrf, headers, host, request_id, request_size};
+use crate::server::http::{csrf, headers, host, language, request_id, request_size};
 
 /// What the shell needs to know.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,7 @@ pub struct HttpConfig {
 }
 
 /// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
-/// line in the log, the headers of the response, panics, the request's size, the name asked for, cross-site requests,
+/// line in the log, the language, the headers of the response, panics, the request's size, the name asked for, cross-site requests,
 /// and the default body limit.
 pub fn layers<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
@@ -37,6 +37,7 @@ where
         .layer(from_fn(request_size::layer))
         .layer(CatchPanicLayer::custom(panicked as fn(Box<dyn std::any::Any + Send>) -> Response<Body>))
         .layer(from_fn_with_state(config.transport, headers::layer))
+        .layer(from_fn(language::layer))
         .layer(from_fn(request_id::layer))
 }
 

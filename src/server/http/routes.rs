@@ -8,9 +8,9 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents,
-    documents_forms, documents_page, drafts, events, find, forms, generations, grafts, openapi, providers, reading,
-    search, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns,
-    uploads, usage, worker,
+    documents_forms, documents_page, drafts, events, find, forms, generations, grafts, openapi, preferences, providers,
+    reading, search, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages,
+    turn_pages, turns, uploads, usage, worker,
 };
 use crate::server::app::App;
 
@@ -143,7 +143,12 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/turns/{id}/sent", get(turn_pages::sent_page))
         .route("/forms/edit", post(turn_pages::edit))
         .route("/forms/copy", post(turn_pages::copy))
-        .route("/forms/theme", post(forms::theme));
+        .route("/forms/preferences", post(preferences::keep));
+    let api = api
+        .route("/settings/general", get(preferences::general))
+        .route("/settings/appearance", get(preferences::appearance))
+        .route("/settings/shortcuts", get(preferences::shortcuts))
+        .route("/settings/about", get(preferences::about));
     let script = worker::Worker::of(site.build());
     let api = api.route("/offline", get(worker::page)).route("/worker.js", get(async move || script.clone().answer()));
     let router = site_pages::add(api, app, config.transport)

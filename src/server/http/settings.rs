@@ -17,6 +17,7 @@ use crate::server::plain_pages::words::providers as words;
 use crate::server::plain_pages::{Said, Section};
 use crate::server::service::ServiceError;
 use crate::server::service::providers::{NewProvider, ProviderChange, ProviderView, starts};
+use crate::ui::locale::then;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +37,7 @@ pub struct PageQuery {
 
 /// `GET /settings`.
 pub async fn first() -> Response {
-    see_other(Section::Providers.path())
+    see_other(Section::General.path())
 }
 
 /// `GET /settings/providers`.
@@ -207,13 +208,13 @@ fn said(done: &str, provider: Option<&ProviderView>) -> Option<Said> {
         ("tested", Some(provider)) => Some(tested(provider)),
         ("saved", Some(provider)) => {
             let with_state = !matches!(provider.status.state, "working" | "off" | "not_tested");
-            let text = format!("{} {}", words::SAVED, words::tested(&provider.name, &provider.status.sentence));
-            Some(if with_state { Said::Careful(text) } else { Said::Done(words::SAVED.into()) })
+            let text = then(words::saved(), &words::tested(&provider.name, &provider.status.sentence));
+            Some(if with_state { Said::Careful(text) } else { Said::Done(words::saved().into()) })
         }
-        ("saved", None) => Some(Said::Done(words::SAVED.into())),
-        ("cleared", _) => Some(Said::Careful(words::KEY_CLEARED.into())),
-        ("key_removed", _) => Some(Said::Done(words::KEY_REMOVED.into())),
-        ("removed", _) => Some(Said::Done(words::REMOVED.into())),
+        ("saved", None) => Some(Said::Done(words::saved().into())),
+        ("cleared", _) => Some(Said::Careful(words::key_cleared().into())),
+        ("key_removed", _) => Some(Said::Done(words::key_removed().into())),
+        ("removed", _) => Some(Said::Done(words::removed().into())),
         _ => None,
     }
 }

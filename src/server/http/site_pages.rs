@@ -88,6 +88,11 @@ fn just_deleted(address: &http::Uri) -> JustDeleted {
 
 /// What the cookies of a request say.
 pub(super) fn preferences(headers: &http::HeaderMap) -> Preferences {
+    Preferences::from_cookies(&cookies(headers))
+}
+
+/// All cookies of a request in one line.
+pub(super) fn cookies(headers: &http::HeaderMap) -> String {
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
-    Preferences::from_cookies(&cookies.join("; "))
+    cookies.join("; ")
 }

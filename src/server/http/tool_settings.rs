@@ -19,6 +19,8 @@ use crate::server::plain_pages::tools::{Form, ToolsPage, Values};
 use crate::server::plain_pages::words::tools as words;
 use crate::server::service::ServiceError;
 use crate::server::service::tool_servers::{NewToolServer, ToolServerChange, ToolServerView};
+use crate::ui::locale::then;
+use crate::ui::words::told::told_of_field;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -167,15 +169,18 @@ async fn page(app: &App, viewer: UserId) -> Result<ToolsPage, Problem> {
 }
 
 async fn refused(app: &App, viewer: UserId, asked: Asked, invalid: &Invalid) -> Result<Response, Problem> {
-    let said = Some(Said::Refused(format!("{} {invalid}", words::NOT_SAVED)));
+    let said = Some(Said::Refused(then(words::not_saved(), &told_of_field(&invalid.to_string()))));
     let page = ToolsPage { said, ..page(app, viewer).await? };
     Ok(asked.answer(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
 }
 
+/// What a script is told; people see it on the page.
+const PROGRAMS: &str = "Programs are named in the configuration file only.";
+
 /// No form names a program (badinputs.md S-TL-08).
 fn no_program(fields: &Fields) -> Result<(), Problem> {
     if fields.has("command") {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", words::ADD_HINT));
+        return Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", PROGRAMS));
     }
     Ok(())
 }
@@ -195,9 +200,9 @@ fn said(done: &str, server: Option<&ToolServerView>) -> Option<Said> {
             let text = words::done(&server.name, &server.status.sentence);
             Some(if server.status.state == "working" { Said::Done(text) } else { Said::Careful(text) })
         }
-        ("saved", _) => Some(Said::Done(words::SAVED.into())),
-        ("cleared", _) => Some(Said::Careful(words::CLEARED.into())),
-        ("removed", _) => Some(Said::Done(words::REMOVED.into())),
+        ("saved", _) => Some(Said::Done(words::saved().into())),
+        ("cleared", _) => Some(Said::Careful(words::cleared().into())),
+        ("removed", _) => Some(Said::Done(words::removed().into())),
         _ => None,
     }
 }

@@ -43,8 +43,8 @@ pub async fn show(
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
     let said = query.done.map(|done| match done {
-        Done::Purged => Said::Done(words::PURGED.into()),
-        Done::Emptied => Said::Done(words::EMPTIED.into()),
+        Done::Purged => Said::Done(words::purged().into()),
+        Done::Emptied => Said::Done(words::emptied().into()),
     });
     let page = TrashPage { before: query.before, ..page(&app, viewer.0, query.before).await? };
     Ok(asked.answer(&app, StatusCode::OK, page.draw(said)))

@@ -43,7 +43,7 @@ pub async fn branches(
     Query(query): Query<BranchesQuery>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let said = query.saved.map(|_| Said::Done(words::SAVED.into()));
+    let said = query.saved.map(|_| Said::Done(words::saved().into()));
     list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
 }
 

@@ -19,6 +19,7 @@ use crate::server::plain_pages::sent::SentPage;
 use crate::server::plain_pages::turns::{AgainView, EditView, edit_title};
 use crate::server::plain_pages::{Page, Section};
 use crate::server::platform::ids;
+use crate::ui::words::told::told_of_field;
 use crate::ui::words::transcript as said;
 
 /// Which of a reply's requests.
@@ -54,7 +55,7 @@ pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
         Err(error) => {
             let said = match &error {
                 ApiError::Invalid { reason, .. } => reason.clone(),
-                error => error.to_string(),
+                error => told_of_field(&error.to_string()),
             };
             let view = EditView { turn: &turn, text: &text, error: Some(&said), request_id: &request_id };
             let page = page(edit_title(turn.role), view.draw());
@@ -74,7 +75,7 @@ pub async fn again_page(
     let models = app.service().supervisor().registry().models();
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = AgainView { turn: &turn, models: &models, request_id: &request_id };
-    Ok(asked.answer(&app, StatusCode::OK, page(said::RETRY_WITH, view.draw())))
+    Ok(asked.answer(&app, StatusCode::OK, page(said::retry_with(), view.draw())))
 }
 
 /// `GET /turns/{id}/sent`: what a reply's requests were made of.

@@ -11,35 +11,42 @@ use crate::domain::{Block, BlockId, NotSent, Role, Turn, UserId};
 use crate::server::markup;
 use crate::server::service::paths::Drawn;
 use crate::server::service::versions::Version;
+use crate::ui::locale::{Locale, speak};
 
 impl Pages {
     /// Adds the server's rendering: colours and formulas of finished blocks; and how what they name stands now.
     pub(super) async fn draw(&self, viewer: UserId, drawn: Vec<Drawn>) -> Result<Vec<TurnView>, ApiError> {
         let turns: Vec<&Turn> = drawn.iter().map(|drawn| &drawn.turn).collect();
         let standing = self.0.standing(viewer, &turns).await.map_err(api_error)?;
-        draw(drawn, standing).await
+        draw(drawn, standing, self.1).await
     }
 }
 
 /// Off the request tasks, because colouring a long path takes a while the first time.
-async fn draw(turns: Vec<Drawn>, standing: HashMap<BlockId, Standing>) -> Result<Vec<TurnView>, ApiError> {
+async fn draw(
+    turns: Vec<Drawn>,
+    standing: HashMap<BlockId, Standing>,
+    locale: Locale,
+) -> Result<Vec<TurnView>, ApiError> {
     let named =
         move |turn: &Turn| turn.blocks.iter().filter_map(|block| Some((block.id, *standing.get(&block.id)?))).collect();
     let drawing = tokio::task::spawn_blocking(move || {
-        turns
-            .into_iter()
-            .map(|drawn| TurnView {
-                markup: markup_of(&drawn.turn),
-                not_sent: not_sent(&drawn),
-                named: named(&drawn.turn),
-                turn: drawn.turn,
-                is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
-                siblings: drawn.siblings,
-                versions: drawn.versions.into_iter().map(version_view).collect(),
-                retry_id: drawn.retry_id.unwrap_or_default(),
-                switched_to: drawn.switched_to,
-            })
-            .collect()
+        speak(locale, || {
+            turns
+                .into_iter()
+                .map(|drawn| TurnView {
+                    markup: markup_of(&drawn.turn),
+                    not_sent: not_sent(&drawn),
+                    named: named(&drawn.turn),
+                    turn: drawn.turn,
+                    is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
+                    siblings: drawn.siblings,
+                    versions: drawn.versions.into_iter().map(version_view).collect(),
+                    retry_id: drawn.retry_id.unwrap_or_default(),
+                    switched_to: drawn.switched_to,
+                })
+                .collect()
+        })
     });
     drawing.await.map_err(|error| internal(&error))
 }
@@ -57,9 +64,9 @@ fn version_view(version: Version) -> VersionView {
 }
 
 /// What did not go out, said under the reply.
-fn not_sent(drawn: &Drawn) -> Option<String> {
-    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant)?;
-    NotSent::sentences(&exchange.not_sent)
+fn not_sent(drawn: &Drawn) -> Vec<NotSent> {
+    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant);
+    exchange.map(|exchange| exchange.not_sent.clone()).unwrap_or_default()
 }
 
 fn markup_of(turn: &Turn) -> Vec<BlockMarkup> {

@@ -45,8 +45,8 @@ impl ApiPage<'_> {
         let groups = tags.iter().map(|tag| self.group(tag, &operations)).collect_view();
         let body = view! {
             {prose(&text(&self.document["info"]["description"]))}
-            <p><a href="/api/openapi.json">{said::DOCUMENT}</a></p>
-            <nav class="api-contents" aria-label=said::CONTENTS>{contents}</nav>
+            <p><a href="/api/openapi.json">{said::document()}</a></p>
+            <nav class="api-contents" aria-label=said::contents()>{contents}</nav>
             {groups}
             {shapes::all(&self.document["components"]["schemas"])}
         };
@@ -80,7 +80,7 @@ impl ApiPage<'_> {
     fn operation(&self, operation: Operation<'_>) -> AnyView {
         let id = operation.id();
         let described = operation.described;
-        let deprecated = (described["deprecated"] == true).then(|| view! { <p class="hint">{said::DEPRECATED}</p> });
+        let deprecated = (described["deprecated"] == true).then(|| view! { <p class="hint">{said::deprecated()}</p> });
         view! {
             <section class="api-operation" id=id>
                 <h3><span class="api-method">{operation.method.to_uppercase()}</span>" "<code>{operation.path.to_owned()}</code></h3>
@@ -110,8 +110,8 @@ impl ApiPage<'_> {
                 </tr>
             }
         };
-        let heads = [said::STATUS, said::MEANING, said::SHAPE];
-        table(said::ANSWERS, &heads, entries(answers).map(row).collect_view().into_any())
+        let heads = [said::status(), said::meaning(), said::shape()];
+        table(said::answers(), &heads, entries(answers).map(row).collect_view().into_any())
     }
 
     /// A shared answer is written where it is used.
@@ -136,7 +136,7 @@ fn contents(tag: &str, operations: &[Operation<'_>]) -> AnyView {
 fn parameters(all: &Value) -> Option<AnyView> {
     let all = all.as_array().filter(|all| !all.is_empty())?;
     let row = |one: &Value| {
-        let needed = if one["required"] == true { said::NEEDED } else { "" };
+        let needed = if one["required"] == true { said::needed() } else { "" };
         view! {
             <tr>
                 <th scope="row"><code>{text(&one["name"])}</code></th>
@@ -146,18 +146,18 @@ fn parameters(all: &Value) -> Option<AnyView> {
             </tr>
         }
     };
-    let heads = [said::NAME, said::PLACE, said::KIND, said::MEANING];
-    Some(table(said::PARAMETERS, &heads, all.iter().map(row).collect_view().into_any()))
+    let heads = [said::name(), said::place_label(), said::kind(), said::meaning()];
+    Some(table(said::parameters(), &heads, all.iter().map(row).collect_view().into_any()))
 }
 
 fn body(body: &Value) -> Option<AnyView> {
     let content = body.pointer("/content/application~1json")?;
-    let optional = (body["required"] != true).then_some(said::MAY_BE_LEFT_OUT);
+    let optional = (body["required"] != true).then_some(said::may_be_left_out());
     let example = content.get("example").and_then(|example| serde_json::to_string_pretty(example).ok());
     let example = example.map(|example| view! { <pre class="api-example" tabindex="0"><code>{example}</code></pre> });
     Some(
         view! {
-            <h4>{said::BODY}</h4>
+            <h4>{said::body()}</h4>
             <p>{shapes::kind(&content["schema"])}" "{optional}</p>
             {example}
         }

@@ -11,6 +11,7 @@ use crate::server::service::outline::{ListedBranch, Reach};
 use crate::server::service::usage::Sum;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::labelled;
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
 
@@ -32,19 +33,19 @@ impl BranchesPage {
     pub fn draw(self) -> Page {
         let chat = self.chat.id;
         let is_alone = self.count < 2;
-        let none = is_alone.then(|| view! { <p class="hint">{words::NO_BRANCHES}</p> });
+        let none = is_alone.then(|| view! { <p class="hint">{words::no_branches()}</p> });
         let parts = self.parts();
         let cards: Vec<AnyView> = self.branches.into_iter().map(|branch| card(chat, branch, is_alone)).collect();
         Page {
             section: Section::Chat,
-            title: words::title(words::BRANCHES, &self.chat.title),
+            title: words::title(words::branches(), &self.chat.title),
             said: self.said,
             body: view! {
-                <p class="lead">{words::LEAD}</p>
+                <p class="lead">{words::lead()}</p>
                 <div class="deeds no-print">
-                    <a class="button" href=format!("/c/{chat}")><Icon name="chevron-left"/>{words::BACK_TO_CHAT}</a>
-                    <a class="button bare" href=format!("/c/{chat}/tree")>{words::OUTLINE}</a>
-                    <a class="button bare" href=format!("/c/{chat}/drawing#here")>{words::DRAWING}</a>
+                    <a class="button" href=format!("/c/{chat}")><Icon name="chevron-left"/>{words::back_to_chat()}</a>
+                    <a class="button bare" href=format!("/c/{chat}/tree")>{words::outline()}</a>
+                    <a class="button bare" href=format!("/c/{chat}/drawing#here")>{words::drawing()}</a>
                 </div>
                 {none}
                 {cards}
@@ -61,10 +62,10 @@ impl BranchesPage {
         };
         (self.count > self.branches.len()).then(|| {
             view! {
-                <nav class="deeds no-print" aria-label=words::PARTS>
-                    {link(self.previous, words::PREVIOUS)}
+                <nav class="deeds no-print" aria-label=words::parts()>
+                    {link(self.previous, words::previous())}
                     <span>{words::part(self.first + 1, self.first + self.branches.len(), self.count)}</span>
-                    {link(self.next, words::NEXT)}
+                    {link(self.next, words::next())}
                 </nav>
             }
         })
@@ -81,7 +82,7 @@ fn card(
     let ListedBranch { branch, turns, ends, left, beside, .. } = listed;
     let title_id = format!("branch-{}", branch.id);
     let labelled = title_id.clone();
-    let pinned = branch.pinned.then(|| view! { <span class="mark">{words::PINNED}</span> });
+    let pinned = branch.pinned.then(|| view! { <span class="mark">{words::pinned()}</span> });
     let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
     // An edit and another reply stand beside what they are versions of.
     let from = match branch.origin {
@@ -92,14 +93,14 @@ fn card(
     let latest = match ends {
         Some((_, last)) => view! {
             <p>
-                {words::LATEST}" "{link(chat, &last)}" "
+                {words::latest()}" "{link(chat, &last)}" "
                 <time datetime=last.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string()>
                     {last.created_at.format("%Y-%m-%d %H:%M UTC").to_string()}
                 </time>
                 ", "{words::messages(turns)}
             </p>
         },
-        None => view! { <p>{words::EMPTY}</p> },
+        None => view! { <p>{words::empty()}</p> },
     };
     view! {
         <section class="panel branch" id=branch.id.to_string() aria-labelledby=labelled>
@@ -109,8 +110,8 @@ fn card(
             {latest}
             <p class="hint">{took}</p>
             <div class="branch-forms no-print">
-                {text_form(&branch, "name", words::RENAME_BRANCH, &branch.name, limits::TITLE_CHARS)}
-                {text_form(&branch, "label", words::LABEL, branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
+                {text_form(&branch, "name", words::rename_branch(), &branch.name, limits::TITLE_CHARS)}
+                {text_form(&branch, "label", words::label(), branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
                 {pin_form(&branch)}
             </div>
             {deeds}
@@ -123,7 +124,7 @@ fn deeds(chat: ChatId, listed: &ListedBranch, reach: Reach, is_alone: bool) -> A
     let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
     let compare = reach.current.zip(last).map(|(current, last)| {
         let address = format!("/c/{chat}/compare?left={current}&right={last}");
-        view! { <a class="button" href=address>{words::COMPARE}</a> }
+        view! { <a class="button" href=address>{words::compare()}</a> }
     });
     let delete = (!is_alone && !reach.is_all).then(|| {
         view! {
@@ -147,13 +148,13 @@ fn deeds(chat: ChatId, listed: &ListedBranch, reach: Reach, is_alone: bool) -> A
 
 /// A turn in its first words, as a link to it.
 fn link(chat: ChatId, turn: &Sketch) -> AnyView {
-    let words = if turn.words.is_empty() { words::NO_TEXT.to_owned() } else { turn.words.clone() };
+    let words = if turn.words.is_empty() { words::no_text().to_owned() } else { turn.words.clone() };
     view! { <a href=format!("/c/{chat}?at={}", turn.node.id) dir="auto">"“"{words}"”"</a> }
 }
 
 fn took(sum: &Sum) -> String {
     if sum.generations == 0 {
-        return words::CALLS_NONE.to_owned();
+        return words::calls_none().to_owned();
     }
     let cost = sum.cost_micros.map(|micros| Cost { micros, is_estimated: sum.estimated_generations > 0 });
     let cost = cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost);
@@ -167,13 +168,13 @@ fn text_form(branch: &Branch, name: &'static str, label: &'static str, value: &s
             {hidden(branch)}
             <label for=id.clone()>{label}</label>
             <input class="field" id=id name=name value=value.to_owned() maxlength=longest.to_string() dir="auto" autocomplete="off"/>
-            <button type="submit" class="button" aria-label=format!("{}: {label}", app_words::SAVE)>{app_words::SAVE}</button>
+            <button type="submit" class="button" aria-label=labelled(app_words::save(), label)>{app_words::save()}</button>
         </form>
     }
 }
 
 fn pin_form(branch: &Branch) -> AnyView {
-    let (value, name) = if branch.pinned { ("false", words::UNPIN) } else { ("true", words::PIN) };
+    let (value, name) = if branch.pinned { ("false", words::unpin()) } else { ("true", words::pin()) };
     view! {
         <form class="branch-form" method="post" action="/forms/branch">
             {hidden(branch)}

@@ -12,6 +12,7 @@ use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::capabilities::{Capabilities, Takes};
 use crate::domain::{Branch, Chat, Invalid, Params, Thinking};
 use crate::ui::erased::view;
+use crate::ui::locale::said;
 use crate::ui::words as app_words;
 
 /// What the form holds, as it was typed.
@@ -64,7 +65,7 @@ impl ChatForm {
         let thinking = match self.thinking.as_str() {
             "" => None,
             "budget" => number(&mut wrong, "budget", &self.budget).map(Thinking::Budget).or_else(|| {
-                wrong.entry("budget".into()).or_insert_with(|| words::BUDGET_MISSING.into());
+                wrong.entry("budget".into()).or_insert_with(|| words::budget_missing().into());
                 None
             }),
             level => Thinking::parse_level(level),
@@ -86,15 +87,20 @@ impl ChatForm {
     }
 
     pub fn policy(&self) -> Option<ContextPolicy> {
-        POLICIES.into_iter().find(|(policy, _)| policy_word(*policy) == self.policy).map(|(policy, _)| policy)
+        POLICIES.into_iter().find(|policy| policy_word(*policy) == self.policy)
     }
 }
 
-const POLICIES: [(ContextPolicy, &str); 3] = [
-    (ContextPolicy::Exact, words::POLICY_EXACT),
-    (ContextPolicy::SignaturesOnly, words::POLICY_SIGNATURES),
-    (ContextPolicy::OmitCompleted, words::POLICY_OMIT),
-];
+const POLICIES: [ContextPolicy; 3] =
+    [ContextPolicy::Exact, ContextPolicy::SignaturesOnly, ContextPolicy::OmitCompleted];
+
+fn policy_name(policy: ContextPolicy) -> &'static str {
+    match policy {
+        ContextPolicy::Exact => words::policy_exact(),
+        ContextPolicy::SignaturesOnly => words::policy_signatures(),
+        ContextPolicy::OmitCompleted => words::policy_omit(),
+    }
+}
 
 fn policy_word(policy: ContextPolicy) -> &'static str {
     match policy {
@@ -112,7 +118,7 @@ fn number<T: std::str::FromStr>(wrong: &mut Wrong, field: &str, text: &str) -> O
     }
     let number = text.parse().ok();
     if number.is_none() {
-        wrong.insert(field.to_owned(), words::NOT_A_NUMBER.into());
+        wrong.insert(field.to_owned(), words::not_a_number().into());
     }
     number
 }
@@ -135,24 +141,24 @@ impl ChatSettingsView<'_> {
         };
         let form = self.form;
         view! {
-            <p><a href=format!("/c/{}", self.chat.id)>{words::BACK_TO_CHAT}</a></p>
-            <p><a href=format!("/c/{}/tools", self.chat.id)>{words::tools::OF_CHAT}</a></p>
+            <p><a href=format!("/c/{}", self.chat.id)>{words::back_to_chat()}</a></p>
+            <p><a href=format!("/c/{}/tools", self.chat.id)>{words::tools::of_chat()}</a></p>
             <form class="form" method="post" action=action>
                 {self.branch.map(|(branch, ..)| view! {
                     <input type="hidden" name="branch_id" value=branch.id.to_string()/>
                 })}
-                {lines("system_prompt", words::SYSTEM_PROMPT, words::SYSTEM_PROMPT_HINT, &form.system_prompt, 6)}
+                {lines("system_prompt", words::system_prompt(), words::system_prompt_hint(), &form.system_prompt, 6)}
                 {self.kept_prompt()}
-                <h2>{words::PARAMETERS}</h2>
+                <h2>{words::parameters()}</h2>
                 <p class="hint">{self.about_model()}</p>
                 {self.thinking()}
-                {self.number("temperature", words::TEMPERATURE, &form.temperature, |model| bounds(model.temperature))}
+                {self.number("temperature", words::temperature(), &form.temperature, |model| bounds(model.temperature))}
                 {self.number("top_p", words::TOP_P, &form.top_p, |model| bounds(model.top_p))}
                 {self.number("top_k", words::TOP_K, &form.top_k, |model| bounds(model.top_k))}
-                {self.number("max_tokens", words::MAX_TOKENS, &form.max_tokens, |model| model.max_tokens.to_string())}
-                {lines("stop_sequences", words::STOPS, words::STOPS_HINT, &form.stop_sequences, 3)}
+                {self.number("max_tokens", words::max_tokens(), &form.max_tokens, |model| model.max_tokens.to_string())}
+                {lines("stop_sequences", words::stops(), words::stops_hint(), &form.stop_sequences, 3)}
                 {self.policy()}
-                <div class="deeds"><button type="submit" class="button primary">{words::SAVE}</button></div>
+                <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
             </form>
         }
     }
@@ -167,7 +173,7 @@ impl ChatSettingsView<'_> {
             branch.head_turn_id.is_some() && frozen.system_prompt != self.chat.system_prompt
         });
         let Some((branch, frozen, ..)) = kept else { return ().into_any() };
-        let prompt = if frozen.system_prompt.is_empty() { words::NO_PROMPT } else { &frozen.system_prompt };
+        let prompt = if frozen.system_prompt.is_empty() { words::no_prompt() } else { &frozen.system_prompt };
         view! {
             <details class="kept">
                 <summary>{words::keeps_prompt(&branch.name)}</summary>
@@ -179,16 +185,16 @@ impl ChatSettingsView<'_> {
     fn about_model(&self) -> String {
         match self.branch {
             Some((_, _, model, _)) => words::about_parameters(model),
-            None => words::PARAMETERS_HINT.into(),
+            None => words::parameters_hint().into(),
         }
     }
 
     fn thinking(&self) -> AnyView {
-        let mut options = vec![("", words::THINKING_USUAL)];
+        let mut options = vec![("", words::thinking_usual())];
         options.extend(Thinking::LEVELS.map(|level| (level.as_str(), app_words::thinking_level(level))));
-        options.push(("budget", words::THINKING_BUDGET));
+        options.push(("budget", words::thinking_budget()));
         let choice = Choice {
-            label: app_words::THINKING,
+            label: app_words::thinking(),
             name: "thinking",
             form: FORM,
             options: &options,
@@ -196,8 +202,8 @@ impl ChatSettingsView<'_> {
             hint: None,
             error: self.error("thinking"),
         };
-        let budget = self.number("budget", words::BUDGET, &self.form.budget, |model| {
-            model.thinking_budget.map_or_else(|| words::NOT_TAKEN.to_owned(), |budget| budget.to_string())
+        let budget = self.number("budget", words::budget(), &self.form.budget, |model| {
+            model.thinking_budget.map_or_else(|| words::not_taken().to_owned(), |budget| budget.to_string())
         });
         view! { {choice.draw()} {budget} }.into_any()
     }
@@ -213,16 +219,16 @@ impl ChatSettingsView<'_> {
         // The last one is for repair: it is shown where a repair chose it.
         let options: Vec<(&str, &str)> = POLICIES
             .into_iter()
-            .filter(|(policy, _)| *policy != ContextPolicy::OmitCompleted || *policy == branch.policy)
-            .map(|(policy, words)| (policy_word(policy), words))
+            .filter(|policy| *policy != ContextPolicy::OmitCompleted || *policy == branch.policy)
+            .map(|policy| (policy_word(policy), policy_name(policy)))
             .collect();
         let choice = Choice {
-            label: words::POLICY,
+            label: words::policy(),
             name: "policy",
             form: FORM,
             options: &options,
             chosen: &self.form.policy,
-            hint: Some(words::POLICY_HINT),
+            hint: Some(words::policy_hint()),
             error: self.error("policy"),
         };
         view! { <h2>{words::of_branch(&branch.name)}</h2> {choice.draw()} }.into_any()
@@ -234,10 +240,16 @@ const FORM: &str = "chat";
 fn bounds<T: Display + PartialEq + Copy>(takes: Takes<T>) -> String {
     match (takes.plain, takes.thinking) {
         (Some(plain), Some(thinking)) if plain == thinking => plain.to_string(),
-        (Some(plain), Some(thinking)) => format!("{plain}; {}", words::while_thinking(&thinking.to_string())),
-        (Some(plain), None) => format!("{plain}; {}", words::NOT_WHILE_THINKING),
+        (Some(plain), Some(thinking)) => {
+            let thinking = words::while_thinking(&thinking.to_string());
+            said!("{plain}; {thinking}", "{plain}；{thinking}")
+        }
+        (Some(plain), None) => {
+            let not = words::not_while_thinking();
+            said!("{plain}; {not}", "{plain}；{not}")
+        }
         (None, Some(thinking)) => words::while_thinking(&thinking.to_string()),
-        (None, None) => words::NOT_TAKEN.to_owned(),
+        (None, None) => words::not_taken().to_owned(),
     }
 }
 

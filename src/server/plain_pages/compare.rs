@@ -19,6 +19,7 @@ use crate::domain::{Branch, Chat, Graft, TurnId, limits};
 use crate::server::service::compare::Comparison;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::comma;
 use crate::ui::words as app_words;
 
 /// What can be chosen.
@@ -44,12 +45,12 @@ pub struct ComparePage<'a> {
 impl ComparePage<'_> {
     pub fn draw(&self) -> AnyView {
         let chat = self.chat.id;
-        let title = if self.chat.title.is_empty() { app_words::UNTITLED } else { &self.chat.title };
+        let title = if self.chat.title.is_empty() { app_words::untitled() } else { &self.chat.title };
         let compared = self.comparison.map(|comparison| self.compared(comparison));
         view! {
             <div class="compare">
                 <p class="no-print">
-                    <a href=format!("/c/{chat}")>{words::BACK_TO_CHAT}</a>
+                    <a href=format!("/c/{chat}")>{words::back_to_chat()}</a>
                 </p>
                 <p class="lead" dir="auto">{title.to_owned()}</p>
                 {self.choose()}
@@ -67,20 +68,20 @@ impl ComparePage<'_> {
 
     /// The form that chooses two ends.
     fn choose(&self) -> AnyView {
-        let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{said::ONE_BRANCH}</p> });
+        let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{said::one_branch()}</p> });
         let swap = match (self.comparison, self.left, self.right) {
             (Some(_), Some(left), Some(right)) => {
                 let address = self.address(right, left, 0);
-                Some(view! { <a class="button" href=address>{said::SWAP}</a> })
+                Some(view! { <a class="button" href=address>{said::swap()}</a> })
             }
             _ => None,
         };
         view! {
-            <form class="form compare-choose no-print" method="get" action=format!("/c/{}/compare", self.chat.id) aria-label=said::CHOOSE>
-                {self.end("left", said::LEFT, self.left)}
-                {self.end("right", said::RIGHT, self.right)}
+            <form class="form compare-choose no-print" method="get" action=format!("/c/{}/compare", self.chat.id) aria-label=said::choose()>
+                {self.end("left", said::left(), self.left)}
+                {self.end("right", said::right(), self.right)}
                 <div class="deeds">
-                    <button type="submit" class="button primary">{said::COMPARE}</button>
+                    <button type="submit" class="button primary">{said::compare()}</button>
                     {swap}
                 </div>
             </form>
@@ -109,7 +110,7 @@ impl ComparePage<'_> {
         let chosen = chosen.map(|id| id.to_string()).unwrap_or_default();
         // A turn in the middle of a branch can be compared too.
         if options.iter().all(|(id, _)| *id != chosen) {
-            let text = if chosen.is_empty() { said::NOT_CHOSEN } else { said::THIS_TURN };
+            let text = if chosen.is_empty() { said::not_chosen() } else { said::this_turn() };
             options.insert(0, (chosen.clone(), text.to_owned()));
         }
         let options: Vec<(&str, &str)> = options.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
@@ -140,7 +141,7 @@ impl ComparePage<'_> {
         let is_open = !open.is_empty();
         view! {
             <details class="fold no-print" open=is_open>
-                <summary><Icon name="chevron-down"/>{said::GRAFTS}</summary>
+                <summary><Icon name="chevron-down"/>{said::grafts()}</summary>
                 <ul class="graft-list">{open.into_iter().chain(over).collect_view()}</ul>
             </details>
         }
@@ -149,12 +150,12 @@ impl ComparePage<'_> {
 
     fn compared(&self, comparison: &Comparison) -> AnyView {
         let common = match comparison.common_turn_id {
-            None => view! { <p>{said::NO_COMMON}</p> }.into_any(),
+            None => view! { <p>{said::no_common()}</p> }.into_any(),
             Some(turn) => view! {
                 <p>
                     {said::common(comparison.common_turns)}
                     " "
-                    <a class="no-print" href=format!("/c/{}?at={turn}", self.chat.id)>{said::COMMON_LINK}</a>
+                    <a class="no-print" href=format!("/c/{}?at={turn}", self.chat.id)>{said::common_link()}</a>
                 </p>
             }
             .into_any(),
@@ -166,19 +167,19 @@ impl ComparePage<'_> {
         });
         view! {
             <section class="panel" aria-labelledby="summary">
-                <h2 id="summary">{said::SUMMARY}</h2>
+                <h2 id="summary">{said::summary()}</h2>
                 {common}
                 {summary::draw(self.chat.id, comparison)}
             </section>
             <section class="compare-pairs" aria-labelledby="exchanges">
-                <h2 id="exchanges">{said::EXCHANGES}</h2>
+                <h2 id="exchanges">{said::exchanges()}</h2>
                 {range}
                 <p class="hint">
-                    {said::LEGEND}
+                    {said::legend()}
                     " "
-                    <del>{said::LEGEND_REMOVED}</del>
-                    ", "
-                    <ins>{said::LEGEND_ADDED}</ins>
+                    <del>{said::legend_removed()}</del>
+                    {comma()}
+                    <ins>{said::legend_added()}</ins>
                 </p>
                 {pairs}
                 {self.pages(comparison)}
@@ -192,11 +193,12 @@ impl ComparePage<'_> {
             let (left, right) = (comparison.left.leaf_turn_id, comparison.right.leaf_turn_id);
             view! { <a class="button" href=self.address(left, right, skip)>{words}</a> }
         };
-        let older = (comparison.skip > 0).then(|| link(comparison.skip.saturating_sub(comparison.limit), said::OLDER));
-        let newer = comparison.next_skip.map(|skip| link(skip, said::NEWER));
+        let older =
+            (comparison.skip > 0).then(|| link(comparison.skip.saturating_sub(comparison.limit), said::older()));
+        let newer = comparison.next_skip.map(|skip| link(skip, said::newer()));
         if older.is_none() && newer.is_none() {
             return ().into_any();
         }
-        view! { <nav class="deeds no-print" aria-label=said::PAGES>{older}{newer}</nav> }.into_any()
+        view! { <nav class="deeds no-print" aria-label=said::pages()>{older}{newer}</nav> }.into_any()
     }
 }

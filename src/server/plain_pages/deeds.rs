@@ -38,14 +38,14 @@ impl Deeds<'_> {
         let change = format!("{}/change", self.forms);
         let own = (!self.is_locked).then(|| {
             let edit = format!("{}?edit={}#{}", self.page, self.id, self.card);
-            let (to, word) = if self.is_enabled { ("off", words::SWITCH_OFF) } else { ("on", words::SWITCH_ON) };
+            let (to, word) = if self.is_enabled { ("off", words::switch_off()) } else { ("on", words::switch_on()) };
             let switch = self.button(&change, "switch", to, word);
-            view! { <a class="button" href=edit>{words::EDIT}{self.named()}</a>{switch} }
+            view! { <a class="button" href=edit>{words::edit()}{self.named()}</a>{switch} }
         });
         let remove = (!self.is_locked).then(|| {
             view! {
                 <details class="fold">
-                    <summary>{words::REMOVE}{self.named()}<Icon name="chevron-down"/></summary>
+                    <summary>{words::remove()}{self.named()}<Icon name="chevron-down"/></summary>
                     <form class="form" method="post" action=format!("{}/remove", self.forms)>
                         <input type="hidden" name="id" value=self.id.to_owned()/>
                         <p dir="auto">{self.remove_what.clone()}</p>

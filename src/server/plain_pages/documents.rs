@@ -11,6 +11,7 @@ use crate::domain::DocumentId;
 use crate::server::service::documents::Document;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::colon;
 
 pub mod editor;
 pub mod versions;
@@ -44,29 +45,29 @@ impl DocumentsPage {
     pub fn draw(self, said: Option<Said>) -> Page {
         let rows = self.documents.iter().map(|document| row(document, self.now)).collect_view();
         let list = if self.documents.is_empty() {
-            view! { <p class="hint">{words::NOTHING}</p> }
+            view! { <p class="hint">{words::nothing()}</p> }
         } else {
-            view! { <h2>{words::LIST}</h2> <ul class="documents">{rows}</ul> {self.pages()} }
+            view! { <h2>{words::list()}</h2> <ul class="documents">{rows}</ul> {self.pages()} }
         };
         let files = (!self.files.is_empty()).then(|| came_of(&self.files));
         let body = view! {
-            <p class="lead">{words::LEAD}</p>
+            <p class="lead">{words::lead()}</p>
             {files}
             <div class="deeds">
-                <a class="button primary" href="/documents/new"><Icon name="plus"/>{words::NEW}</a>
+                <a class="button primary" href="/documents/new"><Icon name="plus"/>{words::new()}</a>
             </div>
             {upload_form(None)}
             {list}
         };
-        Page { section: Section::Documents, title: words::DOCUMENTS.into(), said, body }
+        Page { section: Section::Documents, title: words::documents().into(), said, body }
     }
 
     fn pages(&self) -> AnyView {
         let path = Section::Documents.path();
-        let newest = self.is_later.then(|| view! { <a class="button" href=path>{words::FIRST_PAGE}</a> });
+        let newest = self.is_later.then(|| view! { <a class="button" href=path>{words::first_page()}</a> });
         let older = self.documents.last().filter(|_| self.has_older).map(|last| {
             let address = format!("{path}?before={}", last.id);
-            view! { <a class="button" href=address>{words::OLDER}</a> }
+            view! { <a class="button" href=address>{words::older()}</a> }
         });
         view! { <div class="deeds">{newest}{older}</div> }
     }
@@ -99,7 +100,7 @@ fn came_of(files: &[FileSaid]) -> AnyView {
         FileSaid::Made { id, title } => {
             let address = format!("/documents/{id}");
             view! {
-                <li class="said ok"><Icon name="check"/><span>{words::UPLOADED} ": " <a href=address><bdi>{title.clone()}</bdi></a></span></li>
+                <li class="said ok"><Icon name="check"/><span>{words::uploaded()} {colon()} <a href=address><bdi>{title.clone()}</bdi></a></span></li>
             }
         }
         FileSaid::Refused { name, why } => {
@@ -107,7 +108,7 @@ fn came_of(files: &[FileSaid]) -> AnyView {
         }
     };
     view! {
-        <section role="status" aria-label=words::CAME_OF_IT>
+        <section role="status" aria-label=words::came_of_it()>
             <ul class="documents">{files.iter().map(line).collect_view()}</ul>
         </section>
     }
@@ -116,8 +117,8 @@ fn came_of(files: &[FileSaid]) -> AnyView {
 /// Files for new documents, or one for a new version of this one.
 pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
     let (name, label, is_one) = match of {
-        Some(_) => (words::UPLOAD_VERSION, words::FILE, true),
-        None => (words::UPLOAD, words::FILES, false),
+        Some(_) => (words::upload_version(), words::file(), true),
+        None => (words::upload(), words::files(), false),
     };
     let document = of.map(|id| view! { <input type="hidden" name="document_id" value=id.to_string()/> });
     let options = ENCODINGS.map(|name| view! { <option value=name>{name}</option> });
@@ -127,9 +128,9 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
             <h2>{name}</h2>
             {document}
             <details class="fold">
-                <summary><Icon name="chevron-down"/>{words::ENCODING}</summary>
-                <select class="field" name="encoding" aria-label=words::ENCODING>
-                    <option value="">{words::ENCODING_AUTO}</option>
+                <summary><Icon name="chevron-down"/>{words::encoding()}</summary>
+                <select class="field" name="encoding" aria-label=words::encoding()>
+                    <option value="">{words::encoding_auto()}</option>
                     {options.into_iter().collect_view()}
                 </select>
             </details>

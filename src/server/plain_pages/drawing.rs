@@ -37,23 +37,23 @@ impl DrawingPage {
         let chat = &self.seen.chat;
         let drawing = self.seen.outline.drawing(self.top);
         let body = if drawing.runs.is_empty() {
-            view! { <p class="hint">{words::NO_TURNS}</p> }
+            view! { <p class="hint">{words::no_turns()}</p> }
         } else {
             view! {
-                <p class="hint">{words::DRAWING_HINT}</p>
+                <p class="hint">{words::drawing_hint()}</p>
                 {self.sizes(chat, &drawing)}
                 {self.svg(chat, &drawing)}
             }
         };
         Page {
             section: Section::Chat,
-            title: words::title(words::DRAWING, &chat.title),
+            title: words::title(words::drawing(), &chat.title),
             said: None,
             body: view! {
                 <div class="deeds no-print">
-                    <a class="button" href=format!("/c/{}", chat.id)><Icon name="chevron-left"/>{words::BACK_TO_CHAT}</a>
-                    <a class="button bare" href=format!("/c/{}/tree", chat.id)>{words::OUTLINE}</a>
-                    <a class="button bare" href=format!("/c/{}/branches", chat.id)>{words::BRANCHES}</a>
+                    <a class="button" href=format!("/c/{}", chat.id)><Icon name="chevron-left"/>{words::back_to_chat()}</a>
+                    <a class="button bare" href=format!("/c/{}/tree", chat.id)>{words::outline()}</a>
+                    <a class="button bare" href=format!("/c/{}/branches", chat.id)>{words::branches()}</a>
                 </div>
                 {body}
             },
@@ -73,15 +73,15 @@ impl DrawingPage {
         let up = drawing.above.map(|above| {
             let whole = format!("/c/{}/drawing?zoom={}&top={}#here", chat.id, self.zoom, self.first());
             view! {
-                <a class="button" href=self.address(Some(above), self.zoom)>{words::UP}</a>
-                <a class="button" href=whole>{words::WHOLE}</a>
+                <a class="button" href=self.address(Some(above), self.zoom)>{words::up()}</a>
+                <a class="button" href=whole>{words::whole()}</a>
             }
         });
         view! {
-            <nav class="drawing-bar no-print" aria-label=words::ZOOM>
-                <span>{words::ZOOM}</span>
+            <nav class="drawing-bar no-print" aria-label=words::zoom()>
+                <span>{words::zoom()}</span>
                 <ul>{ZOOMS.into_iter().map(size).collect_view()}</ul>
-                <a class="button bare" href="#here">{words::HERE}</a>
+                <a class="button bare" href="#here">{words::here()}</a>
                 {up}
             </nav>
         }
@@ -128,7 +128,7 @@ impl DrawingPage {
             (false, Mark::Failed) => "run failed",
             (false, _) => "run",
         };
-        let words = if run.first.words.is_empty() { words::NO_TEXT.to_owned() } else { run.first.words.clone() };
+        let words = if run.first.words.is_empty() { words::no_text().to_owned() } else { run.first.words.clone() };
         let current = if is_here { Some("location") } else { run.is_on_path.then_some("true") };
         let more = (run.hidden > 0).then(|| {
             let (x, y) = (x + BOX.0 + 6, y + BOX.1 / 2 + 5);

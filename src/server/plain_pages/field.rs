@@ -6,6 +6,8 @@ use leptos::prelude::*;
 use super::words;
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
+use crate::ui::locale::aside;
+use crate::ui::words::told::told;
 
 /// A field of one or more lines of text.
 #[derive(Debug, Clone, Default)]
@@ -46,9 +48,10 @@ impl TextField<'_> {
         described.extend(self.error.map(|_| error_id.as_str()));
         let described = (!described.is_empty()).then(|| described.join(" "));
         let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
-        let error = self.error.map(|error| view! { <p class="problem" id=error_id dir="auto">{error.to_owned()}</p> });
+        let error =
+            self.error.map(|error| view! { <p class="problem" id=error_id dir="auto">{told(error).into_owned()}</p> });
         let optional = (!self.is_required && self.kind != Kind::Search)
-            .then(|| view! { <span class="hint">{format!(" ({})", words::OPTIONAL)}</span> });
+            .then(|| view! { <span class="hint">{aside(words::optional())}</span> });
         view! {
             <div class="form-field">
                 <label for=id.clone()>{self.label.to_owned()}{optional}</label>
@@ -112,7 +115,7 @@ impl Choice<'_> {
         });
         let options = options.collect_view();
         let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
-        let error = self.error.map(|error| view! { <p class="problem" id=error_id>{error.to_owned()}</p> });
+        let error = self.error.map(|error| view! { <p class="problem" id=error_id>{told(error).into_owned()}</p> });
         view! {
             <div class="form-field">
                 <label for=id.clone()>{self.label.to_owned()}</label>

@@ -8,6 +8,7 @@ use super::words;
 use crate::domain::{ChatId, Role, TurnId};
 use crate::server::service::find::{Found, Hit};
 use crate::ui::erased::view;
+use crate::ui::locale::{colon, then};
 use crate::ui::words as app_words;
 
 /// What the page shows.
@@ -25,13 +26,13 @@ pub struct FindPage {
 
 impl FindPage {
     pub fn draw(&self, title: &str) -> Page {
-        let title = if title.is_empty() { app_words::UNTITLED } else { title };
+        let title = if title.is_empty() { app_words::untitled() } else { title };
         let field = TextField {
-            label: app_words::FIND_WORDS,
+            label: app_words::find_words(),
             name: "q",
             form: "find",
             value: &self.query,
-            hint: Some(words::FIND_HINT),
+            hint: Some(words::find_hint()),
             error: self.wrong.as_deref(),
             kind: Kind::Search,
             is_required: true,
@@ -41,24 +42,24 @@ impl FindPage {
         let leaf = self.leaf.map(|leaf| view! { <input type="hidden" name="leaf" value=leaf.to_string()/> });
         let hits = self.found.as_ref().map(|found| found.hits.iter().rev().map(|hit| self.hit(hit)).collect_view());
         let body = view! {
-            <p><a href=format!("/c/{}", self.chat)>{words::BACK_TO_CHAT}</a>": "<bdi>{title.to_owned()}</bdi></p>
+            <p><a href=format!("/c/{}", self.chat)>{words::back_to_chat()}</a>{colon()}<bdi>{title.to_owned()}</bdi></p>
             <form class="form" method="get" action=action role="search">
                 {leaf}
                 {field.draw()}
-                <div class="deeds"><button type="submit" class="button strong">{app_words::FIND}</button></div>
+                <div class="deeds"><button type="submit" class="button strong">{app_words::find()}</button></div>
             </form>
-            {hits.map(|hits| view! { <ol class="hits" aria-label=words::FOUND>{hits}</ol> })}
+            {hits.map(|hits| view! { <ol class="hits" aria-label=words::what_was_found()>{hits}</ol> })}
         };
         let said = self.found.as_ref().map(|found| Said::Done(said(found)));
-        Page { section: Section::Chat, title: app_words::FIND_IN_CHAT.to_owned(), said, body: body.into_any() }
+        Page { section: Section::Chat, title: app_words::find_in_chat().to_owned(), said, body: body.into_any() }
     }
 
     fn hit(&self, hit: &Hit) -> AnyView {
         let [before, words, after] = hit.excerpt.clone();
         let who = match hit.role {
-            Role::User => app_words::transcript::YOU,
-            Role::Assistant => app_words::transcript::ASSISTANT,
-            Role::System => app_words::transcript::SYSTEM,
+            Role::User => app_words::transcript::you(),
+            Role::Assistant => app_words::transcript::assistant(),
+            Role::System => app_words::transcript::system(),
         };
         let address = format!("/c/{}?at={}#turn-{}", self.chat, hit.turn_id, hit.turn_id);
         view! {
@@ -76,10 +77,10 @@ impl FindPage {
 fn said(found: &Found) -> String {
     let shown = found.hits.len();
     let count = match found.total {
-        0 => words::FOUND_NOTHING.to_owned(),
-        1 => words::FOUND_ONE.to_owned(),
+        0 => words::found_nothing().to_owned(),
+        1 => words::found_one().to_owned(),
         total if total as usize > shown => words::found_newest(total, shown),
         total => words::found(total),
     };
-    if found.is_whole { count } else { format!("{count} {}", words::FOUND_IN_PART) }
+    if found.is_whole { count } else { then(&count, words::found_in_part()) }
 }

@@ -6,7 +6,8 @@ use super::words;
 use crate::ui::erased::view;
 use crate::ui::escape::sprite;
 use crate::ui::kit::{Icon, installable};
-use crate::ui::preferences::{Preferences, Theme};
+use crate::ui::locale::locale;
+use crate::ui::preferences::{Preferences, Setting};
 use crate::ui::words as app_words;
 
 /// What a document depends on beside its page: the request and the build.
@@ -34,6 +35,10 @@ pub struct Page {
 /// Which page of the settings it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
+    General,
+    Appearance,
+    Shortcuts,
+    About,
     Documents,
     Providers,
     Tools,
@@ -46,12 +51,27 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 7] =
-        [Self::Search, Self::Documents, Self::Providers, Self::Tools, Self::Usage, Self::Trash, Self::Api];
+    pub const ALL: [Self; 11] = [
+        Self::Search,
+        Self::Documents,
+        Self::General,
+        Self::Appearance,
+        Self::Providers,
+        Self::Tools,
+        Self::Usage,
+        Self::Shortcuts,
+        Self::Trash,
+        Self::Api,
+        Self::About,
+    ];
 
     /// Where the page is.
     pub fn path(self) -> &'static str {
         match self {
+            Self::General => "/settings/general",
+            Self::Appearance => "/settings/appearance",
+            Self::Shortcuts => "/settings/shortcuts",
+            Self::About => "/settings/about",
             Self::Documents => "/documents",
             Self::Providers => "/settings/providers",
             Self::Tools => "/settings/tools",
@@ -66,14 +86,18 @@ impl Section {
     /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Documents => words::documents::DOCUMENTS,
-            Self::Providers => words::PROVIDERS,
-            Self::Tools => words::tools::TOOLS,
-            Self::Usage => words::USAGE,
-            Self::Search => words::search::TITLE,
-            Self::Trash => words::trash::TRASH,
+            Self::General => words::preferences::general(),
+            Self::Appearance => words::preferences::appearance(),
+            Self::Shortcuts => words::preferences::shortcuts(),
+            Self::About => words::preferences::about(),
+            Self::Documents => words::documents::documents(),
+            Self::Providers => words::providers_title(),
+            Self::Tools => words::tools::title(),
+            Self::Usage => words::usage_title(),
+            Self::Search => words::search::title(),
+            Self::Trash => words::trash::trash(),
             Self::Api => words::API,
-            Self::Chat => words::CHAT_SETTINGS,
+            Self::Chat => words::chat_settings(),
         }
     }
 }
@@ -103,7 +127,18 @@ impl Frame {
         let heading = title.clone();
         view! {
             <!DOCTYPE html>
-            <html lang="en" data-theme=self.preferences.theme.as_str()>
+            <html
+                lang=locale().as_str()
+                data-theme=self.preferences.get(Setting::Theme)
+                data-size=self.preferences.mark(Setting::TextSize)
+                data-density=self.preferences.mark(Setting::Density)
+                data-code=self.preferences.mark(Setting::Code)
+                data-motion=self.preferences.mark(Setting::Motion)
+                data-reasoning=self.preferences.mark(Setting::Reasoning)
+                data-send=self.preferences.mark(Setting::Send)
+                data-letters=self.preferences.mark(Setting::Letters)
+                data-announced=self.preferences.mark(Setting::Announced)
+            >
                 <head>
                     <meta charset="utf-8"/>
                     <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover"/>
@@ -117,9 +152,9 @@ impl Frame {
                     {self.nonce.as_deref().map(|nonce| self.script(nonce))}
                 </head>
                 <body class="plain">
-                    <a class="skip" href="#main">{words::SKIP}</a>
+                    <a class="skip" href="#main">{words::skip()}</a>
                     <header class="plain-head">
-                        <a class="button bare" href="/"><Icon name="chevron-left"/>{words::BACK}</a>
+                        <a class="button bare" href="/"><Icon name="chevron-left"/>{words::back()}</a>
                         <span class="brand"><Icon name="leaf"/>{app_words::PRODUCT}</span>
                     </header>
                     <div class="plain-columns">
@@ -150,18 +185,18 @@ impl Frame {
     }
 
     fn themes(&self) -> AnyView {
-        let choice = |theme: Theme| {
-            let is_chosen = self.preferences.theme == theme;
+        let choice = |theme: &'static str| {
+            let is_chosen = self.preferences.is(Setting::Theme, theme);
             view! {
-                <button type="submit" class="button bare" name="theme" value=theme.as_str() aria-pressed=is_chosen.to_string()>
+                <button type="submit" class="button bare" name="theme" value=theme aria-pressed=is_chosen.to_string()>
                     {app_words::theme(theme)}
                 </button>
             }
         };
         view! {
-            <form class="plain-themes" method="post" action="/forms/theme" aria-label=app_words::THEME>
+            <form class="plain-themes" method="post" action="/forms/preferences" aria-label=app_words::theme_label()>
                 <input type="hidden" name="next" value=self.address.clone()/>
-                {Theme::ALL.into_iter().map(choice).collect_view()}
+                {Setting::Theme.values().iter().copied().map(choice).collect_view()}
             </form>
         }
     }
@@ -173,7 +208,7 @@ fn sections(current: Section) -> AnyView {
         view! { <li><a href=section.path() aria-current=is_here>{section.name()}</a></li> }
     };
     view! {
-        <nav class="plain-nav no-print" aria-label=app_words::SETTINGS>
+        <nav class="plain-nav no-print" aria-label=app_words::settings()>
             <ul>{Section::ALL.into_iter().map(link).collect_view()}</ul>
         </nav>
     }
@@ -195,7 +230,7 @@ mod tests {
     fn drawn(title: &str, said: Option<Said>, address: &str) -> String {
         let frame = Frame {
             package: "/pkg/0".into(),
-            preferences: Preferences { theme: Theme::Dark, ..Preferences::default() },
+            preferences: Preferences::default().with(Setting::Theme, "dark"),
             address: address.into(),
             nonce: None,
         };

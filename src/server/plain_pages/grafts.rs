@@ -26,15 +26,15 @@ impl GraftPage<'_> {
         let reason = graft.reason.map(|reason| view! { <p>{said::reason(reason)}</p> });
         let detail = graft.detail.clone().map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
         let what_now = match graft.status {
-            GraftStatus::Running => Some(said::REFRESHES),
-            GraftStatus::Paused => Some(said::ASK_AGAIN_HINT),
-            GraftStatus::Cancelled => Some(said::GONE_ON),
+            GraftStatus::Running => Some(said::refreshes()),
+            GraftStatus::Paused => Some(said::ask_again_hint()),
+            GraftStatus::Cancelled => Some(said::gone_on()),
             GraftStatus::Done => None,
         };
         let what_now = what_now.map(|words| view! { <p class="hint">{words}</p> });
         view! {
             <div class="compare">
-                <p><a href=format!("/c/{chat}/compare")>{said::TO_COMPARISON}</a></p>
+                <p><a href=format!("/c/{chat}/compare")>{said::to_comparison()}</a></p>
                 <section class="panel" aria-labelledby="progress">
                     <h2 id="progress">{progress.clone()}</h2>
                     <p>
@@ -62,13 +62,13 @@ impl GraftPage<'_> {
         let both = new.zip(old).map(|(new, old)| {
             let class = if graft.status == GraftStatus::Done { "button primary" } else { "button" };
             let address = format!("/c/{chat}/compare?left={old}&right={new}");
-            view! { <a class=class href=address>{said::COMPARE_BOTH}</a> }
+            view! { <a class=class href=address>{said::compare_both()}</a> }
         });
         let new = new.map(|new| {
-            view! { <a class="button" href=format!("/c/{chat}?at={new}#latest")>{said::OPEN_NEW}</a> }
+            view! { <a class="button" href=format!("/c/{chat}?at={new}#latest")>{said::open_new()}</a> }
         });
         let old = old.map(|old| {
-            view! { <a class="button bare" href=format!("/c/{chat}?at={old}#latest")>{said::OPEN_OLD}</a> }
+            view! { <a class="button bare" href=format!("/c/{chat}?at={old}#latest")>{said::open_old()}</a> }
         });
         view! { <div class="deeds">{both}{new}{old}</div> }.into_any()
     }
@@ -87,11 +87,11 @@ impl GraftPage<'_> {
                 </form>
             }
         };
-        let resume =
-            (graft.status == GraftStatus::Paused).then(|| button("/forms/graft/resume", "button strong", said::RESUME));
+        let resume = (graft.status == GraftStatus::Paused)
+            .then(|| button("/forms/graft/resume", "button strong", said::resume()));
         view! {
-            <div class="deeds">{resume}{button("/forms/graft/cancel", "button danger", said::CANCEL)}</div>
-            <p class="hint">{said::CANCEL_HINT}</p>
+            <div class="deeds">{resume}{button("/forms/graft/cancel", "button danger", said::cancel())}</div>
+            <p class="hint">{said::cancel_hint()}</p>
         }
         .into_any()
     }
@@ -99,5 +99,5 @@ impl GraftPage<'_> {
 
 /// The title of the page, and of the browser's tab.
 pub fn title() -> String {
-    said::GRAFT_TITLE.to_owned()
+    said::graft_title().to_owned()
 }

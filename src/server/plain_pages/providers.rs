@@ -35,14 +35,14 @@ impl ProvidersPage {
     /// The page, for its frame.
     pub fn draw(self) -> Page {
         let cards: Vec<AnyView> = self.providers.iter().map(|provider| self.card(provider)).collect();
-        let empty = cards.is_empty().then(|| view! { <p class="lead">{words::NONE_YET}</p> });
+        let empty = cards.is_empty().then(|| view! { <p class="lead">{words::none_yet()}</p> });
         let adding = self.adding();
         Page {
             section: Section::Providers,
-            title: super::words::PROVIDERS.into(),
+            title: super::words::providers_title().into(),
             said: self.said,
             body: view! {
-                <p class="lead">{words::LEAD}</p>
+                <p class="lead">{words::lead()}</p>
                 {empty}
                 {cards}
                 {adding}
@@ -67,8 +67,8 @@ impl ProvidersPage {
             Some(form) => form.draw_new(),
             None => {
                 let link = |start: &Start| {
-                    let name = if start.id == OTHER { words::OTHER.to_owned() } else { start.name.clone() };
-                    let local = start.local_network.then(|| view! { <span class="hint">{words::LOCAL}</span> });
+                    let name = if start.id == OTHER { words::other().to_owned() } else { start.name.clone() };
+                    let local = start.local_network.then(|| view! { <span class="hint">{words::local()}</span> });
                     view! {
                         <li><a class="button" href=format!("/settings/providers?add={}#add", start.id)>{name}{local}</a></li>
                     }
@@ -78,7 +78,7 @@ impl ProvidersPage {
         };
         view! {
             <section id="add" class="panel" aria-labelledby="add-title">
-                <h2 id="add-title"><Icon name="plus"/>{words::ADD}</h2>
+                <h2 id="add-title"><Icon name="plus"/>{words::add()}</h2>
                 {body}
             </section>
         }

@@ -12,6 +12,7 @@ use crate::domain::{BranchId, ChatId, Role};
 use crate::server::service::chats::ListedChat;
 use crate::server::service::search::{Hit, Kind, Marked, TurnHit};
 use crate::ui::erased::view;
+use crate::ui::locale::{aside, word};
 use crate::ui::words as app_words;
 
 /// What a search was narrowed down to.
@@ -75,12 +76,12 @@ impl SearchPage {
     pub fn draw(&self) -> Page {
         let recent = (!self.recent.is_empty()).then(|| {
             let link = |chat: &ListedChat| {
-                let title = if chat.title.is_empty() { app_words::UNTITLED.to_owned() } else { chat.title.clone() };
+                let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
                 view! { <li><a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a></li> }
             };
             view! {
-                <h2>{says::RECENT}</h2>
-                <ol class="hits" aria-label=says::RECENT>{self.recent.iter().map(link).collect_view()}</ol>
+                <h2>{says::recent()}</h2>
+                <ol class="hits" aria-label=says::recent()>{self.recent.iter().map(link).collect_view()}</ol>
             }
         });
         let groups = self.groups.iter().filter(|group| !group.hits.is_empty()).map(|group| self.group(group));
@@ -89,7 +90,7 @@ impl SearchPage {
             {groups.collect_view()}
             {recent}
         };
-        Page { section: Section::Search, title: says::TITLE.to_owned(), said: self.said(), body: body.into_any() }
+        Page { section: Section::Search, title: says::title().to_owned(), said: self.said(), body: body.into_any() }
     }
 
     /// What came of it, where that is not what is seen.
@@ -99,21 +100,21 @@ impl SearchPage {
             sentences.push(says::nothing(&self.words));
         }
         if !self.is_whole {
-            sentences.push(says::IN_PART.to_owned());
+            sentences.push(says::in_part().to_owned());
         }
         if !self.is_indexed {
-            sentences.push(says::INDEXING.to_owned());
+            sentences.push(says::indexing().to_owned());
         }
-        (!sentences.is_empty()).then(|| Said::Careful(sentences.join(" ")))
+        (!sentences.is_empty()).then(|| Said::Careful(sentences.join(word(" ", ""))))
     }
 
     fn form(&self) -> AnyView {
         let words = TextField {
-            label: says::WORDS,
+            label: says::words(),
             name: "q",
             form: "search",
             value: &self.words,
-            hint: Some(says::HINT),
+            hint: Some(says::hint()),
             error: self.wrong.as_deref(),
             kind: FieldKind::Search,
             is_required: true,
@@ -124,28 +125,28 @@ impl SearchPage {
         };
         let narrowed = &self.narrowed;
         let kinds = [
-            ("", says::IN_ALL),
-            ("chats", says::IN_CHATS),
-            ("documents", says::IN_DOCUMENTS),
-            ("turns", says::IN_TURNS),
+            ("", says::in_all()),
+            ("chats", says::in_chats()),
+            ("documents", says::in_documents()),
+            ("turns", says::in_turns()),
         ];
-        let roles = [("", says::SAID_BY_ANYBODY), ("user", says::SAID_BY_ME), ("assistant", says::SAID_BY_MODEL)];
-        let mut models = vec![("", says::MODEL_ANY)];
+        let roles = [("", says::said_by_anybody()), ("user", says::said_by_me()), ("assistant", says::said_by_model())];
+        let mut models = vec![("", says::model_any())];
         models.extend(self.models.iter().map(|model| (model.as_str(), model.as_str())));
         let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value/> };
         let chat = narrowed.chat.map(|chat| {
-            let title = self.chat_title.as_deref().filter(|title| !title.is_empty()).unwrap_or(app_words::UNTITLED);
+            let title = self.chat_title.as_deref().filter(|title| !title.is_empty()).unwrap_or(app_words::untitled());
             let without = Narrowed { chat: None, branch: None, ..narrowed.clone() };
             view! {
                 {hidden("chat", chat.to_string())}
-                <p>{says::in_chat(title)}". "<a href=self.address(&without, None)>{says::ALL_CHATS}</a></p>
+                <p>{says::in_chat(title)}". "<a href=self.address(&without, None)>{says::all_chats()}</a></p>
             }
         });
         let branch = narrowed.branch.map(|branch| {
             let without = Narrowed { branch: None, ..narrowed.clone() };
             view! {
                 {hidden("branch", branch.to_string())}
-                <p><a href=self.address(&without, None)>{says::ALL_BRANCHES}</a></p>
+                <p><a href=self.address(&without, None)>{says::all_branches()}</a></p>
             }
         });
         let is_narrowed = *narrowed != Narrowed::default();
@@ -155,14 +156,14 @@ impl SearchPage {
                 {chat}
                 {branch}
                 <details open=is_narrowed>
-                    <summary>{says::NARROW}</summary>
-                    {choice(says::IN, "in", &kinds, narrowed.kind.map_or("", name_of))}
-                    {choice(says::SAID_BY, "role", &roles, narrowed.role.map_or("", Role::as_str))}
-                    {choice(says::MODEL, "model", &models, narrowed.model.as_deref().unwrap_or_default())}
-                    {day(says::SINCE, "since", narrowed.since)}
-                    {day(says::UNTIL, "until", narrowed.until)}
+                    <summary>{says::narrow()}</summary>
+                    {choice(says::look_in(), "in", &kinds, narrowed.kind.map_or("", name_of))}
+                    {choice(says::said_by(), "role", &roles, narrowed.role.map_or("", Role::as_str))}
+                    {choice(says::model(), "model", &models, narrowed.model.as_deref().unwrap_or_default())}
+                    {day(says::since(), "since", narrowed.since)}
+                    {day(says::until(), "until", narrowed.until)}
                 </details>
-                <div class="deeds"><button type="submit" class="button strong">{says::SEARCH}</button></div>
+                <div class="deeds"><button type="submit" class="button strong">{says::search()}</button></div>
             </form>
         }
         .into_any()
@@ -170,16 +171,16 @@ impl SearchPage {
 
     fn group(&self, group: &Group) -> AnyView {
         let (title, more) = match group.kind {
-            Kind::Chat => (says::CHATS, says::MORE_CHATS),
-            Kind::Document => (says::DOCUMENTS, says::MORE_DOCUMENTS),
-            Kind::Turn => (says::TURNS, says::MORE),
+            Kind::Chat => (says::chats(), says::more_chats()),
+            Kind::Document => (says::documents(), says::more_documents()),
+            Kind::Turn => (says::turns(), says::more()),
         };
         let of_kind = Narrowed { kind: Some(group.kind), ..self.narrowed.clone() };
         let more = group.next.as_deref().map(|cursor| {
             view! { <a class="button" href=self.address(&of_kind, Some(cursor))>{more}</a> }
         });
         let first = (!self.is_first)
-            .then(|| view! { <a class="button bare" href=self.address(&self.narrowed, None)>{says::FIRST}</a> });
+            .then(|| view! { <a class="button bare" href=self.address(&self.narrowed, None)>{says::first()}</a> });
         view! {
             <h2>{title}</h2>
             <ol class="hits" aria-label=title>{group.hits.iter().map(hit).collect_view()}</ol>
@@ -217,7 +218,7 @@ fn day(label: &'static str, name: &'static str, value: Option<NaiveDate>) -> Any
     let id = format!("search-{name}");
     view! {
         <div class="form-field">
-            <label for=id.clone()>{label}<span class="hint">{format!(" ({})", words::OPTIONAL)}</span></label>
+            <label for=id.clone()>{label}<span class="hint">{aside(words::optional())}</span></label>
             <input class="field" type="date" id=id name=name value=value.map(|day| day.to_string())/>
         </div>
     }
@@ -227,7 +228,7 @@ fn day(label: &'static str, name: &'static str, value: Option<NaiveDate>) -> Any
 fn hit(hit: &Hit) -> AnyView {
     match hit {
         Hit::Chat { chat_id, title, .. } => {
-            let title = if title.text.is_empty() { app_words::UNTITLED.into_any() } else { marked(title) };
+            let title = if title.text.is_empty() { app_words::untitled().into_any() } else { marked(title) };
             view! { <li><a href=format!("/c/{chat_id}")><span dir="auto">{title}</span></a></li> }.into_any()
         }
         Hit::Document { document_id, title, excerpt, .. } => view! {
@@ -245,11 +246,11 @@ fn hit(hit: &Hit) -> AnyView {
 
 fn turn(hit: &TurnHit) -> AnyView {
     let who = match hit.role {
-        Role::User => app_words::transcript::YOU,
-        Role::Assistant => app_words::transcript::ASSISTANT,
-        Role::System => app_words::transcript::SYSTEM,
+        Role::User => app_words::transcript::you(),
+        Role::Assistant => app_words::transcript::assistant(),
+        Role::System => app_words::transcript::system(),
     };
-    let title = if hit.chat_title.is_empty() { app_words::UNTITLED } else { &hit.chat_title };
+    let title = if hit.chat_title.is_empty() { app_words::untitled() } else { &hit.chat_title };
     let address = format!("/c/{}?at={}#turn-{}", hit.chat_id, hit.turn_id, hit.turn_id);
     let place = format!("{} · {} · {}", hit.branch, hit.lock.model, hit.created_at.format("%Y-%m-%d"));
     view! {

@@ -11,10 +11,12 @@ use super::{Page, Section};
 use crate::domain::attachment::{Card, ShownAs, ShownAttachment};
 use crate::domain::chat::first_words;
 use crate::domain::context::{ManifestEntry, RequestManifest};
-use crate::domain::{Block, BlockId, Cost, CostBasis, DocumentId, NotSent, Turn, TurnId, quoted};
+use crate::domain::{Block, BlockId, Cost, CostBasis, DocumentId, Turn, TurnId, quoted};
 use crate::server::service::generations::{Generation, Sent};
 use crate::ui::erased::view;
+use crate::ui::locale::{comma, join};
 use crate::ui::words::spent;
+use crate::ui::words::told::{not_sent_told, told};
 
 const FIRST_WORDS: usize = 80;
 
@@ -31,21 +33,21 @@ impl SentPage<'_> {
             None => view! { <p>{said::nothing(turn.status, turn.error.is_some())}</p> }.into_any(),
         };
         let body = view! {
-            <p class="lead">{said::LEAD}</p>
+            <p class="lead">{said::lead()}</p>
             <div class="deeds no-print">
-                <a class="button" href=address(turn)>{words::BACK_TO_CHAT}</a>
+                <a class="button" href=address(turn)>{words::back_to_chat()}</a>
             </div>
             {said::of_reply(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
             {body}
         };
-        Page { section: Section::Chat, title: said::TITLE.to_owned(), said: None, body: body.into_any() }
+        Page { section: Section::Chat, title: said::title().to_owned(), said: None, body: body.into_any() }
     }
 
     fn request(&self, generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
         let all = self.sent.ids.len();
         let messages = match manifest {
             Some(manifest) => self.messages(&manifest.turns),
-            None => view! { <p class="hint">{said::UNREADABLE}</p> }.into_any(),
+            None => view! { <p class="hint">{said::unreadable()}</p> }.into_any(),
         };
         let raw = generation.raw_bytes.map(|bytes| {
             let address = format!("/api/generations/{}/raw", generation.id);
@@ -58,12 +60,12 @@ impl SentPage<'_> {
                 {facts(generation, manifest)}
             </section>
             <section aria-labelledby="messages">
-                <h2 id="messages">{said::MESSAGES}</h2>
+                <h2 id="messages">{said::messages()}</h2>
                 {messages}
             </section>
             <div class="deeds no-print">
                 {raw}
-                <a class="button bare" href=format!("/api/generations/{}", generation.id)>{said::AS_JSON}</a>
+                <a class="button bare" href=format!("/api/generations/{}", generation.id)>{said::as_json()}</a>
             </div>
         }
         .into_any()
@@ -77,7 +79,7 @@ impl SentPage<'_> {
             view! { <li><a href=address aria-current=is_here>{said::request(at + 1)}</a></li> }
         };
         let links = (0..self.sent.ids.len()).map(link).collect_view();
-        view! { <nav class="requests no-print" aria-label=said::REQUESTS><ol>{links}</ol></nav> }.into_any()
+        view! { <nav class="requests no-print" aria-label=said::requests()><ol>{links}</ol></nav> }.into_any()
     }
 
     fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
@@ -109,26 +111,27 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
     let usage = &generation.usage;
     let tokens = spent::in_and_out(usage).map(|counted| {
         let parts = [usage.cache_read_tokens.map(said::cached), usage.reasoning_tokens.map(said::reasoning)];
-        std::iter::once(counted).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+        join(&std::iter::once(counted).chain(parts.into_iter().flatten()).collect::<Vec<_>>())
     });
     let is_estimated = generation.cost_basis != Some(CostBasis::Reported);
     let cost = generation.cost_micros.map(|micros| spent::cost(Cost { micros, is_estimated }));
-    let not_sent = manifest.and_then(|manifest| NotSent::sentences(&manifest.not_sent));
-    let repair = manifest.and_then(|manifest| manifest.repair).map(|repair| repair.notice().sentence().to_owned());
+    let not_sent = manifest.and_then(|manifest| not_sent_told(&manifest.not_sent));
+    let repair =
+        manifest.and_then(|manifest| manifest.repair).map(|repair| told(repair.notice().sentence()).into_owned());
     let goes_on = manifest.and_then(|manifest| manifest.previous_response_id.clone());
     let sent_at = generation.started_at.format("%Y-%m-%d %H:%M:%S UTC").to_string();
     view! {
         <dl class="facts">
-            {fact(said::MODEL, asked)}
-            {other.map(|model| fact(said::ANSWERED_BY, model))}
-            {fact(said::SENT_AT, sent_at)}
-            {generation.first_token_at.map(|at| fact(said::FIRST_WORDS, since(at)))}
-            {fact(said::ENDED, said::ended(generation.status, generation.stop_reason.as_deref()))}
-            {tokens.map(|tokens| fact(said::TOKENS, tokens))}
-            {cost.map(|cost| fact(said::COST, cost))}
-            {not_sent.map(|words| fact(said::LEFT_OUT, words))}
-            {repair.map(|words| fact(said::REPAIRED, words))}
-            {goes_on.map(|id| fact(said::GOES_ON, id))}
+            {fact(said::model(), asked)}
+            {other.map(|model| fact(said::answered_by(), model))}
+            {fact(said::sent_at(), sent_at)}
+            {generation.first_token_at.map(|at| fact(said::first_words(), since(at)))}
+            {fact(said::ended_label(), said::ended(generation.status, generation.stop_reason.as_deref()))}
+            {tokens.map(|tokens| fact(said::tokens_label(), tokens))}
+            {cost.map(|cost| fact(said::cost(), cost))}
+            {not_sent.map(|words| fact(said::parameters(), words))}
+            {repair.map(|words| fact(said::repaired(), words))}
+            {goes_on.map(|id| fact(said::goes_on(), id))}
         </dl>
     }
     .into_any()
@@ -140,10 +143,10 @@ fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
     let words = match turn {
         Some(turn) => {
             let words = first_words(&turn.content_text(), FIRST_WORDS);
-            let words = if words.is_empty() { said::NO_WORDS.to_owned() } else { words };
+            let words = if words.is_empty() { said::no_words().to_owned() } else { words };
             view! { <a href=address(turn) dir="auto">{words}</a> }.into_any()
         }
-        None => view! { <span class="hint">{said::NOT_ON_PATH}</span> }.into_any(),
+        None => view! { <span class="hint">{said::not_on_path()}</span> }.into_any(),
     };
     let blocks: HashMap<BlockId, &Block> =
         turn.iter().flat_map(|turn| &turn.blocks).map(|block| (block.id, block)).collect();
@@ -151,7 +154,7 @@ fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
         let lines = entry.attachments.iter().map(|shown| attachment(shown, blocks.get(&shown.block_id).copied()));
         view! { <ul class="sent-attached">{lines.collect_view()}</ul> }
     });
-    let repair = entry.repair.map(|repair| repair.notice().sentence().to_owned());
+    let repair = entry.repair.map(|repair| told(repair.notice().sentence()).into_owned());
     let how = [Some(said::how(entry.mode, entry.reason).to_owned()), said::left_out(entry.blocks_omitted), repair];
     let how = how.into_iter().flatten().chain([said::tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
     view! {
@@ -175,7 +178,7 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     };
     let version = shown.version_timestamp.map(|at| {
         let moment = at.format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string();
-        view! { <span>{said::version_of(&moment)}", "{said::range(card.lines, shown.selection)}</span> }
+        view! { <span>{said::version_of(&moment)}{comma()}{said::range(card.lines, shown.selection)}</span> }
     });
     let sha256 = shown.sha256.clone().map(|sha256| {
         view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }

@@ -38,11 +38,11 @@ impl ToolsPage {
     /// The page, for its frame.
     pub fn draw(self) -> Page {
         let cards: Vec<AnyView> = self.servers.iter().map(|server| self.card(server)).collect();
-        let empty = cards.is_empty().then(|| view! { <p class="hint">{words::NO_SERVERS}</p> });
+        let empty = cards.is_empty().then(|| view! { <p class="hint">{words::no_servers()}</p> });
         let own = (!self.built_in.is_empty()).then(|| {
             view! {
                 <section class="panel" aria-labelledby="own-title">
-                    <h2 id="own-title">{words::BUILT_IN}</h2>
+                    <h2 id="own-title">{words::built_in()}</h2>
                     {rows::policies("", &self.built_in)}
                 </section>
             }
@@ -51,17 +51,17 @@ impl ToolsPage {
         let defaults = self.defaults();
         Page {
             section: Section::Tools,
-            title: words::TOOLS.into(),
+            title: words::title().into(),
             said: self.said,
             body: view! {
-                <p class="lead">{words::LEAD}</p>
+                <p class="lead">{words::lead()}</p>
                 {own}
                 {defaults}
                 {empty}
                 {cards}
                 <section id="add" class="panel" aria-labelledby="add-title">
-                    <h2 id="add-title"><Icon name="plus"/>{words::ADD}</h2>
-                    <p class="hint">{words::ADD_HINT}</p>
+                    <h2 id="add-title"><Icon name="plus"/>{words::add()}</h2>
+                    <p class="hint">{words::add_hint()}</p>
                     {adding}
                 </section>
             },
@@ -79,11 +79,11 @@ impl ToolsPage {
         let ticks = choice(&self.built_in, &self.servers, &[], &self.default, "default");
         view! {
             <section id="new-chats" class="panel" aria-labelledby="new-title">
-                <h2 id="new-title">{words::NEW_CHATS}</h2>
-                <p class="hint">{words::NEW_CHATS_HINT}</p>
+                <h2 id="new-title">{words::new_chats()}</h2>
+                <p class="hint">{words::new_chats_hint()}</p>
                 <form class="form" method="post" action="/forms/tools/default">
                     {ticks}
-                    <div class="deeds"><button type="submit" class="button">{words::SAVE}</button></div>
+                    <div class="deeds"><button type="submit" class="button">{words::save()}</button></div>
                 </form>
             </section>
         }
@@ -106,12 +106,12 @@ pub(super) fn choice(
             Some(rows::tick_own(form, &name, tool.own_tool().map(words::own_tool).unwrap_or_default(), is_on(&name)))
         };
         let ticks = of_provider.iter().filter_map(tick).collect_view();
-        view! { <fieldset><legend>{words::OF_PROVIDER}</legend><p class="hint">{words::OF_PROVIDER_HINT}</p>{ticks}</fieldset> }
+        view! { <fieldset><legend>{words::of_provider()}</legend><p class="hint">{words::of_provider_hint()}</p>{ticks}</fieldset> }
     });
     let own = (!built_in.is_empty()).then(|| {
         let ticks =
             built_in.iter().enumerate().map(|(at, tool)| rows::tick(form, at, tool, is_on(&tool.name))).collect_view();
-        view! { <fieldset><legend>{words::BUILT_IN}</legend>{ticks}</fieldset> }
+        view! { <fieldset><legend>{words::built_in()}</legend>{ticks}</fieldset> }
     });
     let of_servers = servers.iter().filter(|server| server.is_enabled).map(|server| {
         let whole = format!("{}/*", server.id);
@@ -120,7 +120,7 @@ pub(super) fn choice(
         let tick = |(at, tool): (usize, &ToolView)| rows::tick(&of_server, at, tool, is_on(&tool.name));
         let ticks = server.tools.iter().enumerate().map(tick).collect_view();
         let each = if server.tools.is_empty() {
-            view! { <p class="hint">{words::NO_TOOLS}</p> }
+            view! { <p class="hint">{words::no_tools()}</p> }
         } else {
             view! {
                 <details class="fold" open=server.tools.len() <= 8>

@@ -41,7 +41,7 @@ impl TrashPage {
     pub fn draw(self, said: Option<Said>) -> Page {
         let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
         let body = if rows.is_empty() && self.documents.is_empty() {
-            view! { <p class="hint">{words::NOTHING}</p> }
+            view! { <p class="hint">{words::nothing()}</p> }
         } else {
             view! {
                 <p class="lead">{words::lead()}</p>
@@ -52,7 +52,7 @@ impl TrashPage {
             }
         };
         let sure = self.sure.as_ref().map(ask);
-        Page { section: Section::Trash, title: words::TRASH.into(), said, body: view! { {sure}{body} } }
+        Page { section: Section::Trash, title: words::trash().into(), said, body: view! { {sure}{body} } }
     }
 
     fn row(&self, deletion: &Deletion) -> AnyView {
@@ -62,9 +62,9 @@ impl TrashPage {
         let exact = deletion.created_at.format("%Y-%m-%d %H:%M UTC").to_string();
         let left = (deletion.created_at + limits::TRASH_KEPT - self.now).num_days();
         let restore = if deletion.chat_is_deleted {
-            view! { <p class="hint">{words::CHAT_IS_DELETED}</p> }
+            view! { <p class="hint">{words::chat_is_deleted()}</p> }
         } else {
-            deed("/forms/restore", deletion.id, words::RESTORE, &title, "button")
+            deed("/forms/restore", deletion.id, words::restore(), &title, "button")
         };
         view! {
             <li class="panel" data-deletion=deletion.id.to_string()>
@@ -81,7 +81,7 @@ impl TrashPage {
                 </p>
                 <div class="deeds">
                     {restore}
-                    {deed("/forms/purge", deletion.id, words::PURGE, &title, "button danger")}
+                    {deed("/forms/purge", deletion.id, words::purge(), &title, "button danger")}
                 </div>
             </li>
         }
@@ -102,15 +102,15 @@ impl TrashPage {
                         {left.map(|left| format!(" · {}", words::days_left(left)))}
                     </p>
                     <div class="deeds">
-                        {deed("/forms/documents/restore", of_documents::RESTORE, "button")}
-                        {deed("/forms/documents/purge", of_documents::PURGE, "button danger")}
+                        {deed("/forms/documents/restore", of_documents::restore(), "button")}
+                        {deed("/forms/documents/purge", of_documents::purge(), "button danger")}
                     </div>
                 </li>
             }
         };
         (!self.documents.is_empty()).then(|| {
             view! {
-                <h2>{of_documents::IN_TRASH}</h2>
+                <h2>{of_documents::in_trash()}</h2>
                 <ul class="trash">{self.documents.iter().map(row).collect_view()}</ul>
             }
         })
@@ -118,11 +118,11 @@ impl TrashPage {
 
     fn pages(&self) -> AnyView {
         let path = Section::Trash.path();
-        let newest = self.before.map(|_| view! { <a class="button" href=path>{words::NEWEST}</a> });
+        let newest = self.before.map(|_| view! { <a class="button" href=path>{words::newest()}</a> });
         let last = self.deletions.last().filter(|_| self.has_older);
         let older = last.map(|last| {
             let address = format!("{path}?before={}", last.id);
-            view! { <a class="button" href=address>{words::OLDER}</a> }
+            view! { <a class="button" href=address>{words::older()}</a> }
         });
         view! { <div class="deeds">{newest}{older}</div> }
     }
@@ -151,7 +151,7 @@ fn form(
 fn empty() -> AnyView {
     view! {
         <form class="deeds" method="post" action="/forms/empty-trash">
-            <button type="submit" class="button danger"><Icon name="trash"/>{words::EMPTY}</button>
+            <button type="submit" class="button danger"><Icon name="trash"/>{words::empty()}</button>
         </form>
     }
 }
@@ -163,18 +163,22 @@ fn ask(sure: &Sure) -> AnyView {
             words::purge_what(&words::counts(deletion.turns, deletion.branches)),
             "/forms/purge",
             Some(("deletion_id", deletion.id.to_string())),
-            words::PURGE_SURE,
+            words::purge_sure(),
         ),
         Sure::Document(document) => (
             of_documents::purge_title(&document.title),
-            of_documents::PURGE_WHAT.to_owned(),
+            of_documents::purge_what().to_owned(),
             "/forms/documents/purge",
             Some(("document_id", document.id.to_string())),
-            of_documents::PURGE_SURE,
+            of_documents::purge_sure(),
         ),
-        Sure::All => {
-            (words::EMPTY_TITLE.to_owned(), words::EMPTY_WHAT.to_owned(), "/forms/empty-trash", None, words::EMPTY_SURE)
-        }
+        Sure::All => (
+            words::empty_title().to_owned(),
+            words::empty_what().to_owned(),
+            "/forms/empty-trash",
+            None,
+            words::empty_sure(),
+        ),
     };
     let question = Question {
         title,
@@ -183,7 +187,7 @@ fn ask(sure: &Sure) -> AnyView {
         fields: id.into_iter().chain([("sure", "1".to_owned())]).collect(),
         yes: yes.to_owned(),
         back: Section::Trash.path().to_owned(),
-        no: words::KEEP,
+        no: words::keep(),
     };
     question.draw()
 }

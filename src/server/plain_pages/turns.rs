@@ -20,7 +20,7 @@ const FIRST_WORDS: usize = 60;
 
 /// What the page is called.
 pub fn edit_title(role: Role) -> &'static str {
-    if role == Role::Assistant { said::EDIT_REPLY } else { said::EDIT_MESSAGE }
+    if role == Role::Assistant { said::edit_reply() } else { said::edit_message() }
 }
 
 /// A turn in other words.
@@ -37,11 +37,11 @@ impl EditView<'_> {
     pub fn draw(&self) -> AnyView {
         let is_reply = self.turn.role == Role::Assistant;
         let field = TextField {
-            label: app_words::MESSAGE,
+            label: app_words::message(),
             name: "text",
             form: "edit",
             value: self.text,
-            hint: is_reply.then_some(said::EDIT_REPLY_HINT),
+            hint: is_reply.then_some(said::edit_reply_hint()),
             error: self.error,
             kind: Kind::Lines(12),
             is_required: true,
@@ -55,7 +55,7 @@ impl EditView<'_> {
                 {(!is_reply).then(|| attached(self.turn))}
                 <div class="deeds">
                     <button type="submit" class="button primary">
-                        {if is_reply { said::SAVE_VERSION } else { app_words::SEND }}
+                        {if is_reply { said::save_version() } else { app_words::send() }}
                     </button>
                     {back(self.turn)}
                 </div>
@@ -77,7 +77,7 @@ fn attached(turn: &Turn) -> Option<AnyView> {
     let chips: Vec<AnyView> = turn.blocks.iter().filter_map(Attachment::of).map(chip).collect();
     (!chips.is_empty()).then(|| {
         view! {
-            <p class="hint">{words::GOES_ALONG}</p>
+            <p class="hint">{words::goes_along()}</p>
             <ul class="chips">{chips}</ul>
         }
         .into_any()
@@ -101,9 +101,9 @@ impl AgainView<'_> {
             <form method="post" action="/forms/retry">
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
-                <p class="hint">{said::RETRY_WITH_HINT}</p>
+                <p class="hint">{said::retry_with_hint()}</p>
                 <div class="form-field">
-                    <label for="again-model">{app_words::MODEL}</label>
+                    <label for="again-model">{app_words::model()}</label>
                     <span class="select">
                         <select id="again-model" name="model">
                             {self.models.iter().map(option).collect_view()}
@@ -111,7 +111,7 @@ impl AgainView<'_> {
                     </span>
                 </div>
                 <div class="deeds">
-                    <button type="submit" class="button primary">{app_words::RETRY}</button>
+                    <button type="submit" class="button primary">{app_words::retry()}</button>
                     {back(self.turn)}
                 </div>
             </form>
@@ -128,9 +128,14 @@ pub fn delete_page(turn: &Turn, all: u64) -> Page {
         fields: vec![("turn_id", turn.id.to_string())],
         yes: said_of_trash::delete_version(all),
         back: address(turn),
-        no: trash::KEEP,
+        no: trash::keep(),
     };
-    Page { section: Section::Chat, title: said_of_trash::DELETE_VERSION.into(), said: None, body: question.draw() }
+    Page {
+        section: Section::Chat,
+        title: said_of_trash::delete_version_and_below().into(),
+        said: None,
+        body: question.draw(),
+    }
 }
 
 /// Where the turn is shown in its chat.
@@ -139,7 +144,7 @@ pub(super) fn address(turn: &Turn) -> String {
 }
 
 fn back(turn: &Turn) -> AnyView {
-    view! { <a class="button" href=address(turn)>{words::BACK_TO_CHAT}</a> }
+    view! { <a class="button" href=address(turn)>{words::back_to_chat()}</a> }
 }
 
 #[cfg(test)]
@@ -154,12 +159,12 @@ mod tests {
         turn.blocks.extend(sample::blocks(2, [image]));
         let view = EditView { turn: &turn, text: "x", error: None, request_id: "r" };
         let html = Owner::new().with(|| view.draw().to_html());
-        assert!(html.contains("&lt;leaf&gt;") && html.contains(words::GOES_ALONG), "{html}");
+        assert!(html.contains("&lt;leaf&gt;") && html.contains(words::goes_along()), "{html}");
         // A version of a reply is its words alone.
         turn.role = Role::Assistant;
         let view = EditView { turn: &turn, text: "x", error: None, request_id: "r" };
         let html = Owner::new().with(|| view.draw().to_html());
-        assert!(!html.contains(words::GOES_ALONG), "{html}");
+        assert!(!html.contains(words::goes_along()), "{html}");
     }
 
     #[test]

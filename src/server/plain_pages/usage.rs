@@ -29,16 +29,16 @@ pub enum By {
 }
 
 impl By {
-    const ALL: [(Self, &'static str, &'static str); 4] = [
-        (Self::Day, "day", said::BY_DAY),
-        (Self::Model, "model", said::BY_MODEL),
-        (Self::Provider, "provider", said::BY_PROVIDER),
-        (Self::Chat, "chat", said::BY_CHAT),
-    ];
+    const ALL: [Self; 4] = [Self::Day, Self::Model, Self::Provider, Self::Chat];
 
     /// The word in addresses, and the one for people.
     fn words(self) -> (&'static str, &'static str) {
-        Self::ALL.into_iter().find(|(by, ..)| *by == self).map_or(("", ""), |(_, word, name)| (word, name))
+        match self {
+            Self::Day => ("day", said::by_day()),
+            Self::Model => ("model", said::by_model()),
+            Self::Provider => ("provider", said::by_provider()),
+            Self::Chat => ("chat", said::by_chat()),
+        }
     }
 }
 
@@ -57,14 +57,14 @@ impl UsagePage {
             {self.table()}
             {self.notes()}
         };
-        Page { section: Section::Usage, title: super::words::USAGE.to_owned(), said, body: body.into_any() }
+        Page { section: Section::Usage, title: super::words::usage_title().to_owned(), said, body: body.into_any() }
     }
 
     fn form(&self) -> AnyView {
         let (chosen, _) = self.by.words();
-        let options = By::ALL.map(|(_, word, name)| (word, name));
+        let options = By::ALL.map(By::words);
         let group = Choice {
-            label: said::GROUP,
+            label: said::group(),
             name: "group",
             form: "usage",
             options: &options,
@@ -73,10 +73,10 @@ impl UsagePage {
             error: None,
         };
         let presets = [
-            (said::LAST_7, self.today.checked_sub_days(Days::new(6))),
-            (said::LAST_30, self.today.checked_sub_days(Days::new(29))),
-            (said::THIS_MONTH, self.today.with_day(1)),
-            (said::THIS_YEAR, self.today.with_ordinal(1)),
+            (said::last_7(), self.today.checked_sub_days(Days::new(6))),
+            (said::last_30(), self.today.checked_sub_days(Days::new(29))),
+            (said::this_month(), self.today.with_day(1)),
+            (said::this_year(), self.today.with_ordinal(1)),
         ];
         let presets = presets.into_iter().filter_map(|(name, from)| {
             let address = format!("/usage?from={}&to={}&group={chosen}", from?, self.today);
@@ -85,10 +85,10 @@ impl UsagePage {
         let presets = presets.collect_view();
         view! {
             <form class="form usage-form" method="get" action="/usage">
-                {day("from", said::FROM, self.period.from())}
-                {day("to", said::TO, self.period.to())}
+                {day("from", said::from(), self.period.from())}
+                {day("to", said::to(), self.period.to())}
                 {group.draw()}
-                <div class="deeds"><button type="submit" class="button strong">{said::SHOW}</button>{presets}</div>
+                <div class="deeds"><button type="submit" class="button strong">{said::show()}</button>{presets}</div>
             </form>
         }
         .into_any()
@@ -96,7 +96,7 @@ impl UsagePage {
 
     fn table(&self) -> AnyView {
         if self.rows.is_empty() {
-            return view! { <p class="hint">{said::NOTHING}</p> }.into_any();
+            return view! { <p class="hint">{said::nothing()}</p> }.into_any();
         }
         let mut rows: Vec<&Sum> = self.rows.iter().collect();
         match self.by {
@@ -123,23 +123,23 @@ impl UsagePage {
         let total = Sum::total(&self.rows);
         let hidden = (hidden > 0).then(|| view! { <p class="hint">{said::more(hidden)}</p> });
         view! {
-            <div class="usage-scroll" role="region" tabindex="0" aria-label=said::TABLE>
+            <div class="usage-scroll" role="region" tabindex="0" aria-label=said::table()>
                 <table class="usage-table">
                     <caption>{said::caption(self.period.from(), self.period.to())}</caption>
                     <thead>
                         <tr>
                             <th scope="col">{by}</th>
-                            <th scope="col">{said::CALLS}</th>
-                            <th scope="col">{said::INPUT}</th>
-                            <th scope="col">{said::CACHED}</th>
-                            <th scope="col">{said::OUTPUT}</th>
-                            <th scope="col">{said::REASONING}</th>
-                            <th scope="col">{said::COST}</th>
+                            <th scope="col">{said::calls()}</th>
+                            <th scope="col">{said::input()}</th>
+                            <th scope="col">{said::cached()}</th>
+                            <th scope="col">{said::output()}</th>
+                            <th scope="col">{said::reasoning()}</th>
+                            <th scope="col">{said::cost()}</th>
                             <td></td>
                         </tr>
                     </thead>
                     <tbody>{body}</tbody>
-                    <tfoot><tr><th scope="row">{said::TOTAL}</th>{numbers(&total)}<td></td></tr></tfoot>
+                    <tfoot><tr><th scope="row">{said::total()}</th>{numbers(&total)}<td></td></tr></tfoot>
                 </table>
             </div>
             {hidden}
@@ -160,10 +160,10 @@ impl UsagePage {
             By::Chat => match sum.chat_id {
                 Some(id) => {
                     let title = sum.title.clone().filter(|title| !title.trim().is_empty());
-                    let title = title.unwrap_or_else(|| app_words::UNTITLED.to_owned());
+                    let title = title.unwrap_or_else(|| app_words::untitled().to_owned());
                     view! { <a href=format!("/c/{id}") dir="auto">{title}</a> }.into_any()
                 }
-                None => said::DELETED.into_any(),
+                None => said::deleted().into_any(),
             },
         }
     }
@@ -173,10 +173,10 @@ impl UsagePage {
         let csv = format!("/api/usage?from={}&to={}&group={by}&format=csv", self.period.from(), self.period.to());
         view! {
             <div class="deeds no-print">
-                <a class="button" href=csv download=""><Icon name="chevron-down"/>{said::CSV}</a>
+                <a class="button" href=csv download=""><Icon name="chevron-down"/>{said::csv()}</a>
             </div>
-            <p class="hint">{said::ESTIMATED}</p>
-            <p class="hint">{said::WHAT_COUNTS}</p>
+            <p class="hint">{said::estimated()}</p>
+            <p class="hint">{said::what_counts()}</p>
         }
         .into_any()
     }

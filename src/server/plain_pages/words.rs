@@ -1,9 +1,10 @@
-//! What the plain pages say in English, beside the words that they share with the application (`ui::words`).
+//! What the plain pages say in both languages, beside the words that they share with the application (`ui::words`).
 
 pub mod api;
 pub mod compare;
 pub mod documents;
 pub mod offline;
+pub mod preferences;
 pub mod providers;
 pub mod search;
 pub mod sent;
@@ -12,72 +13,89 @@ pub mod trash;
 pub mod tree;
 pub mod usage;
 
-pub const BACK: &str = "Chats";
-pub const SKIP: &str = "Skip to the content";
-pub const PROVIDERS: &str = "Providers";
-pub const USAGE: &str = "Usage";
+use crate::ui::locale::{Locale, locale, said, words};
+
 pub const API: &str = "API";
-pub const OPTIONAL: &str = "optional";
+
+words! {
+    back: "Chats", "对话";
+    skip: "Skip to the content", "跳到内容";
+    providers_title: "Providers", "服务商";
+    usage_title: "Usage", "用量";
+    optional: "optional", "可选";
+}
 
 // A chat's settings.
-pub use crate::ui::words::CHAT_SETTINGS;
-pub const BACK_TO_CHAT: &str = "Back to the chat";
-pub const GOES_ALONG: &str = "What is attached goes along:";
-pub const SYSTEM_PROMPT: &str = "System prompt";
-pub const SYSTEM_PROMPT_HINT: &str = "What every model is told before the first message. A branch keeps the prompt it began with; a changed one is for new branches, Try again included.";
-pub const NO_PROMPT: &str = "(none)";
-pub const PARAMETERS: &str = "Parameters";
-pub const PARAMETERS_HINT: &str =
-    "Empty means the model's own. What a model does not take is not sent, and the reply says so.";
-pub const TEMPERATURE: &str = "Temperature";
+pub use crate::ui::words::chat_settings;
+
 pub const TOP_P: &str = "Top p";
 pub const TOP_K: &str = "Top k";
-pub const MAX_TOKENS: &str = "Longest reply, in tokens";
-pub const STOPS: &str = "Stop sequences";
-pub const STOPS_HINT: &str = "One a line. The reply ends where the model would write one.";
-pub const THINKING_USUAL: &str = "As the composer says";
-pub const THINKING_BUDGET: &str = "A budget of tokens";
-pub const BUDGET: &str = "Thinking budget, in tokens";
-pub const BUDGET_MISSING: &str = "Give the number of tokens.";
-pub const NOT_TAKEN: &str = "not taken by this model";
-pub const NOT_WHILE_THINKING: &str = "not while it thinks";
-pub const NOT_A_NUMBER: &str = "This is not a number that fits here.";
-pub const POLICY: &str = "Earlier reasoning";
-pub const POLICY_HINT: &str = "For models that sign their reasoning. It is for the requests from now on.";
-pub const POLICY_EXACT: &str = "Goes back with its text";
-pub const POLICY_SIGNATURES: &str = "Only signatures: the model's reasoning is not shown";
-pub const POLICY_OMIT: &str = "Stays behind (chosen by a repair)";
-pub const SAVE: &str = "Save";
-pub const SAVED: &str = "Saved.";
-pub const NOT_SAVED: &str = "Nothing was saved yet: some fields need another look.";
 
-// Looking for words in a chat.
-pub const FIND_HINT: &str = "Letter for letter, in any case, in all of this chat's path.";
-pub const FOUND: &str = "What was found";
-pub const FOUND_NOTHING: &str = "No turn says this.";
-pub const FOUND_ONE: &str = "One turn says this.";
-pub const FOUND_IN_PART: &str = "There was no time to look through all of the chat.";
+words! {
+    back_to_chat: "Back to the chat", "返回对话";
+    goes_along: "What is attached goes along:", "附件会一并发送：";
+    system_prompt: "System prompt", "系统提示词";
+    system_prompt_hint: "What every model is told before the first message. A branch keeps the prompt it began with; a changed one is for new branches, Try again included.", "每个模型在第一条消息之前收到的内容。分支沿用开始时的提示词；修改后只对新分支生效，包括重试产生的分支。";
+    no_prompt: "(none)", "（无）";
+    parameters: "Parameters", "参数";
+    parameters_hint: "Empty means the model's own. What a model does not take is not sent, and the reply says so.", "留空则使用模型的默认值。模型不支持的参数不会发送，回复中会注明。";
+    temperature: "Temperature", "温度";
+    max_tokens: "Longest reply, in tokens", "回复长度上限（token）";
+    stops: "Stop sequences", "停止序列";
+    stops_hint: "One a line. The reply ends where the model would write one.", "每行一个。模型将要写出其中之一时，回复即结束。";
+    thinking_usual: "As the composer says", "以输入框中的选择为准";
+    thinking_budget: "A budget of tokens", "指定 token 预算";
+    budget: "Thinking budget, in tokens", "思考预算（token）";
+    budget_missing: "Give the number of tokens.", "请填写 token 数。";
+    not_taken: "not taken by this model", "此模型不支持";
+    not_while_thinking: "not while it thinks", "思考时不可用";
+    not_a_number: "This is not a number that fits here.", "请填写有效的数字。";
+    policy: "Earlier reasoning", "先前的思考过程";
+    policy_hint: "For models that sign their reasoning. It is for the requests from now on.", "适用于会为思考过程签名的模型，从下一次请求起生效。";
+    policy_exact: "Goes back with its text", "连同文字一起发回";
+    policy_signatures: "Only signatures: the model's reasoning is not shown", "仅发回签名，不含思考过程";
+    policy_omit: "Stays behind (chosen by a repair)", "不发回（由自动修复选定）";
+    save: "Save", "保存";
+    saved: "Saved.", "已保存。";
+    not_saved: "Nothing was saved yet: some fields need another look.", "尚未保存，请检查有误的字段。";
+
+    // Looking for words in a chat.
+    find_hint: "Letter for letter, in any case, in all of this chat's path.", "逐字匹配，不区分大小写，在此对话的整条路径中查找。";
+    what_was_found: "What was found", "找到的内容";
+    found_nothing: "No turn says this.", "没有消息包含这些内容。";
+    found_one: "One turn says this.", "1 条消息包含这些内容。";
+    found_in_part: "There was no time to look through all of the chat.", "时间有限，未能查完整个对话。";
+}
 
 pub fn keeps_prompt(branch: &str) -> String {
-    format!("The branch “{branch}” keeps the prompt it began with")
+    said!("The branch “{branch}” keeps the prompt it began with", "分支“{branch}”沿用开始时的提示词")
 }
 
 pub fn about_parameters(model: &str) -> String {
-    format!("{PARAMETERS_HINT} The bounds below are those of {model}.")
+    let hint = parameters_hint();
+    said!("{hint} The bounds below are those of {model}.", "{hint}以下范围适用于 {model}。")
 }
 
 pub fn while_thinking(bounds: &str) -> String {
-    format!("{bounds} while it thinks")
+    said!("{bounds} while it thinks", "思考时 {bounds}")
 }
 
 pub fn of_branch(branch: &str) -> String {
-    format!("The branch “{branch}”")
+    said!("The branch “{branch}”", "分支“{branch}”")
 }
 
 pub fn found(total: u32) -> String {
-    format!("{total} turns say this, the newest first.")
+    said!("{total} turns say this, the newest first.", "{total} 条消息包含这些内容，最新的在前。")
 }
 
 pub fn found_newest(total: u32, shown: usize) -> String {
-    format!("{total} turns say this; these are the newest {shown}.")
+    said!(
+        "{total} turns say this; these are the newest {shown}.",
+        "{total} 条消息包含这些内容，以下是最新的 {shown} 条。"
+    )
+}
+
+/// What ends a sentence that was made elsewhere, perhaps in English only.
+fn full_stop(sentence: &str) -> &'static str {
+    if locale() == Locale::Chinese && !sentence.is_ascii() { "。" } else { "." }
 }

@@ -35,12 +35,12 @@ pub fn AttachButton() -> impl IntoView {
                 type="file"
                 name="files"
                 multiple
-                aria-label=words::ATTACH
+                aria-label=words::attach()
                 on:change=move |event| state.attaching.add(files::chosen(&event))
             />
-            <label class="button bare" for=INPUT title=words::ATTACH>
+            <label class="button bare" for=INPUT title=words::attach()>
                 <Icon name="attach"/>
-                <span class="quiet">{words::ATTACH}</span>
+                <span class="quiet">{words::attach()}</span>
             </label>
             <button
                 class="button without-script"
@@ -48,7 +48,7 @@ pub fn AttachButton() -> impl IntoView {
                 formenctype="multipart/form-data"
                 formnovalidate
             >
-                {words::ATTACH_NOW}
+                {words::attach_now()}
             </button>
         </span>
     }
@@ -100,7 +100,7 @@ pub fn DropTarget() -> impl IntoView {
     live(move || {
         is_over.get().then(|| {
             view! {
-                <div class="drop-target no-print"><p><Icon name="attach"/>{words::DROP_HERE}</p></div>
+                <div class="drop-target no-print"><p><Icon name="attach"/>{words::drop_here()}</p></div>
             }
         })
     })

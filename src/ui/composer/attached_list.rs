@@ -22,7 +22,7 @@ pub fn AttachedList() -> impl IntoView {
     let items = move || attaching.queue.with(|queue| queue.items().to_vec());
     let is_empty = move || attaching.queue.with(|queue| queue.items().is_empty());
     view! {
-        <ul class="attached" aria-label=said::ATTACHED hidden=is_empty>
+        <ul class="attached" aria-label=said::attachments() hidden=is_empty>
             {rows(items, |item| u128::from(item.id), move |item| view! { <Row attaching first=item/> })}
         </ul>
     }
@@ -51,7 +51,7 @@ fn Row(attaching: Attaching, first: Item) -> impl IntoView {
                     state => state == State::Lost,
                 };
                 can_retry.then(|| view! {
-                    <button type="button" class="button bare" aria-label=said::again(&name) title=said::TRY_AGAIN
+                    <button type="button" class="button bare" aria-label=said::again(&name) title=said::try_again()
                         on:click=move |_| attaching.retry(id)>
                         <Icon name="retry"/>
                     </button>
@@ -82,7 +82,7 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
             name="detach"
             value=key
             aria-label=move || said::remove(&item.with(|item| item.name.clone()))
-            title=said::REMOVE
+            title=said::remove_attachment()
             on:click=remove
         >
             <Icon name="close"/>
@@ -114,18 +114,18 @@ fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
                 None => reference_chip(content, card, *standing),
             };
         }
-        State::Waiting => view! { <span class="hint">{said::WAITING}</span> },
+        State::Waiting => view! { <span class="hint">{said::waiting()}</span> },
         State::Sending(_) => {
             let sent = move || item.with(|item| if let State::Sending(sent) = item.state { sent } else { bytes });
             let label = said::sending("", &[&name]);
             view! {
                 <progress max=bytes.max(1).to_string() value=move || sent().to_string() aria-label=label></progress>
                 <span class="hint">
-                    {move || if sent() < bytes { said::sent_of(sent(), bytes) } else { said::READING.to_owned() }}
+                    {move || if sent() < bytes { said::sent_of(sent(), bytes) } else { said::reading().to_owned() }}
                 </span>
             }
         }
-        State::Lost => view! { <span class="hint">{said::LOST}</span> },
+        State::Lost => view! { <span class="hint">{said::lost()}</span> },
         State::Failed { why, encodings, .. } => {
             let id = item.with_untracked(|item| item.id);
             let encodings = encodings.iter().map(|encoding| as_encoding(attaching, id, &name, encoding));
@@ -189,17 +189,17 @@ pub fn AttachedNotes() -> impl IntoView {
             <p class="hint attached-note">
                 <span>{move || progress().map(|(number, total)| said::uploading(number, total))}</span>
                 <button type="button" class="button bare strong" on:click=move |_| { state.stop_waiting(); }>
-                    {words::CANCEL}
+                    {words::cancel()}
                 </button>
             </p>
         }))}
         {live(move || pasting.offer.get().map(|text| view! {
             <p class="hint attached-note">
                 <span>{said::long_paste(text.chars().count())}</span>
-                <button type="button" class="button bare strong" on:click=take>{said::ATTACH_AS_DOCUMENT}</button>
-                <button type="button" class="button bare" on:click=keep>{said::KEEP_AS_TEXT}</button>
+                <button type="button" class="button bare strong" on:click=take>{said::attach_as_document()}</button>
+                <button type="button" class="button bare" on:click=keep>{said::keep_as_text()}</button>
             </p>
         }))}
-        {live(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{said::LOOKS_LIKE_KEY}</p> }))}
+        {live(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{said::looks_like_key()}</p> }))}
     }
 }

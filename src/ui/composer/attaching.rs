@@ -20,6 +20,7 @@ use crate::browser::transfer::{self, Body, Transfer};
 use crate::domain::attachment::{Attachment, Standing};
 use crate::domain::percent;
 use crate::ui::announce::Announcer;
+use crate::ui::locale::labelled;
 use crate::ui::words::attaching as words;
 
 /// After the first lost connection in a row; each more doubles it.
@@ -79,7 +80,7 @@ impl Attaching {
 
     /// A text that is to be a document.
     pub fn add_text(self, text: String) {
-        self.enter(words::PASTED.to_owned(), text.len() as u64, Source::Text(text));
+        self.enter(words::pasted().to_owned(), text.len() as u64, Source::Text(text));
         self.begin();
     }
 
@@ -183,11 +184,11 @@ impl Attaching {
                 }
                 Some(Source::Text(text)) => {
                     let document = json!({
-                        "title": words::PASTED, "content": text, "kind": "text/plain", "client_request_id": request,
+                        "title": words::pasted(), "content": text, "kind": "text/plain", "client_request_id": request,
                     });
                     self.send(id, "/api/documents", Body::Json(document.to_string()), Self::made);
                 }
-                None => self.fail(id, words::SEND_FAILED.to_owned(), true),
+                None => self.fail(id, words::send_failed().to_owned(), true),
             }
         }
     }
@@ -203,7 +204,7 @@ impl Attaching {
             Some(transfer) => {
                 self.transfers.try_update_value(|transfers| transfers.insert(id, transfer));
             }
-            None => self.fail(id, words::SEND_FAILED.to_owned(), true),
+            None => self.fail(id, words::send_failed().to_owned(), true),
         }
     }
 
@@ -229,7 +230,7 @@ impl Attaching {
         let said = self.queue.with_untracked(|queue| match queue.find(id)? {
             item if matches!(item.state, State::Failed { .. }) => {
                 let State::Failed { why, .. } = &item.state else { return None };
-                Some(format!("{}: {why}", item.name))
+                Some(labelled(&item.name, why))
             }
             _ => None,
         });

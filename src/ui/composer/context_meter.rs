@@ -24,15 +24,15 @@ pub fn ContextMeter(#[prop(into)] used: Signal<Option<u64>>) -> impl IntoView {
         let (used, of) = fill.get()?;
         let percent = used.saturating_mul(100) / of;
         let warning = match percent {
-            FULL.. => Some(said::CONTEXT_FULL),
-            WARNING.. => Some(said::CONTEXT_NEARLY_FULL),
+            FULL.. => Some(said::context_full()),
+            WARNING.. => Some(said::context_nearly_full()),
             _ => None,
         };
         let text = said::context(used, of);
         let bar = (percent >= BAR).then(|| {
             view! {
                 <meter
-                    aria-label=said::CONTEXT
+                    aria-label=said::context_in_use()
                     aria-valuetext=text.clone()
                     max="100"
                     high=WARNING.to_string()

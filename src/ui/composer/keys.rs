@@ -73,15 +73,16 @@ pub fn in_list(press: Press<'_>, memory: Memory, at: usize, count: usize) -> Cho
     }
 }
 
-/// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line.
-pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
+/// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line, as that of
+/// whoever `chose` to send with Ctrl+Enter.
+pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool, chose: &str) -> Ask {
     if is_of_input_method(press, memory) {
         return Ask::Nothing;
     }
     match (press.key, press.command, press.shift, press.alt) {
         ("Enter", true, true, false) => Ask::StopAndSend,
         ("Enter", true, false, false) => Ask::Send,
-        ("Enter", false, false, false) if !is_touch => Ask::Send,
+        ("Enter", false, false, false) if !is_touch && chose == "enter" => Ask::Send,
         _ => Ask::Nothing,
     }
 }
@@ -102,6 +103,10 @@ pub fn on_page(press: Press<'_>, memory: Memory) -> Ask {
 mod tests {
     use super::*;
 
+    fn in_box(press: Press<'_>, memory: Memory, is_touch: bool) -> Ask {
+        super::in_box(press, memory, is_touch, "enter")
+    }
+
     fn enter() -> Press<'static> {
         Press { key: "Enter", key_code: 13, is_composing: false, command: false, shift: false, alt: false, at: 1000.0 }
     }
@@ -117,6 +122,13 @@ mod tests {
     fn on_a_touch_keyboard_enter_is_a_new_line() {
         assert_eq!(in_box(enter(), Memory::default(), true), Ask::Nothing);
         assert_eq!(in_box(Press { command: true, ..enter() }, Memory::default(), true), Ask::Send);
+    }
+
+    #[test]
+    fn who_chose_ctrl_enter_writes_lines_with_enter() {
+        let by = |press| super::in_box(press, Memory::default(), false, "ctrl-enter");
+        assert_eq!((by(enter()), by(Press { shift: true, ..enter() })), (Ask::Nothing, Ask::Nothing));
+        assert_eq!(by(Press { command: true, ..enter() }), Ask::Send);
     }
 
     #[test]

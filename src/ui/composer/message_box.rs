@@ -12,6 +12,7 @@ use crate::ui::composer::model_menu::parse_model_value;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, view};
 use crate::ui::escape::textarea_content;
+use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
 
 /// The box "Message".
@@ -43,7 +44,8 @@ pub fn MessageBox() -> impl IntoView {
             }
             return;
         }
-        let asked = keys::in_box(press(&event, &key), state.memory.get_value(), media::is_touch());
+        let asked =
+            keys::in_box(press(&event, &key), state.memory.get_value(), media::is_touch(), chosen(Setting::Send));
         match asked {
             Ask::Send => state.send(),
             Ask::StopAndSend => state.stop_and_send(),
@@ -70,7 +72,7 @@ pub fn MessageBox() -> impl IntoView {
         state.attaching.add(files);
     };
     view! {
-        <label class="quiet" for="message">{words::MESSAGE}</label>
+        <label class="quiet" for="message">{words::message()}</label>
         <textarea
             id="message"
             class="message-box"
@@ -78,7 +80,7 @@ pub fn MessageBox() -> impl IntoView {
             node_ref=state.area
             rows="1"
             dir="auto"
-            placeholder=words::MESSAGE
+            placeholder=words::message()
             autocomplete="off"
             enterkeyhint="enter"
             aria-describedby="message-problem message-note mention-hint"

@@ -39,7 +39,7 @@ fn ModelSelect() -> impl IntoView {
     let groups = move || options(state.models.get(), state.choice.get_untracked());
     view! {
         <span class="select">
-            <select name="model" aria-label=words::MODEL on:change=choose>{move || groups()}</select>
+            <select name="model" aria-label=words::model() on:change=choose>{move || groups()}</select>
             <Icon name="chevron-down"/>
         </span>
     }
@@ -84,8 +84,8 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
     let own = name_of(state, &lock);
     let name = move || state.model().map_or_else(|| lock.model.clone(), |model| words::model_name(&model));
     let chip = move || match state.choice.get() {
-        None => ("lock", words::LOCKED),
-        Some(_) => ("branch", words::NEW_BRANCH),
+        None => ("lock", words::locked()),
+        Some(_) => ("branch", words::new_branch()),
     };
     let choose = move |event| {
         state.choose(parse_model_value(&event_target_value(&event)));
@@ -102,19 +102,19 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
             <input type="hidden" name="model" value=model_value(&lock)/>
         })}
         <div id=WHY class="menu note" popover="auto">
-            <p>{words::WHY_LOCKED}</p>
+            <p>{words::why_locked()}</p>
             {move || match state.choice.get() {
                 Some(_) => choice_button(state, None, words::stay_with(&own)).into_any(),
                 None => first_choices(state).into_any(),
             }}
             <span class="select">
-                <select name="other" aria-label=words::OTHER_MODEL on:change=choose>
-                    <option value="">{words::OTHER_MODEL}</option>
+                <select name="other" aria-label=words::other_model() on:change=choose>
+                    <option value="">{words::other_model()}</option>
                     {move || options(state.models.get(), state.choice.get_untracked())}
                 </select>
                 <Icon name="chevron-down"/>
             </span>
-            <button class="button without-script" formaction="/forms/model" formnovalidate>{words::CHOOSE_MODEL}</button>
+            <button class="button without-script" formaction="/forms/model" formnovalidate>{words::choose_model()}</button>
         </div>
     }
 }
@@ -188,7 +188,7 @@ pub fn ThinkingMenu() -> impl IntoView {
                 .collect_view();
             view! {
                 <span class="select">
-                    <select name="thinking" aria-label=words::THINKING on:change=choose>{options}</select>
+                    <select name="thinking" aria-label=words::thinking() on:change=choose>{options}</select>
                     <Icon name="chevron-down"/>
                 </span>
             }

@@ -32,9 +32,9 @@ impl Pasting {
         let chars = text.chars().count();
         if looks_like_key(&text) {
             self.has_key.set(true);
-            self.announcer.say(words::LOOKS_LIKE_KEY);
+            self.announcer.say(words::looks_like_key());
         } else if chars > limits::PASTE_CHARS {
-            self.announcer.say(format!("{} {}?", words::long_paste(chars), words::ATTACH_AS_DOCUMENT));
+            self.announcer.say(words::paste_offer(chars));
         }
         if chars > limits::PASTE_CHARS {
             self.offer.set(Some(text));

@@ -186,7 +186,7 @@ impl Queue {
             item.state = State::Lost;
             return Some(item.losses);
         }
-        self.fail(id, words::SEND_FAILED.to_owned(), true);
+        self.fail(id, words::send_failed().to_owned(), true);
         None
     }
 

@@ -18,10 +18,10 @@ pub fn SendButton() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let is_stop = move || state.running.get().is_some();
     let word = move || match (state.phase.get(), is_stop()) {
-        (Phase::Sending, _) => words::SENDING,
-        (Phase::Stopping, _) => words::STOPPING,
-        (Phase::Idle, true) => words::STOP_REPLY,
-        (Phase::Idle, false) => words::SEND,
+        (Phase::Sending, _) => words::sending(),
+        (Phase::Stopping, _) => words::stopping(),
+        (Phase::Idle, true) => words::stop_reply(),
+        (Phase::Idle, false) => words::send(),
     };
     // Without script nothing would ever set it back, so it is said only once the page is live.
     let is_live = RwSignal::new(false);

@@ -39,7 +39,7 @@ impl ComposerState {
                     self.failed.set_value(None);
                     self.request_id.set_value(request_id::mint());
                     self.draft.accepted(&sent);
-                    self.announcer.say(words::SENT);
+                    self.announcer.say(words::sent());
                     self.listeners.on_started.run(started);
                 }
                 Err(error) => {

@@ -21,6 +21,7 @@ use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
+use crate::ui::words::told::problem;
 
 /// What the composer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +145,7 @@ impl ComposerState {
                 self.show(&shown.text);
                 self.attaching.show(shown.attachments, &shown.named);
             }
-            None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::DRAFT_ELSEWHERE),
+            None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::draft_elsewhere()),
             None => {}
         }
     }
@@ -204,7 +205,7 @@ impl ComposerState {
             Some(reason) => self.refuse(reason),
             None if self.attaching.queue.with_untracked(Queue::is_pending) => {
                 self.waits.set(true);
-                self.announcer.say(of_files::GOES_OUT);
+                self.announcer.say(of_files::goes_out());
             }
             None => self.post(),
         }
@@ -215,7 +216,7 @@ impl ComposerState {
         let waited = self.waits.get_untracked();
         if waited {
             self.waits.set(false);
-            self.announcer.say(of_files::NOT_SENT);
+            self.announcer.say(of_files::not_sent());
         }
         waited
     }
@@ -232,7 +233,7 @@ impl ComposerState {
     pub fn stop_and_send(self) {
         let Some(turn) = self.running.get_untracked() else { return self.send() };
         if untrack(|| self.is_empty()) {
-            return self.refuse(words::WRITE_FIRST);
+            return self.refuse(words::write_first());
         }
         self.phase.set(Phase::Stopping);
         spawn_local(async move {
@@ -276,11 +277,11 @@ impl ComposerState {
     pub fn refusal(self) -> Option<&'static str> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
         match self.phase.get_untracked() {
-            Phase::Sending => Some(words::STILL_SENDING),
-            _ if self.running.get_untracked().is_some() => Some(words::STOP_FIRST),
-            _ if untrack(|| self.is_empty()) => Some(words::WRITE_FIRST),
-            _ if self.attaching.queue.with_untracked(Queue::has_failed) => Some(of_files::FILE_FAILED),
-            _ if too_long() => Some(words::TOO_LONG),
+            Phase::Sending => Some(words::still_sending()),
+            _ if self.running.get_untracked().is_some() => Some(words::stop_first()),
+            _ if untrack(|| self.is_empty()) => Some(words::write_first()),
+            _ if self.attaching.queue.with_untracked(Queue::has_failed) => Some(of_files::file_failed()),
+            _ if too_long() => Some(words::too_long()),
             _ => None,
         }
     }
@@ -292,7 +293,7 @@ impl ComposerState {
     }
 
     pub(super) fn fail(self, error: &ApiError) {
-        let text = error.to_string();
+        let text = problem(error);
         self.announcer.alert(&text);
         self.problem.set(Some(text));
     }

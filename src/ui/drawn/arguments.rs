@@ -13,7 +13,7 @@ use crate::ui::words::transcript as words;
 /// The arguments of a call in its card: the end of what there is while the model writes them, all of them afterwards.
 pub fn arguments(call: &Block) -> Part {
     let mut html = Html::default();
-    letters::line(&mut html, words::ARGUMENTS);
+    letters::line(&mut html, words::arguments());
     let text = match &call.content {
         Content::ToolUse { arguments: Value::Null, arguments_raw, .. } => {
             let raw = arguments_raw.as_deref().unwrap_or_default();
@@ -24,7 +24,7 @@ pub fn arguments(call: &Block) -> Part {
         Content::ToolUse { arguments, .. } => as_text(arguments),
         _ => String::new(),
     };
-    letters::text_box(&mut html, words::ARGUMENTS, true, &text);
+    letters::text_box(&mut html, words::arguments(), true, &text);
     Part::new(html.finish())
 }
 
@@ -42,7 +42,7 @@ pub fn all_arguments(call: &Block) -> Part {
     if hidden > 0 {
         html.leaf(Element::P, &[(Attribute::Class, "hidden-count")], &words::hidden_characters(hidden));
     }
-    letters::text_box(&mut html, words::ARGUMENTS, true, &text);
+    letters::text_box(&mut html, words::arguments(), true, &text);
     Part::new(html.finish())
 }
 

@@ -14,7 +14,7 @@ use crate::ui::words::transcript as words;
 pub fn result(block: &Block, turn: TurnId, failed: bool) -> Part {
     let mut html = Html::default();
     let Content::ToolResult { result, metadata, .. } = &block.content else { return Part::new(html.finish()) };
-    let name = if failed { words::TOOL_ERROR } else { words::RESULT };
+    let name = if failed { words::tool_error() } else { words::result() };
     letters::line(&mut html, name);
     let id = block.id.to_string();
     let attributes = [
@@ -44,7 +44,7 @@ fn images(html: &mut Html, metadata: &Value) {
     for image in many(metadata, "images").take(limits::TOOL_IMAGES) {
         let Some(address) = blob(image) else { continue };
         let alt = image.get("alt").and_then(Value::as_str).unwrap_or_default();
-        let alt = if alt.is_empty() { words::IMAGE } else { alt };
+        let alt = if alt.is_empty() { words::image() } else { alt };
         picture::write(html, &Picture { address: &address, small: None, alt, size: None });
     }
 }
@@ -63,7 +63,7 @@ fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: 
     if whole.is_some() || is_cut_here {
         let address = whole.unwrap_or_else(|| format!("/api/turns/{turn}"));
         html.text(" ");
-        html.leaf(Element::A, &[(Attribute::Href, &address), REL, NEW_TAB], words::OPEN_FULL);
+        html.leaf(Element::A, &[(Attribute::Href, &address), REL, NEW_TAB], words::open_full());
     }
     html.close();
 }

@@ -30,7 +30,7 @@ pub fn Dialog(
                 <h2 id=id>{title}</h2>
                 <button type="button" class="button bare" on:click=move |_| open.set(false)>
                     <Icon name="close"/>
-                    <span class="quiet">{words::CLOSE}</span>
+                    <span class="quiet">{words::close()}</span>
                 </button>
             </header>
             {children()}

@@ -132,7 +132,7 @@ fn ToastView(toast: Toast) -> impl IntoView {
             {action}
             <button type="button" class="button bare" on:click=move |_| toasts.remove(number)>
                 <Icon name="close"/>
-                <span class="quiet">{words::DISMISS}</span>
+                <span class="quiet">{words::dismiss()}</span>
             </button>
         </div>
     }

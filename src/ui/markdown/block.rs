@@ -83,11 +83,11 @@ pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enr
             Ok(part) => part,
             Err(Refused::TooDeep) => {
                 left = Budget { nodes: before.nodes.saturating_sub(2), ..before };
-                draw::plain(&text[start..end], Some(words::TOO_DEEP))
+                draw::plain(&text[start..end], Some(words::too_deep()))
             }
             Err(Refused::TooLarge) => {
                 let none = Budget { nodes: 0, cells: 0 };
-                let part = draw::plain(&text[start..], Some(words::TOO_LARGE));
+                let part = draw::plain(&text[start..], Some(words::too_large()));
                 drawn.push(Drawn { part, range: start..text.len(), after: none, closing: Closing::AtNextBlock });
                 return drawn;
             }
@@ -100,7 +100,7 @@ pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enr
 
 /// What remains of a message that has used up its budget.
 fn all_plain(text: &str, budget: Budget) -> Vec<Drawn> {
-    let part = draw::plain(text, Some(words::TOO_LARGE));
+    let part = draw::plain(text, Some(words::too_large()));
     vec![Drawn { part, range: 0..text.len(), after: budget, closing: Closing::AtNextBlock }]
 }
 

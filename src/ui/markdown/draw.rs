@@ -171,7 +171,7 @@ impl Draw<'_> {
             },
             Event::Rule => self.html.rule(),
             Event::TaskListMarker(done) => {
-                let (name, mark) = if *done { (words::DONE, "☑") } else { (words::NOT_DONE, "☐") };
+                let (name, mark) = if *done { (words::done(), "☑") } else { (words::not_done(), "☐") };
                 let attributes =
                     [(Attribute::Class, "md-check"), (Attribute::Role, "img"), (Attribute::AriaLabel, name)];
                 self.html.leaf(Element::Span, &attributes, mark);

@@ -39,6 +39,7 @@ use crate::ui::transcript::more::trim;
 use crate::ui::transcript::{ModelChoice, Transcript, Verbs, show_sent};
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
+use crate::ui::words::told::problem;
 
 /// The page at `/c/{chat}`.
 #[component]
@@ -78,7 +79,7 @@ fn draw_page() -> AnyView {
         false,
     );
     view! {
-        <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>
+        <Transition fallback=|| view! { <p class="hint">{words::loading_chat()}</p> }>
             {move || Suspend::new(async move {
                 match page_resource.await {
                     Ok(page) => {
@@ -90,10 +91,10 @@ fn draw_page() -> AnyView {
                             |page| view! { <ChatScreen page/> },
                         )
                     }
-                    Err(ApiError::NotFound) => view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <Missing what=words::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <Failed what=error.to_string() on_retry/> }.into_any()
+                        view! { <Failed what=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -104,7 +105,7 @@ fn draw_page() -> AnyView {
 /// A chat as it is drawn from its page.
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
-    let Some(chat) = page.chat.clone() else { return view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any() };
+    let Some(chat) = page.chat.clone() else { return view! { <Missing what=words::not_found_chat()/> }.into_any() };
     let chat_id = chat.id;
     // A page that loads itself again would take what somebody types into a question.
     let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && waits_for(&view.turn).is_none();
@@ -190,7 +191,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
-        <a class="skip" href=move || latest(state, chat_id)>{words::SKIP_TO_LATEST}</a>
+        <a class="skip" href=move || latest(state, chat_id)>{words::skip_to_latest()}</a>
         <ChatHeader chat title branch branch_from models leaves finding/>
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}

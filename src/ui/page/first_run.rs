@@ -45,17 +45,17 @@ pub fn FirstRunPanel(
         .collect_view();
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
-            <h2 id="first-run-title">{words::CONNECT_FIRST}</h2>
+            <h2 id="first-run-title">{words::connect_first()}</h2>
             {found}
             <ul class="ways">{ways}</ul>
-            <p class="hint">{words::CONNECT_HOW}</p>
+            <p class="hint">{words::connect_how()}</p>
             {demo.map(|demo| view! {
                 <form class="try-demo" method="post" action="/forms/send">
-                    <input type="hidden" name="text" value=words::DEMO_MESSAGE/>
+                    <input type="hidden" name="text" value=words::demo_message()/>
                     <input type="hidden" name="model" value=model_value(&demo.lock)/>
                     <input type="hidden" name="client_request_id" value=form_request_id/>
-                    <button type="submit" class="button primary">{words::TRY_DEMO}</button>
-                    <span>{words::TRY_DEMO_WHAT}</span>
+                    <button type="submit" class="button primary">{words::try_demo()}</button>
+                    <span>{words::try_demo_what()}</span>
                 </form>
             })}
         </section>

@@ -18,6 +18,7 @@ use crate::ui::page::not_found::Failed;
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::words;
+use crate::ui::words::told::problem;
 
 /// How many recent chats are offered.
 const RECENT: usize = 4;
@@ -28,13 +29,13 @@ pub fn HomePage() -> impl IntoView {
     let page_resource = Resource::<_, Json>::new_with_options(|| (), |()| load_chat(None, None, None, None), false);
     view! {
         <Title text=words::PRODUCT/>
-        <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHAT}</p> }>
+        <Transition fallback=|| view! { <p class="hint">{words::loading_chat()}</p> }>
             {move || Suspend::new(async move {
                 match page_resource.await {
                     Ok(page) => view! { <Home page/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <Failed what=error.to_string() on_retry/> }.into_any()
+                        view! { <Failed what=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -85,7 +86,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     view! {
         <header class="chat-head"><SidebarButton/></header>
         <div class="home" class:is-sending=move || sending.get().is_some()>
-            <h1 class="greeting">{if is_first_run { words::PRODUCT } else { words::GREETING }}</h1>
+            <h1 class="greeting">{if is_first_run { words::PRODUCT } else { words::greeting() }}</h1>
             {panel}
             <SendingTurn text=sending/>
             {composer}
@@ -103,10 +104,10 @@ fn RecentChats() -> impl IntoView {
                 {move || Suspend::new(async move {
                     let recent: Vec<_> = chats.visible().await.ok()?.into_iter().take(RECENT).collect();
                     (!recent.is_empty()).then(|| view! {
-                        <section class="recent" aria-label=words::RECENT>
+                        <section class="recent" aria-label=words::recent()>
                             <ul>
                                 {recent.into_iter().map(|chat| {
-                                    let title = if chat.title.is_empty() { words::UNTITLED.into() } else { chat.title };
+                                    let title = if chat.title.is_empty() { words::untitled().into() } else { chat.title };
                                     view! {
                                         <li><A href=chat_path(chat.id) attr:class="recent-link"><bdi>{title}</bdi></A></li>
                                     }

@@ -12,7 +12,7 @@ use crate::ui::words;
 /// The page for addresses that lead nowhere.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
-    view! { <Missing what=words::NOT_FOUND_PAGE/> }
+    view! { <Missing what=words::not_found_page()/> }
 }
 
 /// The same page in the words of what is missing.
@@ -20,12 +20,12 @@ pub fn NotFoundPage() -> impl IntoView {
 pub fn Missing(what: &'static str) -> impl IntoView {
     set_status(404);
     view! {
-        <Title text=words::document_title(words::NOT_FOUND_TITLE, false, false)/>
+        <Title text=words::document_title(words::not_found_title(), false, false)/>
         <header class="chat-head"><SidebarButton/></header>
         <div class="centre">
-            <h1>{words::NOT_FOUND_TITLE}</h1>
+            <h1>{words::not_found_title()}</h1>
             <p class="lead">{what}</p>
-            <p><A href="/" attr:class="button primary">{words::NEW_CHAT}</A></p>
+            <p><A href="/" attr:class="button primary">{words::new_chat()}</A></p>
         </div>
     }
 }
@@ -36,12 +36,12 @@ pub fn Failed(what: String, on_retry: Callback<()>) -> impl IntoView {
     set_status(500);
     view! {
         <header class="chat-head"><SidebarButton/></header>
-        <div class="centre" role="group" aria-label=words::PAGE_FAILED>
-            <h1>{words::PAGE_FAILED}</h1>
+        <div class="centre" role="group" aria-label=words::page_failed()>
+            <h1>{words::page_failed()}</h1>
             <p class="lead">{what}</p>
             <p>
                 <button type="button" class="button primary needs-script" on:click=move |_| on_retry.run(())>
-                    {words::RETRY}
+                    {words::retry()}
                 </button>
             </p>
         </div>

@@ -13,7 +13,7 @@ pub fn SendingTurn(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView 
             view! {
                 <div class="sending" aria-hidden="true">
                     <p class="sending-text" dir="auto">{text}</p>
-                    <span class="sending-word">{words::SENDING}</span>
+                    <span class="sending-word">{words::sending()}</span>
                 </div>
             }
         })

@@ -20,10 +20,12 @@ use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
 use crate::ui::fetched::fetched;
 use crate::ui::kit::Icon;
+use crate::ui::locale::colon;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeCode, TreeMap, TreeState, fetch_tree};
 use crate::ui::words;
+use crate::ui::words::told::problem;
 use crate::ui::words::tree as said;
 
 /// How often the page looks whether the chat changed.
@@ -52,14 +54,14 @@ pub(in crate::ui) fn draw_page() -> AnyView {
         false,
     );
     view! {
-        <Transition fallback=|| view! { <p class="hint">{said::LOADING}</p> }>
+        <Transition fallback=|| view! { <p class="hint">{said::loading()}</p> }>
             {move || Suspend::new(async move {
                 match resource.await {
                     Ok((ask, page)) => view! { <TreeScreen ask page/> }.into_any(),
-                    Err(ApiError::NotFound) => view! { <Missing what=words::NOT_FOUND_CHAT/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <Missing what=words::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| resource.refetch());
-                        view! { <Failed what=error.to_string() on_retry/> }.into_any()
+                        view! { <Failed what=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -122,7 +124,7 @@ fn follow(chat: ChatId, changes: RwSignal<u64>) {
 pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
     let chat = ask.chat_id;
     let title = safe_title(&said::document_title(&page.title));
-    let heading = if page.title.is_empty() { words::UNTITLED.to_owned() } else { page.title.clone() };
+    let heading = if page.title.is_empty() { words::untitled().to_owned() } else { page.title.clone() };
     let navigate = StoredValue::new(use_navigate());
     let show = Callback::new(move |turn: TurnId| {
         navigate.get_value()(&format!("/c/{chat}?at={turn}"), Default::default());
@@ -152,13 +154,13 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
         <Title text=title/>
         <header class="chat-head">
             <SidebarButton/>
-            <a class="button bare" href=format!("/c/{chat}") title=said::BACK_TO_CHAT>
+            <a class="button bare" href=format!("/c/{chat}") title=said::back_to_chat()>
                 <Icon name="chevron-left"/>
-                <span class="quiet">{said::BACK_TO_CHAT}</span>
+                <span class="quiet">{said::back_to_chat()}</span>
             </a>
-            <h1 class="chat-title" dir="auto" tabindex="-1">{said::TREE_SHORT}": "{heading}</h1>
-            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/branches")>{said::BRANCHES}</a>
-            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/drawing")>{said::DRAWING}</a>
+            <h1 class="chat-title" dir="auto" tabindex="-1">{said::tree_short()}{colon()}{heading}</h1>
+            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/branches")>{said::branches()}</a>
+            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/drawing")>{said::drawing()}</a>
         </header>
         <div class="tree-page">
             <TreeMap state leaf changes/>

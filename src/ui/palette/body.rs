@@ -18,7 +18,7 @@ use crate::ui::composer::keys::{Memory, is_of_input_method};
 use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
-use crate::ui::preferences::Preferences;
+use crate::ui::preferences::{Preferences, Setting, choose};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::tree::panel::TreePanel;
 use crate::ui::words;
@@ -84,10 +84,7 @@ pub fn PaletteBody() -> impl IntoView {
         Command::Sidebar => toggle_sidebar(preferences),
         Command::Tree => drop(focus::press_last("#tree-button")),
         Command::Shortcuts => state.palette.lists_shortcuts.set(true),
-        Command::Theme(theme) => {
-            preferences.update(|chosen| chosen.theme = theme);
-            preferences.get_untracked().apply();
-        }
+        Command::Theme(theme) => choose(preferences, Setting::Theme, theme),
     });
     on_change(move || state.typed.get(), move |_, typed| state.ask(typed));
     on_change(move || at.get(), |_, _| request_animation_frame(|| scroll::into_sight(CHOSEN)));
@@ -100,7 +97,7 @@ pub fn PaletteBody() -> impl IntoView {
         <div class="palette-head">
             <Icon name="search"/>
             {input(state, shown, at)}
-            <button type="button" class="button bare" aria-label=words::CLOSE title="Esc" on:click=move |_| state.close()>
+            <button type="button" class="button bare" aria-label=words::close() title="Esc" on:click=move |_| state.close()>
                 <Icon name="close"/>
             </button>
         </div>
@@ -143,8 +140,8 @@ fn input(state: State, shown: Memo<Vec<Entry>>, at: Memo<usize>) -> AnyView {
         <input
             type="text"
             role="combobox"
-            aria-label=said::BOX
-            placeholder=said::BOX
+            aria-label=said::search_box()
+            placeholder=said::search_box()
             aria-autocomplete="list"
             aria-expanded=move || is_any().to_string()
             aria-controls="palette-rows"
@@ -219,12 +216,12 @@ impl State {
         let typed = self.typed.with(|typed| typed.trim().to_owned());
         self.found.with(|found| match &found.refused {
             _ if typed.is_empty() => String::new(),
-            Some(why) => why.clone().unwrap_or_else(|| said::OFFLINE.to_owned()),
-            None if !found.is_settled() => if self.is_slow.get() { said::SEARCHING } else { "" }.to_owned(),
+            Some(why) => why.clone().unwrap_or_else(|| said::offline().to_owned()),
+            None if !found.is_settled() => if self.is_slow.get() { said::searching() } else { "" }.to_owned(),
             // The way to the page of the search is no result.
             None => match shown.with(Vec::len).saturating_sub(1) {
                 0 => said::nothing(&typed),
-                count if found.is_partial => format!("{}. {}", said::results(count), said::INDEXING),
+                count if found.is_partial => said::results_so_far(count),
                 count => said::results(count),
             },
         })

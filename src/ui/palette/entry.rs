@@ -2,7 +2,6 @@
 
 use crate::domain::percent;
 use crate::ui::palette::hits::Found;
-use crate::ui::preferences::Theme;
 use crate::ui::words::palette as words;
 
 /// Text in pieces, each with whether it is marked.
@@ -23,13 +22,13 @@ pub enum Group {
 impl Group {
     pub fn name(self) -> &'static str {
         match self {
-            Self::Recent => words::RECENT,
-            Self::Commands => words::COMMANDS,
-            Self::Chats => words::CHATS,
-            Self::Messages => words::MESSAGES,
-            Self::Documents => words::DOCUMENTS,
-            Self::Settings => words::SETTINGS,
-            Self::More => words::MORE,
+            Self::Recent => words::recent(),
+            Self::Commands => words::commands(),
+            Self::Chats => words::chats(),
+            Self::Messages => words::messages(),
+            Self::Documents => words::documents(),
+            Self::Settings => words::settings(),
+            Self::More => words::more(),
         }
     }
 }
@@ -51,7 +50,8 @@ pub enum Command {
     Sidebar,
     Tree,
     Shortcuts,
-    Theme(Theme),
+    /// One of the theme's values.
+    Theme(&'static str),
 }
 
 /// One row.
@@ -93,26 +93,26 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
     let theme = |theme| Does::Do(Command::Theme(theme));
     let mut all = Vec::new();
     if here.is_running {
-        all.push(entry(Commands, "stop", words::STOP, "Ctrl+Shift+Backspace", Does::Do(Command::Stop)));
+        all.push(entry(Commands, "stop", words::stop(), "Ctrl+Shift+Backspace", Does::Do(Command::Stop)));
     }
-    all.push(entry(Commands, "plus", words::NEW_CHAT, "Ctrl+Shift+O", Does::Open("/".to_owned())));
-    all.push(entry(Commands, "sidebar", words::SIDEBAR, "Ctrl+B", Does::Do(Command::Sidebar)));
+    all.push(entry(Commands, "plus", words::new_chat(), "Ctrl+Shift+O", Does::Open("/".to_owned())));
+    all.push(entry(Commands, "sidebar", words::sidebar(), "Ctrl+B", Does::Do(Command::Sidebar)));
     if let Some(chat) = &here.chat {
-        all.push(entry(Commands, "branch", words::TREE, "Ctrl+.", Does::Do(Command::Tree)));
-        all.push(entry(Settings, "tool", words::CHAT_TOOLS, "", Does::Leave(format!("{chat}/tools"))));
-        all.push(entry(Settings, "edit", words::CHAT_SETTINGS, "", Does::Leave(format!("{chat}/settings"))));
+        all.push(entry(Commands, "branch", words::tree(), "Ctrl+.", Does::Do(Command::Tree)));
+        all.push(entry(Settings, "tool", words::chat_tools(), "", Does::Leave(format!("{chat}/tools"))));
+        all.push(entry(Settings, "edit", words::chat_settings(), "", Does::Leave(format!("{chat}/settings"))));
     }
     all.extend([
-        entry(Commands, "file", words::ALL_DOCUMENTS, "", leave("/documents")),
-        entry(Commands, "plus", words::NEW_DOCUMENT, "", leave("/documents/new")),
-        entry(Commands, "keyboard", words::SHORTCUTS, "Ctrl+/", Does::Do(Command::Shortcuts)),
-        entry(Commands, "system", words::THEME_SYSTEM, "", theme(Theme::System)),
-        entry(Commands, "sun", words::THEME_LIGHT, "", theme(Theme::Light)),
-        entry(Commands, "moon", words::THEME_DARK, "", theme(Theme::Dark)),
-        entry(Settings, "key", words::PROVIDERS, "", leave("/settings/providers")),
-        entry(Settings, "tool", words::TOOLS, "", leave("/settings/tools")),
-        entry(Settings, "clock", words::USAGE, "", leave("/usage")),
-        entry(Settings, "trash", words::TRASH, "", leave("/trash")),
+        entry(Commands, "file", words::all_documents(), "", leave("/documents")),
+        entry(Commands, "plus", words::new_document(), "", leave("/documents/new")),
+        entry(Commands, "keyboard", words::shortcuts(), "Ctrl+/", Does::Do(Command::Shortcuts)),
+        entry(Commands, "system", words::theme_system(), "", theme("system")),
+        entry(Commands, "sun", words::theme_light(), "", theme("light")),
+        entry(Commands, "moon", words::theme_dark(), "", theme("dark")),
+        entry(Settings, "key", words::providers(), "", leave("/settings/providers")),
+        entry(Settings, "tool", words::tools(), "", leave("/settings/tools")),
+        entry(Settings, "clock", words::usage(), "", leave("/usage")),
+        entry(Settings, "trash", words::trash(), "", leave("/trash")),
         entry(Settings, "external", words::API, "", leave("/api/docs")),
     ]);
     let typed = typed.to_lowercase();
@@ -166,12 +166,12 @@ mod tests {
         let chats = [recent("01890000-0000-7000-8000-000000000001".parse().unwrap(), "One")];
         let shown = names(&rows(&Here::default(), "  ", &chats, &Found::default()));
         assert_eq!(shown[0], (Group::Recent, "One".to_owned()));
-        assert_eq!(shown[1], (Group::Commands, words::NEW_CHAT.to_owned()));
-        assert!(shown.iter().all(|(_, name)| name != words::STOP && name != words::TREE));
+        assert_eq!(shown[1], (Group::Commands, words::new_chat().to_owned()));
+        assert!(shown.iter().all(|(_, name)| name != words::stop() && name != words::tree()));
         let here = Here { chat: Some("/c/1".into()), is_running: true };
         let shown = names(&rows(&here, "", &[], &Found::default()));
-        assert_eq!(shown[0], (Group::Commands, words::STOP.to_owned()));
-        assert!(shown.contains(&(Group::Settings, words::CHAT_SETTINGS.to_owned())));
+        assert_eq!(shown[0], (Group::Commands, words::stop().to_owned()));
+        assert!(shown.contains(&(Group::Settings, words::chat_settings().to_owned())));
     }
 
     #[test]
@@ -182,8 +182,8 @@ mod tests {
         found.take(Kind::Chats, Ok(hit));
         let shown = names(&rows(&Here::default(), "new", &[], &found));
         let expected = [
-            (Group::Commands, words::NEW_CHAT.to_owned()),
-            (Group::Commands, words::NEW_DOCUMENT.to_owned()),
+            (Group::Commands, words::new_chat().to_owned()),
+            (Group::Commands, words::new_document().to_owned()),
             (Group::Chats, "New plan".to_owned()),
         ];
         assert_eq!(shown, expected, "more may come");
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn commands_are_found_by_words_in_any_order_and_case() {
         for (typed, first) in
-            [("THEME da", words::THEME_DARK), ("light theme", words::THEME_LIGHT), ("usage", words::USAGE)]
+            [("THEME da", words::theme_dark()), ("light theme", words::theme_light()), ("usage", words::usage())]
         {
             assert_eq!(names(&commands(&Here::default(), typed))[0].1, first, "{typed}");
         }

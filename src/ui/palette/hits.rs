@@ -90,7 +90,7 @@ pub fn recent(id: ChatId, title: &str) -> Entry {
 }
 
 fn named(title: &str) -> String {
-    if title.is_empty() { words::UNTITLED.to_owned() } else { title.to_owned() }
+    if title.is_empty() { words::untitled().to_owned() } else { title.to_owned() }
 }
 
 fn entry(hit: &Value) -> Option<Entry> {
@@ -106,7 +106,7 @@ fn entry(hit: &Value) -> Option<Entry> {
     };
     let (chat, document, turn) = (text("chat_id"), text("document_id"), text("turn_id"));
     let titled = || Some(pieces(&hit["title"])).filter(|title| !title.is_empty());
-    let untitled = || vec![(words::UNTITLED.to_owned(), false)];
+    let untitled = || vec![(words::untitled().to_owned(), false)];
     Some(match text("kind") {
         "chat" => {
             let does = Does::Open(format!("/c/{chat}"));
@@ -118,9 +118,9 @@ fn entry(hit: &Value) -> Option<Entry> {
         }
         "turn" => {
             let who = match text("role") {
-                "user" => transcript::YOU,
-                "system" => transcript::SYSTEM,
-                _ => transcript::ASSISTANT,
+                "user" => transcript::you(),
+                "system" => transcript::system(),
+                _ => transcript::assistant(),
             };
             let day = text("created_at").get(..10).unwrap_or_default();
             let title = vec![(named(text("chat_title")), false)];
@@ -190,7 +190,7 @@ mod tests {
         let entries: Vec<Entry> = found.entries().collect();
         assert_eq!(entries.len(), 1);
         assert_eq!(entries[0].does, Does::Open("/c/c?at=t#turn-t".into()));
-        assert_eq!(entries[0].title, [(words::UNTITLED.to_owned(), false)]);
+        assert_eq!(entries[0].title, [(words::untitled().to_owned(), false)]);
         assert_eq!(entries[0].excerpt, [("你好".to_owned(), true)]);
         assert!(entries[0].place.ends_with("try 2 · m · 2026-11-22"), "{}", entries[0].place);
         assert!(!found.is_settled() && !found.is_partial);

@@ -39,7 +39,7 @@ pub(super) fn list(state: State, rows: &[Entry], at: Memo<usize>, obey: Callback
             </div>
         });
     }
-    view! { <div class="palette-rows" id="palette-rows" role="listbox" aria-label=said::RESULTS>{groups}</div> }
+    view! { <div class="palette-rows" id="palette-rows" role="listbox" aria-label=said::results_list()>{groups}</div> }
 }
 
 fn option(state: State, entry: &Entry, place: usize, at: Memo<usize>, obey: Callback<Command>) -> AnyView {

@@ -24,7 +24,7 @@ pub fn ChatList() -> impl IntoView {
     let chats = expect_context::<Chats>();
     provide_context(Chosen(RwSignal::new(None)));
     view! {
-        <Transition fallback=|| view! { <p class="hint">{words::LOADING_CHATS}</p> }>
+        <Transition fallback=|| view! { <p class="hint">{words::loading_chats()}</p> }>
             {move || Suspend::new(async move {
                 match chats.visible().await {
                     Ok(items) => view! { <Items items/> }.into_any(),
@@ -40,7 +40,7 @@ pub fn ChatList() -> impl IntoView {
 #[component]
 pub fn Items(items: Vec<ChatItem>) -> impl IntoView {
     if items.is_empty() {
-        return view! { <p class="hint">{words::NO_CHATS}</p> }.into_any();
+        return view! { <p class="hint">{words::no_chats()}</p> }.into_any();
     }
     let items = items.into_iter().map(|item| view! { <Item item/> }).collect_view();
     view! { <ul class="chats">{items}</ul> }.into_any()
@@ -49,7 +49,7 @@ pub fn Items(items: Vec<ChatItem>) -> impl IntoView {
 #[component]
 fn Item(item: ChatItem) -> impl IntoView {
     let chosen = use_context::<Chosen>();
-    let title = if item.title.is_empty() { words::UNTITLED.to_owned() } else { item.title };
+    let title = if item.title.is_empty() { words::untitled().to_owned() } else { item.title };
     let choose = {
         let title = title.clone();
         move |_| {
@@ -64,15 +64,15 @@ fn Item(item: ChatItem) -> impl IntoView {
             <A href=chat_path(item.id) attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
                 {item.running.then(|| {
                     let (class, word) =
-                        if item.needs_you { ("dot needs-you", words::NEEDS_YOU) } else { ("dot", words::ANSWERING) };
+                        if item.needs_you { ("dot needs-you", words::needs_you()) } else { ("dot", words::answering()) };
                     view! {
                         <span class=class aria-hidden="true"></span>
                         <span class="quiet">{word}" "</span>
                     }
                 })}
                 <span class="chat-name" dir="auto">{title}</span>
-                {item.needs_you.then(|| view! { <span class="mark" aria-hidden="true">{words::NEEDS_YOU}</span> })}
-                {item.has_draft.then(|| view! { <span class="mark">{words::DRAFT}</span> })}
+                {item.needs_you.then(|| view! { <span class="mark" aria-hidden="true">{words::needs_you()}</span> })}
+                {item.has_draft.then(|| view! { <span class="mark">{words::draft()}</span> })}
             </A>
             <button type="button" class="button bare chat-more needs-script" popovertarget=MENU on:click=choose>
                 <Icon name="more"/>
@@ -100,8 +100,8 @@ fn ChatMenu() -> impl IntoView {
     };
     view! {
         <div id=MENU class="menu" popover="auto">
-            <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::RENAME}</button>
-            <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::DELETE}</button>
+            <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::rename()}</button>
+            <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::delete()}</button>
         </div>
     }
 }
@@ -111,8 +111,8 @@ fn LoadFailed() -> impl IntoView {
     let chats = expect_context::<Chats>();
     view! {
         <div class="hint">
-            <p>{words::CHATS_FAILED}</p>
-            <button type="button" class="button needs-script" on:click=move |_| chats.refresh()>{words::RETRY}</button>
+            <p>{words::chats_failed()}</p>
+            <button type="button" class="button needs-script" on:click=move |_| chats.refresh()>{words::retry()}</button>
         </div>
     }
 }

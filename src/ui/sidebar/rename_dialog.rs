@@ -57,9 +57,9 @@ fn draw(chats: Chats) -> AnyView {
         }
     };
     view! {
-        <Dialog id="rename-title" title=words::RENAME open>
+        <Dialog id="rename-title" title=words::rename() open>
             <form class="dialog-form" on:submit=save>
-                <label for="rename-field">{words::TITLE}</label>
+                <label for="rename-field">{words::title()}</label>
                 <input
                     id="rename-field"
                     class="field"
@@ -73,8 +73,8 @@ fn draw(chats: Chats) -> AnyView {
                 />
                 <p id="rename-problem" class="problem">{move || problem.get()}</p>
                 <div class="dialog-actions">
-                    <button type="button" class="button" on:click=move |_| open.set(false)>{words::CANCEL}</button>
-                    <button type="submit" class="button primary">{words::SAVE}</button>
+                    <button type="button" class="button" on:click=move |_| open.set(false)>{words::cancel()}</button>
+                    <button type="submit" class="button primary">{words::save()}</button>
                 </div>
             </form>
         </Dialog>

@@ -6,14 +6,14 @@ use leptos_router::hooks::use_location;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Menu};
-use crate::ui::preferences::{Preferences, Theme};
+use crate::ui::preferences::{Preferences, Setting, choose};
 use crate::ui::words;
 
 /// The menu "Theme".
 #[component]
 pub fn ThemeMenu() -> impl IntoView {
     view! {
-        <Menu id="theme-menu" label=words::THEME icon="sun" class="bare">
+        <Menu id="theme-menu" label=words::theme_label() icon="sun" class="bare">
             <ThemeForm/>
         </Menu>
     }
@@ -24,9 +24,9 @@ fn ThemeForm() -> impl IntoView {
     let location = use_location();
     let next = move || format!("{}{}", location.pathname.get(), query(&location.search.get()));
     view! {
-        <form method="post" action="/forms/theme">
+        <form method="post" action="/forms/preferences">
             <input type="hidden" name="next" value=move || next()/>
-            {Theme::ALL.into_iter().map(|theme| view! { <Choice theme/> }).collect_view()}
+            {Setting::Theme.values().iter().map(|theme| view! { <Choice theme/> }).collect_view()}
         </form>
     }
 }
@@ -36,28 +36,27 @@ fn query(search: &str) -> String {
 }
 
 #[component]
-fn Choice(theme: Theme) -> impl IntoView {
+fn Choice(theme: &'static str) -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
-    let is_chosen = move || preferences.get().theme == theme;
-    let choose = move |event: leptos::ev::MouseEvent| {
+    let is_chosen = move || preferences.get().is(Setting::Theme, theme);
+    let press = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
-        preferences.update(|chosen| chosen.theme = theme);
-        preferences.get_untracked().apply();
+        choose(preferences, Setting::Theme, theme);
         dialog::close_popovers();
     };
     let icon = match theme {
-        Theme::System => "system",
-        Theme::Light => "sun",
-        Theme::Dark => "moon",
+        "light" => "sun",
+        "dark" => "moon",
+        _ => "system",
     };
     view! {
         <button
             type="submit"
             class="menu-row"
             name="theme"
-            value=theme.as_str()
+            value=theme
             aria-pressed=move || is_chosen().to_string()
-            on:click=choose
+            on:click=press
         >
             <Icon name=icon/>
             {words::theme(theme)}

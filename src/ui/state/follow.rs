@@ -14,6 +14,7 @@ use crate::browser::event_source::{self, News, Source};
 use crate::browser::{clock, document, focus};
 use crate::domain::frame::{self, Frame};
 use crate::domain::{Event, TurnId, limits};
+use crate::ui::preferences::{Setting, chosen};
 
 /// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
 const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
@@ -239,11 +240,12 @@ impl ChatState {
         let Some(announcer) = self.announcer else { return };
         let Some(turn) = self.shown(id) else { return };
         let mut said = None;
-        let is_at_composer = focus::is_in_text();
+        let is_at_composer = focus::is_in_text() && chosen(Setting::Announced) == "full";
         self.change(id, |follower| {
             said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), is_at_composer));
         });
         match said {
+            Some(Said::Politely(_)) if chosen(Setting::Announced) == "off" => {}
             Some(Said::Politely(text)) => announcer.say(text),
             Some(Said::AtOnce(text)) => announcer.alert(&text),
             None => {}

@@ -5,6 +5,7 @@ use crate::domain::block::ToolStatus;
 use crate::domain::waiting::{open_pause, waits_for};
 use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
 use crate::ui::transcript::tool_name;
+use crate::ui::words::told::told;
 use crate::ui::words::transcript::say;
 
 /// Two polite announcements of one reply are at least this far apart, in milliseconds.
@@ -100,10 +101,10 @@ impl Saying {
         let last = turn.blocks.iter().rev().find(|block| is_sign_of_life(&block.content))?;
         let mut news = None;
         match &last.content {
-            Content::Thinking { .. } if !self.has_begun => news = Some(say::THINKING.to_owned()),
+            Content::Thinking { .. } if !self.has_begun => news = Some(say::thinking().to_owned()),
             Content::Text { .. } if !self.is_answering => {
                 self.is_answering = true;
-                news = Some(say::ANSWERING.to_owned());
+                news = Some(say::answering().to_owned());
             }
             Content::ToolUse { .. } if !self.has_tools && last.state != BlockState::Open => {
                 self.has_tools = true;
@@ -138,8 +139,15 @@ fn question_of(block: &Block) -> Option<String> {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
             Some(say::asks_permission(&tool_name(block).0))
         }
-        _ => open_pause(block).map(say::paused),
+        _ => open_pause(block).map(|why| say::paused(&told(why))),
     }
+}
+
+/// How many words a text has; each Han character counts as one.
+fn words_in(text: &str) -> usize {
+    let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}');
+    let others = text.split(|c: char| c.is_whitespace() || is_han(c));
+    text.chars().filter(|c| is_han(*c)).count() + others.filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
 
 fn is_sign_of_life(content: &Content) -> bool {
@@ -153,15 +161,15 @@ fn is_sign_of_life(content: &Content) -> bool {
 /// How a reply ended, in words.
 fn ending(turn: &Turn, is_at_composer: bool) -> Said {
     match (turn.status, &turn.error) {
-        (TurnStatus::Error, Some(failure)) => Said::AtOnce(say::failed(&failure.message)),
-        (TurnStatus::Cancelled, _) => Said::Politely(crate::ui::words::STOPPED.to_owned()),
+        (TurnStatus::Error, Some(failure)) => Said::AtOnce(say::failed(&told(&failure.message))),
+        (TurnStatus::Cancelled, _) => Said::Politely(crate::ui::words::stopped().to_owned()),
         _ => {
             let text = turn.content_text();
             let text = text.trim();
             Said::Politely(if is_at_composer && text.chars().count() <= READ_OUT_CHARS {
                 say::reply(text)
             } else {
-                say::complete(text.split_whitespace().count())
+                say::complete(words_in(text))
             })
         }
     }

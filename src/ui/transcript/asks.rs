@@ -17,6 +17,7 @@ use crate::ui::erased::{rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::state::TurnState;
+use crate::ui::words::told::told;
 use crate::ui::words::transcript as words;
 
 /// What F6 comes to.
@@ -32,7 +33,7 @@ enum Asked {
 impl Asked {
     fn of(block: &Block) -> Option<Self> {
         let approval = || Some(Self::Approval(Box::new((Ask::of(block)?, block.clone()))));
-        approval().or_else(|| Some(Self::Pause(block.id, open_pause(block)?.to_owned())))
+        approval().or_else(|| Some(Self::Pause(block.id, told(open_pause(block)?).into_owned())))
     }
 
     /// What it is told apart by: a question that has changed is another one.
@@ -79,7 +80,7 @@ fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
     let (name, server) = tool_name(&call);
     let name = if ask.title.trim().is_empty() { name } else { ask.title };
     let target = match ask.server.as_str() {
-        "" => words::BUILT_IN.to_owned(),
+        "" => words::built_in().to_owned(),
         id => format!("{id}/{}", ask.tool),
     };
     let effect = words::effect(if ask.server.is_empty() { "" } else { server.as_deref().unwrap_or(&ask.server) });
@@ -102,7 +103,7 @@ fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
                 <span>
                     <bdi>{name}</bdi>
                     " "
-                    {words::WANTS_TO_RUN}
+                    {words::wants_to_run()}
                     " · "
                     <bdi class="ask-target">{target}</bdi>
                 </span>
@@ -115,15 +116,15 @@ fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
                 <input type="hidden" name="block" value=block.to_string()/>
                 <input type="hidden" name="hash" value=ask.hash/>
                 <div class="ask-buttons">
-                    {button("button primary", "allow", words::ALLOW)}
-                    {button("button", "allow_in_chat", words::ALLOW_IN_CHAT)}
-                    {button("button", "always", words::ALWAYS)}
+                    {button("button primary", "allow", words::allow())}
+                    {button("button", "allow_in_chat", words::allow_in_chat())}
+                    {button("button", "always", words::always())}
                 </div>
                 <div class="ask-deny">
-                    <label for=reason_id.clone()>{words::REASON}</label>
+                    <label for=reason_id.clone()>{words::reason()}</label>
                     // Of more than one line, so that no Enter in it presses a button.
                     <textarea id=reason_id name="reason" rows="1" dir="auto" maxlength=limits::DENY_REASON_CHARS.to_string()></textarea>
-                    {button("button danger", "deny", words::DENY)}
+                    {button("button danger", "deny", words::deny())}
                 </div>
                 {posting.problem()}
             </form>
@@ -159,7 +160,7 @@ fn Pause(turn: TurnId, block: BlockId, why: String) -> impl IntoView {
                 <input type="hidden" name="turn" value=turn.to_string()/>
                 <button type="submit" class="button primary" aria-disabled=move || posting.busy()>{words::go_on()}</button>
                 // The composer's own form: there is one way to stop a reply.
-                <button type="submit" class="button" form=STOP_FORM>{words::STOP_HERE}</button>
+                <button type="submit" class="button" form=STOP_FORM>{words::stop_here()}</button>
                 {posting.problem()}
             </form>
         </section>

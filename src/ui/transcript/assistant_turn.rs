@@ -16,6 +16,7 @@ use crate::domain::waiting::waits_for;
 use crate::domain::{Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::told::not_sent_told;
 use crate::ui::words::transcript as words;
 
 /// An assistant's turn, while it is written and afterwards.
@@ -36,7 +37,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         let turn = turn.clone();
         move |_| {
             let model = turn.with(|view| view.turn.model_used.clone());
-            let parts = [Some(words::ASSISTANT.to_owned()), model, words::ending(status.get()).map(str::to_owned)];
+            let parts = [Some(words::assistant().to_owned()), model, words::ending(status.get()).map(str::to_owned)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
     });
@@ -53,8 +54,8 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     };
     let is_edited = move || verbs.is_some_and(|verbs| verbs.editing.get() == Some(id));
     let by_person = turn.with_untracked(|view| view.turn.is_edited());
-    let by_person = by_person.then(|| view! { <p class="not-sent">{words::EDITED_BY_YOU}</p> });
-    let not_sent = turn.with_untracked(|view| view.not_sent.clone());
+    let by_person = by_person.then(|| view! { <p class="not-sent">{words::edited_by_you()}</p> });
+    let not_sent = turn.with_untracked(|view| not_sent_told(&view.not_sent));
     let not_sent = not_sent.map(|said| view! { <p class="not-sent">{said}</p> });
     view! {
         <article
@@ -71,7 +72,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
             <div class="reply" hidden=is_edited>
                 <Notices turn=turn.clone()/>
                 <Items state turn=turn.clone()/>
-                {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::EMPTY_REPLY}</p> })}
+                {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::empty_reply()}</p> })}
                 <StatusLine state turn=turn.clone()/>
                 <Asks turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>

@@ -39,7 +39,7 @@ pub fn CopyButton(
     };
     let on_click = move |_| {
         let done = move |copied| {
-            say(if copied { words::COPIED } else { words::transcript::COPY_FAILED });
+            say(if copied { words::copied() } else { words::transcript::copy_failed() });
             let _ = is_done.try_set(copied);
             if in_menu && copied {
                 dialog::close_popovers();

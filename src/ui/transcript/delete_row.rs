@@ -44,7 +44,8 @@ pub fn DeleteRow(below: Below) -> impl IntoView {
             run.run(Deed::Turn(below.turn));
         }
     };
-    let label = move || below.count.get().map_or_else(|| words::DELETE_VERSION.to_owned(), words::delete_version);
+    let label =
+        move || below.count.get().map_or_else(|| words::delete_version_and_below().to_owned(), words::delete_version);
     view! {
         <form method="post" action="/forms/delete-turn" class="menu-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=below.turn.to_string()/>

@@ -17,6 +17,7 @@ use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, view};
 use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::kit::Icon;
+use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::transcript as said;
@@ -67,8 +68,8 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         let text = textarea::value(&area);
         let gone = without.get_untracked();
         if text.trim().is_empty() && gone.len() == count {
-            set_problem.set(Some(words::WRITE_FIRST.to_owned()));
-            announcer.say(words::WRITE_FIRST);
+            set_problem.set(Some(words::write_first().to_owned()));
+            announcer.say(words::write_first());
             return drop(area.focus());
         }
         set_problem.set(None);
@@ -93,7 +94,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         }
     };
     let on_key = move |event: KeyboardEvent| {
-        match keys::in_box(press(&event, &event.key()), memory.get_value(), media::is_touch()) {
+        match keys::in_box(press(&event, &event.key()), memory.get_value(), media::is_touch(), chosen(Setting::Send)) {
             Ask::Send | Ask::StopAndSend => send(),
             Ask::Stop | Ask::Nothing => return,
         }
@@ -111,8 +112,8 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         send();
     };
     let (name, hint, button) = match role {
-        Role::Assistant => (said::EDIT_REPLY, Some(said::EDIT_REPLY_HINT), said::SAVE_VERSION),
-        Role::User | Role::System => (said::EDIT_MESSAGE, None, words::SEND),
+        Role::Assistant => (said::edit_reply(), Some(said::edit_reply_hint()), said::save_version()),
+        Role::User | Role::System => (said::edit_message(), None, words::send()),
     };
     let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
     let described_by = format!("{problem_id} {hint_id}");
@@ -136,7 +137,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     };
     let list = (count > 0).then(|| {
         let rows = attached.into_iter().map(row).collect_view();
-        view! { <ul class="attached" aria-label=of_files::ATTACHED>{rows}</ul> }
+        view! { <ul class="attached" aria-label=of_files::attachments()>{rows}</ul> }
     });
     view! {
         <form class="editor" aria-label=name on:submit=on_submit on:keydown=on_escape>
@@ -160,9 +161,9 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
             {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}
             <p id=problem_id class="problem">{move || problem.get()}</p>
             <div class="editor-row">
-                <button type="button" class="button" on:click=move |_| verbs.cancel_edit(id)>{words::CANCEL}</button>
+                <button type="button" class="button" on:click=move |_| verbs.cancel_edit(id)>{words::cancel()}</button>
                 <button type="submit" class="button primary" aria-disabled=move || is_sending.get().then_some("true")>
-                    {move || if is_sending.get() { words::SENDING } else { button }}
+                    {move || if is_sending.get() { words::sending() } else { button }}
                 </button>
             </div>
         </form>

@@ -9,6 +9,7 @@ use crate::domain::{Failure, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::TurnState;
+use crate::ui::words::told::told;
 use crate::ui::words::transcript as words;
 
 /// The panel below what had come; nothing for a reply that did not fail.
@@ -35,16 +36,16 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
             <div class="error-reply" role="group" data-error=failure.kind.as_str() aria-labelledby=labelled_by>
                 <p id=title_id class="error-title">
                     <Icon name="alert"/>
-                    <span dir="auto">{failure.message.clone()}</span>
+                    <span dir="auto">{told(&failure.message).into_owned()}</span>
                 </p>
                 {words::next_step(failure.kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 <div class="error-actions">
                     <RetryForm turn=turn.clone() on_retry is_wordy=true/>
-                    <CopyButton name=words::COPY_DETAILS text=Callback::new(move |()| copied.clone()) is_wordy=true/>
+                    <CopyButton name=words::copy_details() text=Callback::new(move |()| copied.clone()) is_wordy=true/>
                 </div>
                 <details class="error-details">
                     <summary id=summary_id role="button" on:click=move |_| scroll::hold(&held)>
-                        {words::DETAILS}
+                        {words::details()}
                         <Icon name="chevron-right"/>
                     </summary>
                     <dl>
@@ -63,9 +64,9 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
 
 /// What somebody who helps would ask for.
 fn facts(failure: &Failure, turn: TurnId, model: Option<String>) -> Vec<(&'static str, String)> {
-    let mut facts = vec![(words::CODE, failure.kind.as_str().to_owned())];
-    facts.extend(model.map(|model| (words::REQUESTED_MODEL, model)));
-    facts.extend(failure.detail.clone().map(|detail| (words::PROVIDER_SAID, detail)));
-    facts.push((words::TURN, turn.to_string()));
+    let mut facts = vec![(words::code(), failure.kind.as_str().to_owned())];
+    facts.extend(model.map(|model| (words::requested_model(), model)));
+    facts.extend(failure.detail.clone().map(|detail| (words::provider_said(), detail)));
+    facts.push((words::turn(), turn.to_string()));
     facts
 }

@@ -15,8 +15,8 @@ use crate::ui::words::transcript as words;
 pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::Place>) -> impl IntoView {
     let is_far = Memo::new(move |_| place.get().is_far || state.has_more(Side::Newer));
     let is_running = Memo::new(move |_| state.running().is_some());
-    let name = move || if is_running.get() { words::TO_LATEST_RUNNING } else { words::TO_LATEST };
-    let text = move || if is_running.get() { words::NEW_TEXT } else { words::LATEST };
+    let name = move || if is_running.get() { words::to_latest_running() } else { words::to_latest() };
+    let text = move || if is_running.get() { words::new_text() } else { words::latest() };
     live(move || {
         is_far.get().then(|| {
             view! {

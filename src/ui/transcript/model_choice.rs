@@ -50,15 +50,15 @@ fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
     };
     let list = move || verbs.choosing.get().map(|_| options(models.get_untracked(), None));
     view! {
-        <Dialog id="again-title" title=said::RETRY_WITH open>
+        <Dialog id="again-title" title=said::retry_with() open>
             <form on:submit=on_submit>
-                <p class="hint">{said::RETRY_WITH_HINT}</p>
+                <p class="hint">{said::retry_with_hint()}</p>
                 <span class="select wide">
-                    <select name="again" aria-label=words::MODEL>{move || list()}</select>
+                    <select name="again" aria-label=words::model()>{move || list()}</select>
                     <Icon name="chevron-down"/>
                 </span>
                 <div class="dialog-actions">
-                    <button type="submit" class="button primary">{words::RETRY}</button>
+                    <button type="submit" class="button primary">{words::retry()}</button>
                 </div>
             </form>
         </Dialog>

@@ -23,8 +23,8 @@ pub fn LoadMore(state: ChatState, side: Side) -> impl IntoView {
     let has_more = Memo::new(move |_| state.has_more(side));
     let has_failed = Memo::new(move |_| state.loading().has_failed(side));
     let (name, failed) = match side {
-        Side::Older => (words::LOAD_OLDER, words::OLDER_FAILED),
-        Side::Newer => (words::LOAD_NEWER, words::NEWER_FAILED),
+        Side::Older => (words::load_older(), words::older_failed()),
+        Side::Newer => (words::load_newer(), words::newer_failed()),
     };
     let href = move || {
         let _ = state.turns();
@@ -81,8 +81,8 @@ fn load(state: ChatState, side: Side) {
         let Ok(page) = page else {
             state.failed_to_load(side);
             return state.say(match side {
-                Side::Older => words::OLDER_FAILED,
-                Side::Newer => words::NEWER_FAILED,
+                Side::Older => words::older_failed(),
+                Side::Newer => words::newer_failed(),
             });
         };
         let had_focus = focus::is_within(&format!(".more-turns[data-side={}]", side.as_str()));

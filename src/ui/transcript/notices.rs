@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::domain::{BlockId, notice};
 use crate::ui::erased::{rows, view};
 use crate::ui::state::TurnState;
+use crate::ui::words::told::told;
 
 /// The lines; nothing for most replies.
 #[component]
@@ -13,7 +14,9 @@ pub fn Notices(turn: TurnState) -> impl IntoView {
     let lines = move || {
         turn.with(|view| {
             let blocks = view.turn.blocks.iter();
-            blocks.filter_map(|block| Some((block.id, notice::sentence_of(block)?.to_owned()))).collect::<Vec<_>>()
+            blocks
+                .filter_map(|block| Some((block.id, told(notice::sentence_of(block)?).into_owned())))
+                .collect::<Vec<_>>()
         })
     };
     rows(

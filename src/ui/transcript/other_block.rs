@@ -25,7 +25,7 @@ pub fn attached_block(block: &Block, standing: Option<Standing>) -> AnyView {
         Content::Image { alt, .. } => match picture::of_block(block).filter(|_| standing != Some(Standing::Deleted)) {
             Some(picture) => drawn(&[picture]),
             None => {
-                let said = format!("{alt} · {}", words::NOT_THERE);
+                let said = format!("{alt} · {}", words::not_there());
                 view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> }
             }
         },

@@ -44,7 +44,7 @@ impl Posting {
             match answer {
                 Ok(()) => done(),
                 Err(why) => {
-                    let why = why.unwrap_or_else(|| words::POST_FAILED.to_owned());
+                    let why = why.unwrap_or_else(|| words::post_failed().to_owned());
                     if let Some(announcer) = self.announcer {
                         announcer.alert(&why);
                     }

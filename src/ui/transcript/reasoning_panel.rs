@@ -10,6 +10,7 @@ use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
 use crate::domain::{Block, BlockId, FailureKind, TurnStatus};
 use crate::ui::erased::{effect, live, rows, view};
 use crate::ui::kit::Icon;
+use crate::ui::preferences::{Preferences, Setting};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript::{self as words, CutOff};
 
@@ -51,7 +52,7 @@ fn HiddenReasoning(
                 <Icon name="thought"/>
                 <span>{label}</span>
             </p>
-            <p class="reasoning-note">{words::HIDDEN_REASONING}</p>
+            <p class="reasoning-note">{words::hidden_reasoning()}</p>
             {rows(
                 move || thinking_blocks(state, &turn, &block.get()),
                 |id| id.as_u128(),
@@ -73,8 +74,15 @@ fn Panel(
     let panel_id = format!("reasoning-{key}");
     let label_id = format!("reasoning-{key}-label");
     let body_id = format!("reasoning-{key}-body");
-    let open = RwSignal::new(is_streaming.get_untracked());
-    open_and_close(state, key, panel_id.clone(), open, is_streaming);
+    // What the reader chose in the settings goes before what the reply does.
+    let preferences = use_context::<RwSignal<Preferences>>().map(|chosen| chosen.get_untracked()).unwrap_or_default();
+    let stays_open = match preferences.get(Setting::Reasoning) {
+        "open" => Memo::new(|_| true),
+        "closed" => Memo::new(|_| false),
+        _ => is_streaming,
+    };
+    let open = RwSignal::new(stays_open.get_untracked());
+    open_and_close(state, key, panel_id.clone(), open, stays_open);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
     let on_toggle = on_toggle(state, key, panel_id.clone(), open);
     let held = label_id.clone();
@@ -86,7 +94,7 @@ fn Panel(
     let copy = move || {
         let turn = of_copy.clone();
         let text = Callback::new(move |()| reasoning_text(state, &turn, &block.get_untracked()));
-        (!is_streaming.get()).then(|| view! { <CopyButton name=words::COPY_REASONING text/> })
+        (!is_streaming.get()).then(|| view! { <CopyButton name=words::copy_reasoning() text/> })
     };
     let members = {
         let turn = turn.clone();

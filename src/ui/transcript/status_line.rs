@@ -8,6 +8,7 @@ use crate::domain::{BlockState, Content, Turn, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
+use crate::ui::words::told::told;
 use crate::ui::words::transcript as said;
 
 /// After this many seconds, the line says more.
@@ -46,20 +47,20 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
                 let (known, may_leave) = (at_least.clone(), at_least.clone());
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
                 view! {
-                    <span>{said::THINKING_STATUS}</span>
+                    <span>{said::thinking_status()}</span>
                     <bdi>{move || name()}</bdi>
                     <span class="timer" aria-hidden="true">{move || seconds().map(said::seconds)}</span>
-                    {move || known(SAYS_WHAT_IS_KNOWN).then(|| view! { <span>{said::WAITING_FOR_FIRST}</span> })}
-                    {move || may_leave(MAY_LEAVE).then(|| view! { <span>{said::CAN_LEAVE}</span> })}
+                    {move || known(SAYS_WHAT_IS_KNOWN).then(|| view! { <span>{said::waiting_for_first()}</span> })}
+                    {move || may_leave(MAY_LEAVE).then(|| view! { <span>{said::can_leave()}</span> })}
                 }
                 .into_any()
             }
             Waiting::ForPerson => {
-                return Some(view! { <p class="status-line"><span>{said::WAITS_FOR_ANSWER}</span></p> });
+                return Some(view! { <p class="status-line"><span>{said::waits_for_answer()}</span></p> });
             }
             Waiting::Retry(attempt) => view! {
                 <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
-                <span dir="auto">{attempt.reason.message.clone()}</span>
+                <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
                 {(attempt.wait_ms > 0).then(|| view! { <span>{said::next_try(attempt.wait_ms)}</span> })}
             }
             .into_any(),
@@ -77,7 +78,7 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
 #[component]
 pub fn StoppedLine(turn: TurnState) -> impl IntoView {
     let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
-    live(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::STOPPED_BY_YOU}</p> }))
+    live(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::stopped_by_you()}</p> }))
 }
 
 /// A page without script does not grow by itself. Hidden by the style once it is hydrated.
@@ -88,7 +89,7 @@ pub fn RefreshLink(turn: TurnState) -> impl IntoView {
     let is_running = Memo::new(move |_| turn.is_running());
     live(move || {
         is_running.get().then(|| {
-            view! { <a class="turn-refresh" href=format!("/c/{chat}?at={id}#latest")>{words::REFRESH}</a> }
+            view! { <a class="turn-refresh" href=format!("/c/{chat}?at={id}#latest")>{words::refresh()}</a> }
         })
     })
 }

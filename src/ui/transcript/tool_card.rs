@@ -9,6 +9,7 @@ use crate::domain::{BlockId, Content};
 use crate::ui::drawn;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::locale::colon;
 use crate::ui::markdown::Part;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::state::{ChatState, TurnState};
@@ -66,11 +67,11 @@ pub fn ToolCard(
     let server = move || name.get().1.map(|server| view! { <bdi class="tool-server">{server}</bdi> });
     let review = move || {
         (looks.get()?.status == "awaiting_approval")
-            .then(|| view! { <a class="tool-review" href=format!("#ask-{block}") rel="external">{words::REVIEW}</a> })
+            .then(|| view! { <a class="tool-review" href=format!("#ask-{block}") rel="external">{words::review()}</a> })
     };
     let declined = move || {
         let reason = reason.get()?;
-        Some(view! { <p class="tool-part tool-reason" dir="auto">{words::REASON_GIVEN}": "{reason}</p> })
+        Some(view! { <p class="tool-part tool-reason" dir="auto">{words::reason_given()}{colon()}{reason}</p> })
     };
     view! {
         <section
@@ -87,7 +88,7 @@ pub fn ToolCard(
                 {move || icon()}
                 <h4 id=heading_id class="tool-name" dir="auto">{move || name.get().0}</h4>
                 {move || server()}
-                {move || is_by_provider.get().then(|| view! { <span class="tool-badge">{words::BY_PROVIDER}</span> })}
+                {move || is_by_provider.get().then(|| view! { <span class="tool-badge">{words::by_provider()}</span> })}
                 <span class="tool-gist" dir="auto">{gist}</span>
                 <span class="tool-state">
                     <span class="tool-word">{move || state_word()}</span>
@@ -100,12 +101,12 @@ pub fn ToolCard(
             <WhileItRuns call turn=turn_id block/>
             <details class="tool-details">
                 <summary role="button" on:click=move |_| scroll::hold(&held)>
-                    <span class="quiet">{words::ARGUMENTS_AND_RESULT}</span>
+                    <span class="quiet">{words::arguments_and_result()}</span>
                     <Icon name="chevron-right"/>
                 </summary>
                 <div class="tool-body">
                     <MarkdownText parts class="drawn"/>
-                    {move || has_no_result.get().then(|| view! { <p class="tool-part">{words::NO_RESULT}</p> })}
+                    {move || has_no_result.get().then(|| view! { <p class="tool-part">{words::no_result()}</p> })}
                 </div>
             </details>
         </section>
@@ -148,14 +149,14 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
                             <input type="hidden" name="block" value=block.to_string()/>
                             <button type="submit" class="button bare tool-stop" aria-disabled=move || posting.busy()>
                                 <Icon name="stop"/>
-                                {words::STOP_TOOL}
+                                {words::stop_tool()}
                             </button>
                         </form>
                     }
                 })
             };
             let bar = move || {
-                let bar = || view! { <progress class="tool-bar" max="100" value=percent aria-label=words::PROGRESS></progress> };
+                let bar = || view! { <progress class="tool-bar" max="100" value=percent aria-label=words::progress()></progress> };
                 has_percent.get().then(bar)
             };
             view! {

@@ -42,7 +42,7 @@ pub fn UserActions(
             {live(retry)}
             <Versions state turn=turn.clone()/>
             {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
-            <CopyButton name=said::COPY_MESSAGE text source/>
+            <CopyButton name=said::copy_message() text source/>
             <MessageMenu turn/>
             <span class="meta"><TurnTime at/></span>
         </div>
@@ -69,7 +69,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             let message = of_sources.with_untracked(|view| view.turn.prev_turn_id)?;
             with_sources(of_sources.id(), &state.find(message)?)
         });
-        has_text.get().then(|| view! { <CopyButton name=said::COPY_REPLY text source/> })
+        has_text.get().then(|| view! { <CopyButton name=said::copy_reply() text source/> })
     };
     let of_retry = turn.clone();
     let retry = move || {
@@ -112,7 +112,7 @@ pub fn EditLink(id: TurnId, class: &'static str, is_wordy: bool) -> impl IntoVie
             verbs.editing.set(Some(id));
         }
     };
-    let name = if is_wordy { said::EDIT_REPLY } else { said::EDIT_MESSAGE };
+    let name = if is_wordy { said::edit_reply() } else { said::edit_message() };
     let label = (!is_wordy).then_some(name);
     view! {
         <a
@@ -141,8 +141,8 @@ fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
             role="button"
             data-verb="branch"
             href=format!("/c/{chat}?from={id}")
-            aria-label=said::BRANCH
-            title=said::BRANCH
+            aria-label=said::branch()
+            title=said::branch()
             data-noscroll=""
             on:click=move |_| scroll::hold(&article_id(id))
             on:keydown=click_by_space
@@ -191,14 +191,14 @@ pub fn RetryForm(
     };
     // The same press of the same button makes the same version, however often it arrives.
     let request_id = move || turn.with(|view| view.retry_id.clone());
-    let label = (!is_wordy).then_some(words::RETRY);
+    let label = (!is_wordy).then_some(words::retry());
     view! {
         <form method="post" action="/forms/retry" class="inline-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=id.to_string()/>
             <input type="hidden" name="client_request_id" value=move || request_id()/>
             <button type="submit" data-verb="retry" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
                 <Icon name="retry"/>
-                {is_wordy.then_some(words::RETRY)}
+                {is_wordy.then_some(words::retry())}
             </button>
         </form>
     }
@@ -225,7 +225,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
         let tokens = spent::in_and_out(&usage);
         let cost = match cost {
             Some(cost) => view! { <span class="meta-part">{spent::cost(cost)}</span> },
-            None => view! { <span class="meta-part" title=spent::COST_UNKNOWN>{spent::UNKNOWN}</span> },
+            None => view! { <span class="meta-part" title=spent::cost_unknown()>{spent::UNKNOWN}</span> },
         };
         let all = usage.is_known().then(|| said::usage(&usage));
         Some(view! {

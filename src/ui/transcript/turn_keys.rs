@@ -4,6 +4,7 @@
 use leptos::ev::KeyboardEvent;
 
 use crate::browser::focus;
+use crate::ui::preferences::{Setting, chosen};
 
 /// What a key does, as what it presses within the turn, or the turn that it goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,10 +14,10 @@ enum Ask {
     Go(i32),
 }
 
-/// Reads a key. Where somebody types, all keys are the text's.
-fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
+/// Reads a key. Where somebody types, all keys are the text's; letters alone can be switched off (WCAG 2.1.4).
+fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool, has_letters: bool) -> Option<Ask> {
     match (key, command, shift, alt) {
-        _ if in_text => None,
+        _ if in_text || (!has_letters && !alt) => None,
         ("ArrowLeft", false, false, true) => Some(Ask::Press("[data-version=previous]")),
         ("ArrowRight", false, false, true) => Some(Ask::Press("[data-version=next]")),
         ("ArrowUp", false, false, true) => Some(Ask::Go(-1)),
@@ -36,7 +37,9 @@ pub fn on_keydown(event: &KeyboardEvent) {
         return;
     }
     let command = event.ctrl_key() || event.meta_key();
-    let is_done = match ask(&event.key(), command, event.shift_key(), event.alt_key(), focus::is_in_text()) {
+    let has_letters = chosen(Setting::Letters) == "on";
+    let is_done = match ask(&event.key(), command, event.shift_key(), event.alt_key(), focus::is_in_text(), has_letters)
+    {
         Some(Ask::Press(what)) => focus::press_within("[data-turn-id]", what),
         Some(Ask::Go(turns)) => focus::neighbour("[data-turn-id]", "h3", turns),
         None => false,
@@ -49,6 +52,17 @@ pub fn on_keydown(event: &KeyboardEvent) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
+        super::ask(key, command, shift, alt, in_text, true)
+    }
+
+    #[test]
+    fn letters_can_be_switched_off() {
+        let without = |key, alt| super::ask(key, false, false, alt, false, false);
+        assert_eq!(without("e", false), None);
+        assert_eq!(without("ArrowDown", true), Some(Ask::Go(1)));
+    }
 
     #[test]
     fn letters_are_text_where_somebody_types() {

@@ -13,7 +13,7 @@ use crate::domain::{ChatId, Content, Turn, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::TurnState;
-use crate::ui::words::{COPIED, transcript as words};
+use crate::ui::words::{self as all_words, transcript as words};
 
 /// The menu of a person's turn.
 #[component]
@@ -57,16 +57,16 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     let all = move || {
         let turn = of_all.clone();
         let text = Callback::new(move |()| turn.with_untracked(|view| with_reasoning(&view.turn)));
-        has_reasoning.get().then(|| view! { <CopyButton name=words::COPY_WITH_REASONING text in_menu=true/> })
+        has_reasoning.get().then(|| view! { <CopyButton name=words::copy_with_reasoning() text in_menu=true/> })
     };
     view! {
         <TurnMenu id>
             {live(verbs)}
-            <CopyButton name=words::COPY_PLAIN text=plain in_menu=true/>
+            <CopyButton name=words::copy_plain() text=plain in_menu=true/>
             {live(all)}
             <a class="menu-row" href=format!("/turns/{id}/sent") rel="external">
                 <Icon name="file"/>
-                {words::WHAT_WAS_SENT}
+                {words::what_was_sent()}
             </a>
             <LinkRow turn/>
         </TurnMenu>
@@ -84,7 +84,7 @@ fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
         }
     };
     view! {
-        <Menu id=format!("turn-{id}-menu") label=words::MORE icon="more" class="bare" on_toggle>
+        <Menu id=format!("turn-{id}-menu") label=words::more() icon="more" class="bare" on_toggle>
             {children()}
             <DeleteRow below/>
         </Menu>
@@ -105,7 +105,7 @@ fn RetryWith(id: TurnId) -> impl IntoView {
     view! {
         <a class="menu-row" href=format!("/turns/{id}/again") rel="external" on:click=on_click>
             <Icon name="retry"/>
-            {words::RETRY_WITH}
+            {words::retry_with()}
         </a>
     }
 }
@@ -121,7 +121,7 @@ fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
             {request.map(|request| view! {
                 <input type="hidden" name="client_request_id" value=format!("copy-{id}-{request}")/>
             })}
-            <button type="submit" class="menu-row"><Icon name="copy"/>{words::COPY_TO_CHAT}</button>
+            <button type="submit" class="menu-row"><Icon name="copy"/>{words::copy_to_chat()}</button>
         </form>
     }
 }
@@ -140,14 +140,14 @@ fn LinkRow(turn: TurnState) -> impl IntoView {
         dialog::close_popovers();
         clipboard::copy_address(&of_copy, move |copied| {
             if let Some(verbs) = verbs {
-                verbs.say(if copied { COPIED } else { words::COPY_FAILED });
+                verbs.say(if copied { all_words::copied() } else { words::copy_failed() });
             }
         });
     };
     view! {
         <a class="menu-row" href=address data-noscroll="" on:click=on_click>
             <Icon name="external"/>
-            {words::LINK_TO_TURN}
+            {words::link_to_turn()}
         </a>
     }
 }

@@ -17,7 +17,7 @@ use crate::ui::words::transcript as words;
 #[component]
 pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry: Callback<TurnId>) -> impl IntoView {
     let (id, role) = (turn.id(), turn.role());
-    let who = if role == Role::System { words::SYSTEM } else { words::YOU };
+    let who = if role == Role::System { words::system() } else { words::you() };
     let at = turn.with_untracked(|view| view.turn.created_at);
     let of_status = turn.clone();
     let of_blocks = turn.clone();

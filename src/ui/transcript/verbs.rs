@@ -13,6 +13,7 @@ use crate::browser::{focus, local_store, request_id};
 use crate::domain::{BlockId, Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
+use crate::ui::words::told::problem;
 
 /// How long the words of an edit that was left are kept, and under which names.
 const KEPT: Duration = Duration::from_secs(10 * 60);
@@ -51,8 +52,8 @@ impl Verbs {
                 // Who asked may have gone to another chat meanwhile: the reply is written all the same.
                 Ok(started) => drop(self.on_started.try_run(started)),
                 Err(error) => {
-                    self.announcer.alert(&error.to_string());
-                    self.toasts.say(error.to_string());
+                    self.announcer.alert(&problem(&error));
+                    self.toasts.say(problem(&error));
                 }
             }
         });
@@ -63,8 +64,8 @@ impl Verbs {
         let started = match edit_turn(turn, text.clone(), without, request).await {
             Ok(started) => started,
             Err(error) => {
-                self.announcer.alert(&error.to_string());
-                return Some(error.to_string());
+                self.announcer.alert(&problem(&error));
+                return Some(problem(&error));
             }
         };
         // Who left the box and came back may have typed on.

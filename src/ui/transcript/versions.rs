@@ -38,7 +38,7 @@ pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
             .filter_map(|(version, number)| Some(version_row(to(number)?, version)))
             .collect();
         Some(view! {
-            <div class="versions" role="group" aria-label=words::VERSIONS>
+            <div class="versions" role="group" aria-label=words::versions()>
                 <VersionLink from=id way=before direction=Direction::Previous/>
                 {if rows.is_empty() {
                     view! { <span class="version-number">{words::version_of(number, count)}</span> }
@@ -55,7 +55,7 @@ pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
                 }}
                 <VersionLink from=id way=after direction=Direction::Next/>
                 {runs.then(|| view! {
-                    <span class="running-dot" role="img" aria-label=words::OTHER_VERSION_RUNS title=words::OTHER_VERSION_RUNS></span>
+                    <span class="running-dot" role="img" aria-label=words::other_version_runs() title=words::other_version_runs()></span>
                 })}
             </div>
         })
@@ -114,7 +114,7 @@ fn version_row(way: Way, version: VersionView) -> AnyView {
         }
     };
     let facts = [
-        version.is_edited.then(|| words::EDITED.to_owned()),
+        version.is_edited.then(|| words::edited().to_owned()),
         version.model,
         words::ending(version.status).map(str::to_owned),
         words::continues_with(version.followed_by),
@@ -151,8 +151,8 @@ enum Direction {
 impl Direction {
     fn name(self) -> &'static str {
         match self {
-            Self::Previous => words::PREVIOUS_VERSION,
-            Self::Next => words::NEXT_VERSION,
+            Self::Previous => words::previous_version(),
+            Self::Next => words::next_version(),
         }
     }
 

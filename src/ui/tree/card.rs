@@ -13,8 +13,10 @@ use crate::domain::{Branch, Role, limits};
 use crate::ui::deleting::Deed;
 use crate::ui::erased::{live, on_change, view};
 use crate::ui::kit::{Icon, Toasts};
+use crate::ui::locale::{labelled, stop};
 use crate::ui::transcript::TurnTime;
 use crate::ui::words;
+use crate::ui::words::told::problem;
 use crate::ui::words::tree as said;
 
 /// What of a branch is changed.
@@ -46,7 +48,7 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
     });
     let branch = Memo::new(move |_| now.with(|card| card.branch.clone()));
     view! {
-        <section class="tree-card" aria-label=said::SELECTED data-turn=turn.to_string()>
+        <section class="tree-card" aria-label=said::selected() data-turn=turn.to_string()>
             {live(move || facts(state, now.get()))}
             <div class="tree-branch">
                 <BranchForm state branch field=Field::Name/>
@@ -66,7 +68,7 @@ fn facts(state: TreeState, card: TreeCard) -> AnyView {
         state.show.run(turn);
     };
     let mark = said::mark(card.mark).map(|(sign, word)| {
-        view! { <span class="tree-mark" data-mark=word>{sign}" "{word}</span> }
+        view! { <span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });
     // A copy ends with a reply.
     let copy = (card.role == Role::Assistant && card.mark != Mark::Running).then(|| {
@@ -74,15 +76,15 @@ fn facts(state: TreeState, card: TreeCard) -> AnyView {
             <form class="inline-form" method="post" action="/forms/copy">
                 <input type="hidden" name="chat_id" value=chat.to_string()/>
                 <input type="hidden" name="turn_id" value=turn.to_string()/>
-                <button type="submit" class="button">{said::COPY}</button>
+                <button type="submit" class="button">{said::copy()}</button>
             </form>
         }
     });
     let compare = card.current.map(|current| {
         let address = format!("/c/{chat}/compare?left={current}&right={}", card.leaf);
-        view! { <a class="button" rel="external" href=address>{said::COMPARE}</a> }
+        view! { <a class="button" rel="external" href=address>{said::compare()}</a> }
     });
-    let text = if card.text.is_empty() { said::NO_TEXT.to_owned() } else { card.text.clone() };
+    let text = if card.text.is_empty() { said::no_text().to_owned() } else { card.text.clone() };
     view! {
         <p class="tree-card-head">
             <strong>{said::role(card.role)}</strong>
@@ -90,9 +92,9 @@ fn facts(state: TreeState, card: TreeCard) -> AnyView {
             {mark}
         </p>
         <p class="tree-card-text" dir="auto">{text}</p>
-        <p class="hint"><bdi>{said::branch(&card)}</bdi>". "{said::below(&card)}</p>
+        <p class="hint"><bdi>{said::branch(&card)}</bdi>{stop()}{said::below(&card)}</p>
         <div class="deeds">
-            <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::SHOW}</a>
+            <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::show()}</a>
             {compare}
             {copy}
         </div>
@@ -177,9 +179,9 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
                     }
                     let _ = state.on_branch.try_run(branch);
                     state.load();
-                    said::SAVED.to_owned()
+                    said::saved().to_owned()
                 }
-                Err(error) => error.to_string(),
+                Err(error) => problem(&error),
             };
             if let Some(toasts) = toasts {
                 toasts.say(note);
@@ -187,15 +189,15 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
         });
     };
     let (name, label, longest) = match field {
-        Field::Name => ("name", said::RENAME_BRANCH, limits::TITLE_CHARS),
-        Field::Label => ("label", said::LABEL, limits::LABEL_CHARS),
+        Field::Name => ("name", said::rename_branch(), limits::TITLE_CHARS),
+        Field::Label => ("label", said::label(), limits::LABEL_CHARS),
         Field::Pinned => ("pinned", "", 0),
     };
     let face = match field {
         Field::Pinned => view! {
             <input type="hidden" name=name value=move || value.get()/>
             <button type="submit" class="button">
-                {move || if value.with(|value| value == "true") { said::PIN } else { said::UNPIN }}
+                {move || if value.with(|value| value == "true") { said::pin() } else { said::unpin() }}
             </button>
         },
         Field::Name | Field::Label => view! {
@@ -212,7 +214,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
                     on:input=move |event| value.set(event_target_value(&event))
                 />
             </label>
-            <button type="submit" class="button bare" aria-label=format!("{}: {label}", words::SAVE)>
+            <button type="submit" class="button bare" aria-label=labelled(words::save(), label)>
                 <Icon name="check"/>
             </button>
         },

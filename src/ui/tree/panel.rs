@@ -138,14 +138,14 @@ pub fn Panel() -> impl IntoView {
         };
         Some(view! {
             <div class="panel-scrim" on:click=move |_| panel.close()></div>
-            <aside id=PANEL class="side-panel no-print" aria-label=said::TREE_SHORT on:keydown=on_key>
+            <aside id=PANEL class="side-panel no-print" aria-label=said::tree_short() on:keydown=on_key>
                 <header class="panel-head">
-                    <h2 tabindex="-1">{said::TREE_SHORT}</h2>
-                    <a class="button bare" rel="external" href=format!("/c/{}/branches", shown.chat)>{said::BRANCHES}</a>
-                    <a class="button bare" rel="external" href=format!("/c/{}/drawing", shown.chat)>{said::DRAWING}</a>
+                    <h2 tabindex="-1">{said::tree_short()}</h2>
+                    <a class="button bare" rel="external" href=format!("/c/{}/branches", shown.chat)>{said::branches()}</a>
+                    <a class="button bare" rel="external" href=format!("/c/{}/drawing", shown.chat)>{said::drawing()}</a>
                     <button type="button" class="button bare" on:click=move |_| panel.close()>
                         <Icon name="close"/>
-                        <span class="quiet">{said::CLOSE_TREE}</span>
+                        <span class="quiet">{said::close_tree()}</span>
                     </button>
                 </header>
                 {fetched(fetch_tree, None, move |code: &TreeCode| (code.panel)(panel, shown))}

@@ -36,9 +36,9 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let (id, all) = (row_id(&row), said::row(&row));
     let twisty = row.is_open.map(|is_open| {
         let (name, icon, label) = if is_open {
-            ("fold", "chevron-down", said::SHUT_ROW)
+            ("fold", "chevron-down", said::shut_row())
         } else {
-            ("unfold", "chevron-right", said::OPEN_ROW)
+            ("unfold", "chevron-right", said::open_row())
         };
         let toggled = row.clone();
         let toggle = move |event: MouseEvent| {
@@ -60,7 +60,7 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let words = match row.folded {
         Some(count) => view! { <span class="tree-words tree-fold">{said::messages(count)}</span> },
         None => {
-            let words = if row.words.is_empty() { said::NO_TEXT.to_owned() } else { row.words.clone() };
+            let words = if row.words.is_empty() { said::no_text().to_owned() } else { row.words.clone() };
             let show = move |event: MouseEvent| {
                 if opens_here(&event) {
                     event.prevent_default();
@@ -71,11 +71,11 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
         }
     };
     let mark = said::mark(row.mark).map(|(sign, word)| {
-        view! { " "<span class="tree-mark" data-mark=word>{sign}" "{word}</span> }
+        view! { " "<span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });
     let more = row.folded.is_none().then(|| {
         view! {
-            <button type="submit" class="tree-more" name="on" value=turn.to_string() aria-label=said::MORE on:click=look>
+            <button type="submit" class="tree-more" name="on" value=turn.to_string() aria-label=said::more_for_turn() on:click=look>
                 <Icon name="more"/>
             </button>
         }

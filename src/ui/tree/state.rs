@@ -14,6 +14,7 @@ use crate::browser::{focus, tree};
 use crate::domain::{Branch, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::deleting::{Deed, Deleting};
+use crate::ui::words::told::problem;
 use crate::ui::words::tree as said;
 
 /// How long letters belong to one word (typeahead).
@@ -111,9 +112,9 @@ impl TreeState {
                 }
                 Err(error) => {
                     if let Some(announcer) = self.announcer {
-                        announcer.alert(said::FAILED);
+                        announcer.alert(said::failed());
                     }
-                    self.problem.set(Some(error.to_string()));
+                    self.problem.set(Some(problem(&error)));
                 }
             }
         });
@@ -245,7 +246,7 @@ impl TreeState {
             }
             Step::Unfound => {
                 if let Some(announcer) = self.announcer {
-                    announcer.say(said::NOT_IN_SIGHT);
+                    announcer.say(said::not_in_sight());
                 }
             }
             Step::Stay => {}

@@ -1,55 +1,58 @@
-//! What the page says of files, documents and images that go with a message.
+//! What the page says of files, documents and images that go with a message, in both languages.
 
 use super::transcript::size;
 use crate::domain::attachment::{Card, Standing};
 use crate::domain::limits;
+use crate::ui::locale::{counted, said, word, words};
 
-pub const ATTACH: &str = "Attach files";
-pub const ATTACH_NOW: &str = "Attach";
-pub const NOT_ATTACHED: &str = "Not everything could be attached";
-pub const BACK_TO_MESSAGE: &str = "Back to your message";
-pub const ATTACHED: &str = "Attached";
-pub const DROP_HERE: &str = "Drop files to attach them to your message";
-pub const WAITING: &str = "Waiting";
-pub const READING: &str = "Reading…";
-pub const LOST: &str = "Connection lost. It goes on by itself.";
-pub const SEND_FAILED: &str = "This file could not be sent.";
-pub const TRY_AGAIN: &str = "Try again";
-pub const REMOVE: &str = "Remove";
-pub const FILE_FAILED: &str = "A file could not be attached. Try it again or remove it, then send.";
-pub const NOT_SENT: &str = "Not sent. Your files are still being uploaded.";
-pub const GOES_OUT: &str = "Your message goes out when the files are there.";
-pub const ATTACH_AS_DOCUMENT: &str = "Attach as document";
-pub const KEEP_AS_TEXT: &str = "Keep as text";
-pub const PASTED: &str = "Pasted text";
-pub const LOOKS_LIKE_KEY: &str = "This looks like an API key. Whoever answers will read it.";
-pub const DOCUMENTS: &str = "Documents";
-pub const LOOKING: &str = "Looking for documents…";
-pub const NO_DOCUMENTS: &str = "No document has such a title.";
-pub const HOW_LINES: &str = "Write :12-30 behind a title to quote these lines.";
-pub const NOT_LOOKED: &str = "The documents could not be looked up.";
-pub const NOT_READ: &str = "The document could not be read.";
-pub const NOT_THERE: &str = "not there any more";
-pub const WHOLE_PICTURE: &str = "The picture in full";
+words! {
+    attach: "Attach files", "添加附件";
+    attach_now: "Attach", "添加";
+    not_attached: "Not everything could be attached", "部分附件未能添加";
+    back_to_message: "Back to your message", "返回你的消息";
+    attachments: "Attached", "附件";
+    drop_here: "Drop files to attach them to your message", "拖放文件到这里，作为消息的附件";
+    waiting: "Waiting", "等待中";
+    reading: "Reading…", "正在读取…";
+    lost: "Connection lost. It goes on by itself.", "连接中断，恢复后会自动继续。";
+    send_failed: "This file could not be sent.", "无法发送此文件。";
+    try_again: "Try again", "重试";
+    remove_attachment: "Remove", "移除";
+    file_failed: "A file could not be attached. Try it again or remove it, then send.", "有文件未能添加，请重试或将其移除，然后再发送。";
+    not_sent: "Not sent. Your files are still being uploaded.", "未发送，你的文件仍在上传。";
+    goes_out: "Your message goes out when the files are there.", "文件上传完后会发送你的消息。";
+    attach_as_document: "Attach as document", "作为文档添加";
+    keep_as_text: "Keep as text", "保留为文字";
+    pasted: "Pasted text", "粘贴的文字";
+    looks_like_key: "This looks like an API key. Whoever answers will read it.", "这看起来像 API 密钥，回答的一方会读到它。";
+    documents: "Documents", "文档";
+    looking: "Looking for documents…", "正在查找文档…";
+    no_documents: "No document has such a title.", "没有标题匹配的文档。";
+    how_lines: "Write :12-30 behind a title to quote these lines.", "在标题后输入 :12-30 可引用这些行。";
+    not_looked: "The documents could not be looked up.", "无法查找文档。";
+    not_read: "The document could not be read.", "无法读取该文档。";
+    not_there: "not there any more", "已不存在";
+    whole_picture: "The picture in full", "完整图片";
+}
 
 /// What a chip says of a document or of lines of one, behind its title.
 pub fn chip(card: &Card, standing: Option<Standing>) -> String {
     let lines = card.lines.map(|of| format!(" · {}", lines(of))).unwrap_or_default();
     let tokens = if card.tokens == 0 { String::new() } else { format!(" · {}", tokens(card.tokens)) };
     let standing = match standing {
-        Some(Standing::Older) => " · older version",
-        Some(Standing::Deleted) => " · deleted",
+        Some(Standing::Older) => word(" · older version", " · 旧版本"),
+        Some(Standing::Deleted) => word(" · deleted", " · 已删除"),
         None => "",
     };
     format!("{lines}{tokens}{standing}")
 }
 
 fn tokens(count: u64) -> String {
+    let (thousands, tenth) = (count / 1_000, count % 1_000 / 100);
     match count {
-        1 => "1 token".to_owned(),
-        0..1_000 => format!("{count} tokens"),
-        1_000..100_000 => format!("{}.{}k tokens", count / 1_000, count % 1_000 / 100),
-        _ => format!("{}k tokens", count / 1_000),
+        0..1_000 => counted!(count; "1 token", "{count} tokens"; "{count} token"),
+        1_000..100_000 => said!("{thousands}.{tenth}k tokens", "{thousands}.{tenth}k token"),
+        _ => said!("{thousands}k tokens", "{thousands}k token"),
     }
 }
 
@@ -57,87 +60,113 @@ fn tokens(count: u64) -> String {
 pub fn sentence(why: &str) -> String {
     let mut letters = why.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let stop = if why.ends_with(['.', '?', '!']) { "" } else { "." };
+    let stop = match why.chars().next_back() {
+        Some('.' | '?' | '!' | '。' | '？' | '！') => "",
+        // A text of the server in its reader's language.
+        Some(last) if !last.is_ascii() => word(".", "。"),
+        _ => ".",
+    };
     first.chain(letters.by_ref()).collect::<String>() + stop
 }
 
 /// The button that has a file read in this encoding.
 pub fn read_as(encoding: &str) -> String {
-    format!("Read as {encoding}")
+    said!("Read as {encoding}", "按 {encoding} 读取")
 }
 
 /// Its name.
 pub fn read_file_as(name: &str, encoding: &str) -> String {
-    format!("{}: {name}", read_as(encoding))
+    said!("Read as {encoding}: {name}", "按 {encoding} 读取：{name}")
 }
 
 /// The button that takes an attachment away.
 pub fn remove(name: &str) -> String {
-    format!("{REMOVE} {name}")
+    said!("Remove {name}", "移除 {name}")
 }
 
 /// The button that sends a file once more.
 pub fn again(name: &str) -> String {
-    format!("{TRY_AGAIN}: {name}")
+    said!("Try again: {name}", "重试：{name}")
 }
 
 pub fn attached(name: &str) -> String {
-    format!("{name} attached.")
+    said!("{name} attached.", "已添加 {name}。")
 }
 
 pub fn removed(name: &str) -> String {
-    format!("{name} removed.")
+    said!("{name} removed.", "已移除 {name}。")
 }
 
 /// The last chip is selected from the message box.
 pub fn selected(name: &str) -> String {
-    format!("{name} selected. Backspace removes it.")
+    said!("{name} selected. Backspace removes it.", "已选中 {name}，按 Backspace 移除。")
 }
 
 /// How far the files are that a message waits for.
 pub fn uploading(number: usize, total: usize) -> String {
-    format!("Uploading {number} of {total}…")
+    said!("Uploading {number} of {total}…", "正在上传第 {number} 个，共 {total} 个…")
 }
 
 /// How far one file is.
 pub fn sent_of(sent: u64, total: u64) -> String {
-    format!("{} of {}", size(sent), size(total))
+    let (sent, total) = (size(sent), size(total));
+    said!("{sent} of {total}", "{sent} / {total}")
 }
 
 pub fn file_too_large(bytes: u64) -> String {
-    format!("It has {}; a file has at most {}.", size(bytes), size(limits::UPLOAD_BYTES as u64))
+    let (has, most) = (size(bytes), size(limits::UPLOAD_BYTES as u64));
+    said!("It has {has}; a file has at most {most}.", "此文件大小为 {has}，每个文件最多 {most}。")
 }
 
 pub fn files_too_large() -> String {
-    format!("The files of one message come to at most {}.", size(limits::TURN_UPLOAD_BYTES as u64))
+    let most = size(limits::TURN_UPLOAD_BYTES as u64);
+    said!("The files of one message come to at most {most}.", "一条消息的文件合计最多 {most}。")
 }
 
 pub fn too_many() -> String {
-    format!("A message has at most {} attachments.", limits::REFERENCES_PER_TURN)
+    let most = limits::REFERENCES_PER_TURN;
+    said!("A message has at most {most} attachments.", "一条消息最多有 {most} 个附件。")
 }
 
 /// A long text was pasted.
 pub fn long_paste(chars: usize) -> String {
-    format!("You pasted {chars} characters.")
+    said!("You pasted {chars} characters.", "你粘贴了 {chars} 个字符。")
+}
+
+/// The same with what is offered, for those who do not see the buttons.
+pub fn paste_offer(chars: usize) -> String {
+    let pasted = long_paste(chars);
+    said!("{pasted} Attach as document?", "{pasted}要作为文档添加吗？")
 }
 
 /// These lines of a document.
 pub fn lines((first, last): (u64, u64)) -> String {
-    if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
+    if first == last {
+        said!("line {first}", "第 {first} 行")
+    } else {
+        said!("lines {first}-{last}", "第 {first}-{last} 行")
+    }
 }
 
 /// There is nothing on the lines that were asked for.
 pub fn no_such_lines(count: u64) -> String {
-    let lines = if count == 1 { "line" } else { "lines" };
-    format!("There is nothing on these lines: the document has {count} {lines}.")
+    counted!(
+        count;
+        "There is nothing on these lines: the document has {count} line.",
+        "There is nothing on these lines: the document has {count} lines.";
+        "这些行没有内容，该文档共 {count} 行。"
+    )
 }
 
 /// How many documents the menu behind `@` offers.
 pub fn offered(count: usize) -> String {
     match count {
-        0 => NO_DOCUMENTS.to_owned(),
-        1 => "1 document. Enter attaches it.".to_owned(),
-        count => format!("{count} documents. Up and down to choose, Enter to attach."),
+        0 => no_documents().to_owned(),
+        1 => word("1 document. Enter attaches it.", "1 个文档，按 Enter 添加。").to_owned(),
+        count => said!(
+            "{count} documents. Up and down to choose, Enter to attach.",
+            "{count} 个文档，按上下键选择，按 Enter 添加。"
+        ),
     }
 }
 

@@ -1,47 +1,57 @@
-//! What the palette says.
+//! What the palette says, in both languages.
 
-pub const NAME: &str = "Search and commands";
-pub const BOX: &str = "Search chats, messages, documents, commands";
-pub const RESULTS: &str = "Results";
-pub const SEARCHING: &str = "Searching…";
-pub const OFFLINE: &str = "Offline: only commands can be found at the moment.";
-pub const INDEXING: &str = "Older messages are still being indexed.";
+use crate::ui::locale::{counted, said, words};
 
-pub const RECENT: &str = "Recent chats";
-pub const COMMANDS: &str = "Commands";
-pub const CHATS: &str = "Chats";
-pub const MESSAGES: &str = "Messages";
-pub const DOCUMENTS: &str = "Documents";
-pub const SETTINGS: &str = "Settings";
-pub const MORE: &str = "More";
+words! {
+    name: "Search and commands", "搜索与命令";
+    search_box: "Search chats, messages, documents, commands", "搜索对话、消息、文档和命令";
+    results_list: "Results", "结果";
+    searching: "Searching…", "正在搜索…";
+    offline: "Offline: only commands can be found at the moment.", "已离线，目前只能查找命令。";
+    indexing: "Older messages are still being indexed.", "更早的消息仍在建立索引。";
 
-pub const NEW_CHAT: &str = "New chat";
-pub const STOP: &str = "Stop the reply";
-pub const SIDEBAR: &str = "Show or hide the list of chats";
-pub const TREE: &str = "Show or hide the tree of this chat";
-pub const ALL_DOCUMENTS: &str = "Documents";
-pub const NEW_DOCUMENT: &str = "New document";
-pub const SHORTCUTS: &str = "Keyboard shortcuts";
-pub const THEME_SYSTEM: &str = "Theme: as the system";
-pub const THEME_LIGHT: &str = "Theme: light";
-pub const THEME_DARK: &str = "Theme: dark";
-pub const CHAT_SETTINGS: &str = "Settings of this chat";
-pub const CHAT_TOOLS: &str = "Tools of this chat";
-pub const PROVIDERS: &str = "Providers and models";
-pub const TOOLS: &str = "Tools and servers";
-pub const USAGE: &str = "Usage and cost";
-pub const TRASH: &str = "Trash";
+    recent: "Recent chats", "最近的对话";
+    commands: "Commands", "命令";
+    chats: "Chats", "对话";
+    messages: "Messages", "消息";
+    documents: "Documents", "文档";
+    settings: "Settings", "设置";
+    more: "More", "更多";
+
+    new_chat: "New chat", "新建对话";
+    stop: "Stop the reply", "停止回复";
+    sidebar: "Show or hide the list of chats", "显示或隐藏对话列表";
+    tree: "Show or hide the tree of this chat", "显示或隐藏对话树";
+    all_documents: "Documents", "文档";
+    new_document: "New document", "新建文档";
+    shortcuts: "Keyboard shortcuts", "快捷键";
+    theme_system: "Theme: as the system", "主题：跟随系统";
+    theme_light: "Theme: light", "主题：浅色";
+    theme_dark: "Theme: dark", "主题：深色";
+    chat_settings: "Settings of this chat", "此对话的设置";
+    chat_tools: "Tools of this chat", "此对话的工具";
+    providers: "Providers and models", "服务商与模型";
+    tools: "Tools and servers", "工具与服务器";
+    usage: "Usage and cost", "用量与费用";
+    trash: "Trash", "回收站";
+}
 pub const API: &str = "HTTP API";
 
 /// The row that leads to the page of the search.
 pub fn search_all(words: &str) -> String {
-    format!("Search everything for “{words}”")
+    said!("Search everything for “{words}”", "在全部内容中搜索“{words}”")
 }
 
 pub fn nothing(words: &str) -> String {
-    format!("Nothing for “{words}”.")
+    said!("Nothing for “{words}”.", "没有找到“{words}”。")
 }
 
 pub fn results(count: usize) -> String {
-    if count == 1 { "1 result".to_owned() } else { format!("{count} results") }
+    counted!(count; "1 result", "{count} results"; "{count} 条结果")
+}
+
+/// The same while not all could be looked through.
+pub fn results_so_far(count: usize) -> String {
+    let (results, indexing) = (results(count), indexing());
+    said!("{results}. {indexing}", "{results}。{indexing}")
 }

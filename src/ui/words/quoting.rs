@@ -1,16 +1,28 @@
-//! What a document's page says about selected text.
+//! What a document's page says about selected text, in both languages.
 
-pub const SELECT_FIRST: &str = "Select some text first.";
-pub const LINK_COPIED: &str = "Link copied.";
-pub const NOT_REACHED: &str = "The server could not be reached. The selection is kept; try again.";
-pub const QUOTING: &str = "Quoting…";
+use crate::ui::locale::{said, words};
+
+words! {
+    select_first: "Select some text first.", "请先选中一些文字。";
+    link_copied: "Link copied.", "链接已复制。";
+    not_reached: "The server could not be reached. The selection is kept; try again.", "无法连接服务器。选中的内容已保留，请重试。";
+    quoting: "Quoting…", "正在引用…";
+}
 
 /// Which lines something is on.
 pub fn lines(first: u64, last: u64) -> String {
-    if first == last { format!("Line {first}") } else { format!("Lines {first}–{last}") }
+    if first == last {
+        said!("Line {first}", "第 {first} 行")
+    } else {
+        said!("Lines {first}–{last}", "第 {first}–{last} 行")
+    }
 }
 
 /// Said when something was selected: what the keys do with it.
 pub fn selected(first: u64, last: u64, chat: &str) -> String {
-    format!("{} selected. Ctrl+Shift+L quotes it in {chat}; Tab leads to what else can be done.", lines(first, last))
+    let lines = lines(first, last);
+    said!(
+        "{lines} selected. Ctrl+Shift+L quotes it in {chat}; Tab leads to what else can be done.",
+        "已选中{lines}。按 Ctrl+Shift+L 引用到“{chat}”，按 Tab 查看其他操作。"
+    )
 }

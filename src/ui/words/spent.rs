@@ -1,14 +1,16 @@
 //! How tokens and money are written: short, the same in the transcript, at the composer and on the page of what was
-//! spent. Unknown is a dash, never 0.
+//! spent, in both languages. Unknown is a dash, never 0.
 
 use crate::domain::{Cost, Usage};
+use crate::ui::locale::{said, words};
 
 pub const UNKNOWN: &str = "—";
-pub const COST_UNKNOWN: &str = "Cost unknown";
-pub const CONTEXT: &str = "Context in use";
-pub const CONTEXT_NEARLY_FULL: &str = "The conversation is nearly as long as this model can read.";
-pub const CONTEXT_FULL: &str =
-    "The conversation is longer than this model can read. Start a new chat, branch earlier, or choose a larger model.";
+words! {
+    cost_unknown: "Cost unknown", "费用未知";
+    context_in_use: "Context in use", "已用上下文";
+    context_nearly_full: "The conversation is nearly as long as this model can read.", "此对话的长度已接近该模型的上限。";
+    context_full: "The conversation is longer than this model can read. Start a new chat, branch earlier, or choose a larger model.", "此对话已超出该模型能读取的长度。请新建对话、从更早的位置建立分支，或选择更大的模型。";
+}
 
 /// "340", "1.2k", "38k", "1.2M".
 pub fn short(count: u64) -> String {
@@ -55,13 +57,15 @@ pub fn cost(cost: Cost) -> String {
 /// "1.2k in · 340 out"; nothing where nothing is known.
 pub fn in_and_out(usage: &Usage) -> Option<String> {
     let part = |count: Option<u64>| count.map_or_else(|| UNKNOWN.to_owned(), short);
+    let (input, output) = (part(usage.input_tokens), part(usage.output_tokens));
     (usage.input_tokens.is_some() || usage.output_tokens.is_some())
-        .then(|| format!("{} in · {} out", part(usage.input_tokens), part(usage.output_tokens)))
+        .then(|| said!("{input} in · {output} out", "输入 {input} · 输出 {output}"))
 }
 
 /// "≈ 38k of 200k tokens"
 pub fn context(used: u64, of: u64) -> String {
-    format!("≈ {} of {} tokens", short(used), short(of))
+    let (used, of) = (short(used), short(of));
+    said!("≈ {used} of {of} tokens", "≈ {used} / {of} token")
 }
 
 #[cfg(test)]

@@ -1,140 +1,134 @@
-//! The words of the transcript, in English. Whole sentences with their numbers in them, so that another language can
+//! The words of the transcript, in both languages. Whole sentences with their numbers in them, so that each language can
 //! put them in its own order and use its own plurals.
 
 use crate::domain::segment::ReasoningBlock;
 use crate::domain::usage::Usage;
 use crate::domain::{FailureKind, TurnStatus};
+use crate::ui::locale::{counted, said, word, words};
 
 mod tool;
 
 pub use tool::*;
 
-pub const YOU: &str = "You";
-pub const ASSISTANT: &str = "Assistant";
-pub const SYSTEM: &str = "System";
+words! {
+    you: "You", "你";
+    assistant: "Assistant", "助手";
+    system: "System", "系统";
+    transcript: "Messages", "消息";
+    empty_reply: "The reply is empty.", "回复为空。";
+    stopped_by_you: "Stopped by you", "已由你停止";
+    copy_reply: "Copy reply", "复制回复";
+    copy_message: "Copy message", "复制消息";
+    copy_plain: "Copy as plain text", "复制为纯文本";
+    copy_with_reasoning: "Copy with reasoning", "连同思考过程一起复制";
+    more: "More", "更多";
+    what_was_sent: "What the model was shown", "模型看到的内容";
+    link_to_turn: "Link to this message", "此消息的链接";
+    copy_reasoning: "Copy reasoning", "复制思考过程";
+    copy_failed: "Could not copy. Select the text and copy it with the keyboard.", "无法复制，请选中文字后用键盘复制。";
+    versions: "Versions", "版本";
+    edit_message: "Edit your message", "编辑你的消息";
+    edit_reply: "Edit as new version", "编辑为新版本";
+    edit_reply_hint: "This becomes a version of the reply in your words. It and what was said before it are sent as plain text.", "你的文字会成为此回复的一个新版本。它和之前的内容将以纯文本发送。";
+    save_version: "Save as new version", "保存为新版本";
+    edited_by_you: "Edited by you · this and earlier replies are sent as plain text", "由你编辑 · 此回复及之前的回复以纯文本发送";
+    edited: "edited by you", "由你编辑";
+    branch: "Branch", "新建分支";
+    retry_with: "Try again with…", "选择模型重试…";
+    retry_with_hint: "Another reply to the same message, on a branch of its own.", "对同一条消息再次回复，放在单独的分支上。";
+    copy_to_chat: "Copy to new chat", "复制到新对话";
+    turn_gone: "The message at this address was deleted. This is what is left near it.", "此地址的消息已被删除，这里是它附近余下的内容。";
+    chat_gone: "This chat was deleted.", "此对话已被删除。";
+    continue_from_here: "Continue from here", "从这里继续";
+    show: "Show", "显示";
+    other_version_runs: "Another version is being written", "另一个版本正在生成";
+    previous_version: "Previous version", "上一版";
+    next_version: "Next version", "下一版";
+    load_older: "Load older messages", "加载更早的消息";
+    load_newer: "Load newer messages", "加载较新的消息";
+    older_failed: "Could not load older messages.", "无法加载更早的消息。";
+    newer_failed: "Could not load newer messages.", "无法加载较新的消息。";
+    latest: "Latest", "最新";
+    new_text: "New text", "新内容";
+    to_latest: "Go to latest", "跳到最新";
+    to_latest_running: "Go to latest, reply in progress", "跳到最新，正在回复";
+    hidden_reasoning: "The provider keeps the words of this reasoning to itself.", "服务商没有提供这段思考过程的文字。";
+    thinking_status: "Thinking…", "正在思考…";
+    can_leave: "You can leave; it will go on.", "你可以离开，回复会继续。";
+    waiting_for_first: "connected, waiting for the first words", "已连接，正在等待回复的开头";
+    details: "Details", "详情";
+    copy_details: "Copy details", "复制详情";
+    code: "Code", "错误代码";
+    provider_said: "The provider said", "服务商返回的信息";
+    requested_model: "Model", "模型";
+    turn: "Turn", "消息";
+    image: "Image", "图片";
+    reference: "Reference", "引用";
+}
 
 /// The line between the turns of one model and those of another.
 pub fn switched_to(model: &str) -> String {
-    format!("switched to {model} · earlier replies are sent as plain text")
+    said!("switched to {model} · earlier replies are sent as plain text", "已切换到 {model} · 之前的回复以纯文本发送")
 }
-pub const TRANSCRIPT: &str = "Messages";
-pub const EMPTY_REPLY: &str = "The reply is empty.";
-pub const STOPPED_BY_YOU: &str = "Stopped by you";
-pub const COPY_REPLY: &str = "Copy reply";
-pub const COPY_MESSAGE: &str = "Copy message";
-pub const COPY_PLAIN: &str = "Copy as plain text";
-pub const COPY_WITH_REASONING: &str = "Copy with reasoning";
-pub const MORE: &str = "More";
-pub const WHAT_WAS_SENT: &str = "What the model was shown";
-pub const LINK_TO_TURN: &str = "Link to this message";
-pub const COPY_REASONING: &str = "Copy reasoning";
-pub const COPY_FAILED: &str = "Could not copy. Select the text and copy it with the keyboard.";
-pub const VERSIONS: &str = "Versions";
-pub const EDIT_MESSAGE: &str = "Edit your message";
-pub const EDIT_REPLY: &str = "Edit as new version";
-pub const EDIT_REPLY_HINT: &str =
-    "This becomes a version of the reply in your words. It and what was said before it are sent as plain text.";
-pub const SAVE_VERSION: &str = "Save as new version";
-pub const EDITED_BY_YOU: &str = "Edited by you · this and earlier replies are sent as plain text";
-pub const EDITED: &str = "edited by you";
-pub const BRANCH: &str = "Branch";
-pub const RETRY_WITH: &str = "Try again with…";
-pub const RETRY_WITH_HINT: &str = "Another reply to the same message, on a branch of its own.";
-pub const COPY_TO_CHAT: &str = "Copy to new chat";
-pub const TURN_GONE: &str = "The message at this address was deleted. This is what is left near it.";
-pub const CHAT_GONE: &str = "This chat was deleted.";
-pub const CONTINUE_FROM_HERE: &str = "Continue from here";
-pub const SHOW: &str = "Show";
-pub const OTHER_VERSION_RUNS: &str = "Another version is being written";
 
 /// What a path that was cut off hides until something is sent.
 pub fn hides_below(turns: u64) -> String {
-    match turns {
-        0 => "What you send next follows this reply.".to_owned(),
-        1 => "1 message below is hidden; it stays on its branch.".to_owned(),
-        n => format!("{n} messages below are hidden; they stay on their branch."),
+    if turns == 0 {
+        return word("What you send next follows this reply.", "你接下来发送的内容会接在此回复之后。").to_owned();
     }
+    counted!(turns; "1 message below is hidden; it stays on its branch.", "{turns} messages below are hidden; they stay on their branch."; "下面的 {turns} 条消息已隐藏，仍保留在原来的分支上。")
 }
 
 /// What is newer than the path on screen.
 pub fn newer_elsewhere(turns: u64) -> String {
-    if turns == 1 {
-        "1 newer message is on another version".to_owned()
-    } else {
-        format!("{turns} newer messages are on another version")
-    }
+    counted!(turns; "1 newer message is on another version", "{turns} newer messages are on another version"; "另一个版本中有 {turns} 条较新的消息")
 }
 
 /// Where a copied chat comes from.
 pub fn copied_from(title: &str) -> String {
-    if title.is_empty() { "Copied from another chat".to_owned() } else { format!("Copied from “{title}”") }
+    if title.is_empty() {
+        return word("Copied from another chat", "复制自另一个对话").to_owned();
+    }
+    said!("Copied from “{title}”", "复制自“{title}”")
 }
 
 /// How a version goes on.
 pub fn continues_with(turns: u64) -> Option<String> {
-    match turns {
-        0 => None,
-        1 => Some("continues with 1 message".to_owned()),
-        n => Some(format!("continues with {n} messages")),
-    }
+    let said =
+        || counted!(turns; "continues with 1 message", "continues with {turns} messages"; "其后有 {turns} 条消息");
+    (turns > 0).then(said)
 }
-pub const PREVIOUS_VERSION: &str = "Previous version";
-pub const NEXT_VERSION: &str = "Next version";
-pub const LOAD_OLDER: &str = "Load older messages";
-pub const LOAD_NEWER: &str = "Load newer messages";
-pub const OLDER_FAILED: &str = "Could not load older messages.";
-pub const NEWER_FAILED: &str = "Could not load newer messages.";
-pub const LATEST: &str = "Latest";
-pub const NEW_TEXT: &str = "New text";
-pub const TO_LATEST: &str = "Go to latest";
-pub const TO_LATEST_RUNNING: &str = "Go to latest, reply in progress";
-pub const HIDDEN_REASONING: &str = "The provider keeps the words of this reasoning to itself.";
-pub const THINKING_STATUS: &str = "Thinking…";
-pub const CAN_LEAVE: &str = "You can leave; it will go on.";
-pub const WAITING_FOR_FIRST: &str = "connected, waiting for the first words";
-pub const DETAILS: &str = "Details";
-pub const COPY_DETAILS: &str = "Copy details";
-pub const CODE: &str = "Code";
-pub const PROVIDER_SAID: &str = "The provider said";
-pub const REQUESTED_MODEL: &str = "Model";
-pub const TURN: &str = "Turn";
-pub const IMAGE: &str = "Image";
-pub const REFERENCE: &str = "Reference";
 
 /// How a reply ended, for its heading; nothing for one that is as it should be.
 pub fn ending(status: TurnStatus) -> Option<&'static str> {
-    match status {
-        TurnStatus::Cancelled => Some("stopped"),
-        TurnStatus::Error => Some("failed"),
-        TurnStatus::Pending | TurnStatus::Streaming | TurnStatus::WaitingSubagents => Some("in progress"),
-        TurnStatus::Complete => None,
-    }
+    Some(match status {
+        TurnStatus::Cancelled => word("stopped", "已停止"),
+        TurnStatus::Error => word("failed", "失败"),
+        TurnStatus::Pending | TurnStatus::Streaming | TurnStatus::WaitingSubagents => word("in progress", "进行中"),
+        TurnStatus::Complete => return None,
+    })
 }
 
 /// Whole seconds the way people say them: "12 s", "1 min 5 s", "2 h 3 min".
 pub fn seconds(seconds: u64) -> String {
     let (minutes, rest) = (seconds / 60, seconds % 60);
     match (minutes / 60, minutes % 60, rest) {
-        (0, 0, rest) => format!("{rest} s"),
-        (0, minutes, 0) => format!("{minutes} min"),
-        (0, minutes, rest) => format!("{minutes} min {rest} s"),
-        (hours, 0, _) => format!("{hours} h"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+        (0, 0, rest) => said!("{rest} s", "{rest} 秒"),
+        (0, minutes, 0) => said!("{minutes} min", "{minutes} 分"),
+        (0, minutes, rest) => said!("{minutes} min {rest} s", "{minutes} 分 {rest} 秒"),
+        (hours, 0, _) => said!("{hours} h", "{hours} 小时"),
+        (hours, minutes, _) => said!("{hours} h {minutes} min", "{hours} 小时 {minutes} 分"),
     }
 }
 
 /// A measured time: tenths below ten seconds, whole seconds above.
 pub fn took(ms: u64) -> String {
-    if ms < 50 {
-        return "<0.1 s".to_owned();
+    let (whole, tenth) = ((ms + 50) / 1000, (ms + 50) % 1000 / 100);
+    match ms {
+        0..50 => word("<0.1 s", "<0.1 秒").to_owned(),
+        50..9_950 => said!("{whole}.{tenth} s", "{whole}.{tenth} 秒"),
+        _ => seconds((ms + 500) / 1000),
     }
-    if ms < 9_950 { format!("{}.{} s", (ms + 50) / 1000, (ms + 50) % 1000 / 100) } else { seconds((ms + 500) / 1000) }
-}
-
-/// "1 tool call", "3 tool calls, 1 failed".
-pub fn tool_calls(calls: usize, failed: usize) -> String {
-    let calls = if calls == 1 { "1 tool call".to_owned() } else { format!("{calls} tool calls") };
-    if failed == 0 { calls } else { format!("{calls}, {failed} failed") }
 }
 
 /// Why a reasoning block ended before its time.
@@ -151,30 +145,27 @@ pub enum CutOff {
 pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<CutOff>) -> String {
     if is_streaming {
         return match &block.title {
-            Some(title) => format!("Thinking: {title}"),
-            None => THINKING_STATUS.to_owned(),
+            Some(title) => said!("Thinking: {title}", "正在思考：{title}"),
+            None => thinking_status().to_owned(),
         };
     }
-    let mut label = match block.duration_ms {
-        None => "Thought".to_owned(),
-        Some(ms) if ms < 1_000 => "Thought briefly".to_owned(),
-        Some(ms) => format!("Thought for {}", seconds((ms + 500) / 1000)),
+    let mut label = match block.duration_ms.map(|ms| (ms, seconds((ms + 500) / 1000))) {
+        None => word("Thought", "已思考").to_owned(),
+        Some((..1_000, _)) => word("Thought briefly", "略作思考").to_owned(),
+        Some((_, time)) => said!("Thought for {time}", "思考了 {time}"),
     };
-    let mut also = |words: &str| {
-        label.push_str(" · ");
-        label.push_str(words);
-    };
+    let mut also = |words: &str| label.extend([" · ", words]);
     if block.tool_calls > 0 {
         also(&tool_calls(block.tool_calls, block.failed_tool_calls));
     }
     if !block.has_text && cut_off.is_none() {
-        also("hidden by the provider");
+        also(word("hidden by the provider", "服务商未提供内容"));
     }
     match cut_off {
-        Some(CutOff::Stopped) => also("stopped"),
-        Some(CutOff::ConnectionLost) => also("connection lost"),
-        Some(CutOff::ServerRestarted) => also("server restarted"),
-        Some(CutOff::Failed) => also("failed"),
+        Some(CutOff::Stopped) => also(word("stopped", "已停止")),
+        Some(CutOff::ConnectionLost) => also(word("connection lost", "连接中断")),
+        Some(CutOff::ServerRestarted) => also(word("server restarted", "服务器已重启")),
+        Some(CutOff::Failed) => also(word("failed", "失败")),
         None => {}
     }
     label
@@ -196,17 +187,14 @@ pub fn number(number: u64) -> String {
 /// All that the provider said of a reply's tokens, in one line.
 pub fn usage(usage: &Usage) -> String {
     let part = |name: &str, count: Option<u64>| count.map(|count| format!("{name} {}", number(count)));
-    [
-        part("input", usage.input_tokens),
-        part("read from cache", usage.cache_read_tokens),
-        part("written to cache", usage.cache_write_tokens),
-        part("output", usage.output_tokens),
-        part("of it reasoning", usage.reasoning_tokens),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>()
-    .join(" · ")
+    let parts = [
+        part(word("input", "输入"), usage.input_tokens),
+        part(word("read from cache", "从缓存读取"), usage.cache_read_tokens),
+        part(word("written to cache", "写入缓存"), usage.cache_write_tokens),
+        part(word("output", "输出"), usage.output_tokens),
+        part(word("of it reasoning", "其中思考过程"), usage.reasoning_tokens),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// "2/3".
@@ -216,80 +204,94 @@ pub fn version_of(number: usize, count: usize) -> String {
 
 /// "Attempt 2 of 3".
 pub fn attempt(number: u32, of: u32) -> String {
-    format!("Attempt {number} of {of}")
+    said!("Attempt {number} of {of}", "第 {number} 次尝试，共 {of} 次")
 }
 
 /// When a waiting retry goes on.
 pub fn next_try(wait_ms: u64) -> String {
-    format!("Next try in {}.", took(wait_ms))
+    let wait = took(wait_ms);
+    said!("Next try in {wait}.", "{wait}后重试。")
 }
 
 /// What the person can do about a failure, if there is something.
 pub fn next_step(kind: FailureKind) -> Option<&'static str> {
     use FailureKind as Kind;
-    Some(match kind {
-        Kind::ProviderUnreachable => "Check the network and the provider's address, then try again.",
-        Kind::ProviderAuth => "Replace the key on the server, then try again.",
-        Kind::ProviderQuota => "Add credit at the provider, or use another one.",
-        Kind::ProviderRateLimited | Kind::ProviderOverloaded => "Wait a moment, then try again.",
-        Kind::ModelNotFound => "Start a chat with another model.",
-        Kind::ContextTooLong => "Start a new chat, or go on from an earlier message.",
-        Kind::ContentFiltered => "Say it differently.",
+    let (english, chinese) = match kind {
+        Kind::ProviderUnreachable => {
+            ("Check the network and the provider's address, then try again.", "请检查网络和服务商的地址，然后重试。")
+        }
+        Kind::ProviderAuth => ("Replace the key on the server, then try again.", "请在服务器上更换密钥，然后重试。"),
+        Kind::ProviderQuota => ("Add credit at the provider, or use another one.", "请向服务商充值，或换用另一家。"),
+        Kind::ProviderRateLimited | Kind::ProviderOverloaded => ("Wait a moment, then try again.", "请稍候再重试。"),
+        Kind::ModelNotFound => ("Start a chat with another model.", "请用其他模型新建对话。"),
+        Kind::ContextTooLong => {
+            ("Start a new chat, or go on from an earlier message.", "请新建对话，或从更早的消息继续。")
+        }
+        Kind::ContentFiltered => ("Say it differently.", "请换一种说法。"),
         Kind::ProviderTruncated | Kind::ProviderStalled | Kind::ServerRestarted => {
-            "What had come is kept. Try again for a new version."
+            ("What had come is kept. Try again for a new version.", "已收到的内容已保留。重试可得到新版本。")
         }
         Kind::LimitEvent | Kind::LimitOutput | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
-            "What had come is kept."
+            ("What had come is kept.", "已收到的内容已保留。")
         }
-        Kind::StorageFull => "Free some space on the server's disk, then try again.",
+        Kind::StorageFull => {
+            ("Free some space on the server's disk, then try again.", "请在服务器磁盘上腾出一些空间，然后重试。")
+        }
         Kind::ProviderError
         | Kind::ProviderRefusedRequest
         | Kind::ProviderProtocol
         | Kind::Internal
         | Kind::Unknown => return None,
-    })
+    };
+    Some(word(english, chinese))
 }
 
 /// Announcements (ux.md 12).
 pub mod say {
-    pub const THINKING: &str = "Assistant is thinking.";
-    pub const ANSWERING: &str = "Assistant is answering.";
+    use crate::ui::locale::{counted, said, words};
+
+    words! {
+        thinking: "Assistant is thinking.", "助手正在思考。";
+        answering: "Assistant is answering.", "助手正在回复。";
+    }
 
     pub fn still(is_thinking: bool, seconds: u64) -> String {
-        let what = if is_thinking { "thinking" } else { "answering" };
-        format!("Still {what}, {seconds} seconds.")
+        if is_thinking {
+            said!("Still thinking, {seconds} seconds.", "仍在思考，{seconds} 秒。")
+        } else {
+            said!("Still answering, {seconds} seconds.", "仍在回复，{seconds} 秒。")
+        }
     }
 
     pub fn using(tool: &str) -> String {
-        format!("Using {tool}.")
+        said!("Using {tool}.", "正在使用 {tool}。")
     }
 
     pub fn asks_permission(tool: &str) -> String {
-        format!("{tool} asks for permission. Press F6 to review.")
+        said!("{tool} asks for permission. Press F6 to review.", "{tool} 请求许可，按 F6 查看。")
     }
 
     pub fn paused(why: &str) -> String {
-        format!("{why} Press F6 to review.")
+        said!("{why} Press F6 to review.", "{why} 按 F6 查看。")
     }
 
     pub fn reply(text: &str) -> String {
-        format!("Reply: {text}")
+        said!("Reply: {text}", "回复：{text}")
     }
 
     pub fn complete(words: usize) -> String {
-        if words == 1 { "Reply complete, 1 word.".to_owned() } else { format!("Reply complete, {words} words.") }
+        counted!(words; "Reply complete, 1 word.", "Reply complete, {words} words."; "回复完成，共 {words} 字。")
     }
 
     pub fn failed(title: &str) -> String {
-        format!("Reply failed: {title}")
+        said!("Reply failed: {title}", "回复失败：{title}")
     }
 
     pub fn version(number: usize, of: usize, followed_by: u64) -> String {
-        match followed_by {
-            0 => format!("Version {number} of {of}."),
-            1 => format!("Version {number} of {of}, followed by 1 message."),
-            n => format!("Version {number} of {of}, followed by {n} messages."),
+        if followed_by == 0 {
+            return said!("Version {number} of {of}.", "第 {number} 版，共 {of} 版。");
         }
+        counted!(followed_by; "Version {number} of {of}, followed by 1 message.", "Version {number} of {of}, followed by {followed_by} messages."; "第 {number} 版，共 {of} 版，其后有 {followed_by} 条消息。")
     }
 }
 

@@ -1,31 +1,38 @@
-//! What the page says about deleting a part of a chat.
+//! What the page says about deleting a part of a chat, in both languages.
 
 use super::transcript::number;
+use crate::ui::locale::{counted, said, word, words};
 
-pub const DELETE_VERSION: &str = "Delete this version and what is below it";
-pub const RESTORED: &str = "Restored.";
+words! {
+    delete_version_and_below: "Delete this version and what is below it", "删除此版本及其下的内容";
+    restored: "Restored.", "已恢复。";
+}
 
 /// A number of turns, in words for people.
 pub fn messages(count: u64) -> String {
-    if count == 1 { "1 message".into() } else { format!("{} messages", number(count)) }
+    let many = number(count);
+    counted!(count; "1 message", "{many} messages"; "{many} 条消息")
 }
 
 /// The menu's row; `all` counts the version itself.
 pub fn delete_version(all: u64) -> String {
-    match all {
-        ..=1 => "Delete this version".into(),
-        all => format!("Delete this version and {} below", messages(all - 1)),
+    if all <= 1 {
+        return word("Delete this version", "删除此版本").to_owned();
     }
+    let below = messages(all - 1);
+    said!("Delete this version and {below} below", "删除此版本及其下的 {below}")
 }
 
 /// Everything but the way to a turn and what is below it.
 pub fn delete_others(others: u64) -> String {
-    format!("Delete all other branches ({})", messages(others))
+    let others = messages(others);
+    said!("Delete all other branches ({others})", "删除所有其他分支（{others}）")
 }
 
 /// The note with Undo.
 pub fn deleted(count: u64) -> String {
-    format!("Deleted {}.", messages(count))
+    let messages = messages(count);
+    said!("Deleted {messages}.", "已删除 {messages}。")
 }
 
 #[cfg(test)]

@@ -1,45 +1,49 @@
-//! The words of the tree map.
+//! The words of the tree map, in both languages.
 
 use crate::api::view::tree::{TreeCard, TreeRow};
 use crate::domain::Role;
 use crate::domain::tree::outline::Mark;
+use crate::ui::locale::{counted, join, said, word, words};
+use crate::ui::words::{PRODUCT, locked, untitled};
 
-pub const TREE: &str = "Tree of the chat";
-pub const TREE_SHORT: &str = "Tree";
-pub const LOADING: &str = "Loading the tree…";
-pub const CLOSE_TREE: &str = "Close the tree";
-pub const BACK_TO_CHAT: &str = "Back to the chat";
-pub const BRANCHES: &str = "Branches";
-pub const DRAWING: &str = "Drawing";
-pub const FILTER: &str = "Only turns that say";
-pub const APPLY: &str = "Find";
-pub const CLEAR: &str = "All turns";
-pub const NO_TURNS: &str = "There are no messages yet.";
-pub const NO_BRANCHES: &str = "No branches yet. Edit a message or try again to make one.";
-pub const EARLIER: &str = "Earlier rows";
-pub const LATER: &str = "Later rows";
-pub const FAILED: &str = "Could not load the tree.";
-pub const SELECTED: &str = "Selected turn";
-pub const SHOW: &str = "Open";
-pub const COMPARE: &str = "Compare with current";
-pub const COPY: &str = "Copy to new chat";
-pub const RENAME_BRANCH: &str = "Name";
-pub const LABEL: &str = "Label";
-pub const PIN: &str = "Pin";
-pub const UNPIN: &str = "Unpin";
-pub const SAVED: &str = "Saved.";
-pub const OPEN_ROW: &str = "Show what is below";
-pub const SHUT_ROW: &str = "Hide what is below";
-pub const MORE: &str = "What can be done with this turn";
-pub const NO_TEXT: &str = "(no text)";
-pub const NOT_IN_SIGHT: &str = "No row on screen begins with this. The filter looks through the whole tree.";
-pub const HERE: &str = "you are here";
+words! {
+    tree: "Tree of the chat", "对话树";
+    tree_short: "Tree", "对话树";
+    loading: "Loading the tree…", "正在加载对话树…";
+    close_tree: "Close the tree", "关闭对话树";
+    back_to_chat: "Back to the chat", "返回对话";
+    branches: "Branches", "分支";
+    drawing: "Drawing", "图示";
+    filter: "Only turns that say", "只看包含这些文字的消息";
+    apply: "Find", "查找";
+    clear: "All turns", "全部消息";
+    no_turns: "There are no messages yet.", "还没有消息。";
+    no_branches: "No branches yet. Edit a message or try again to make one.", "还没有分支。编辑消息或重试即可建立分支。";
+    earlier: "Earlier rows", "前面的行";
+    later: "Later rows", "后面的行";
+    failed: "Could not load the tree.", "无法加载对话树。";
+    selected: "Selected turn", "选中的消息";
+    show: "Open", "打开";
+    compare: "Compare with current", "与当前分支比较";
+    copy: "Copy to new chat", "复制到新对话";
+    rename_branch: "Name", "名称";
+    label: "Label", "标签";
+    pin: "Pin", "置顶";
+    unpin: "Unpin", "取消置顶";
+    saved: "Saved.", "已保存。";
+    open_row: "Show what is below", "显示其下的内容";
+    shut_row: "Hide what is below", "隐藏其下的内容";
+    more_for_turn: "What can be done with this turn", "此消息的更多操作";
+    no_text: "(no text)", "（无文字）";
+    not_in_sight: "No row on screen begins with this. The filter looks through the whole tree.", "屏幕上没有以此开头的行。用筛选可查找整个对话树。";
+    here: "you are here", "当前位置";
+}
 
 pub fn role(role: Role) -> &'static str {
     match role {
-        Role::User => "You",
-        Role::Assistant => "Reply",
-        Role::System => "System",
+        Role::User => word("You", "你"),
+        Role::Assistant => word("Reply", "回复"),
+        Role::System => word("System", "系统"),
     }
 }
 
@@ -47,14 +51,14 @@ pub fn role(role: Role) -> &'static str {
 pub fn mark(mark: Mark) -> Option<(&'static str, &'static str)> {
     match mark {
         Mark::Plain => None,
-        Mark::Stopped => Some(("■", "stopped")),
-        Mark::Failed => Some(("!", "failed")),
-        Mark::Running => Some(("●", "being written")),
+        Mark::Stopped => Some(("■", word("stopped", "已停止"))),
+        Mark::Failed => Some(("!", word("failed", "失败"))),
+        Mark::Running => Some(("●", word("being written", "正在生成"))),
     }
 }
 
 pub fn messages(count: usize) -> String {
-    if count == 1 { "1 message".into() } else { format!("{count} messages") }
+    counted!(count; "1 message", "{count} messages"; "{count} 条消息")
 }
 
 /// How many turns a closed row hides.
@@ -71,8 +75,8 @@ pub fn row(row: &TreeRow) -> String {
     if let Some(count) = row.folded {
         return messages(count);
     }
-    let words = if row.words.is_empty() { NO_TEXT } else { &row.words };
-    let mut seen = vec![format!("{}: {words}", role(row.role))];
+    let (who, words) = (role(row.role), if row.words.is_empty() { no_text() } else { &row.words });
+    let mut seen = vec![said!("{who}: {words}", "{who}：{words}")];
     seen.extend(row.version.map(version));
     seen.extend(mark(row.mark).map(|(sign, word)| format!("{sign} {word}")));
     seen.extend(row.model.clone());
@@ -82,48 +86,51 @@ pub fn row(row: &TreeRow) -> String {
     }
     let mut parts = vec![seen.join(" ")];
     if let Some((number, count)) = row.version {
-        parts.push(format!("version {number} of {count}"));
+        parts.push(said!("version {number} of {count}", "第 {number} 版（共 {count} 版）"));
     }
-    parts.extend(row.model.as_ref().map(|model| format!("switched to {model}")));
+    parts.extend(row.model.as_ref().map(|model| said!("switched to {model}", "已切换到 {model}")));
     if row.hidden > 0 {
-        parts.push(format!("{} below", messages(row.hidden)));
+        let below = messages(row.hidden);
+        parts.push(said!("{below} below", "其下有 {below}"));
     }
     if row.is_leaf {
-        parts.push(HERE.into());
+        parts.push(here().into());
     }
-    parts.join(", ")
+    join(&parts)
 }
 
 /// The tree button of the header.
 pub fn ends(leaves: u64) -> String {
-    if leaves == 1 { "Tree, 1 end".into() } else { format!("Tree, {leaves} ends") }
+    counted!(leaves; "Tree, 1 end", "Tree, {leaves} ends"; "对话树，{leaves} 个末端")
 }
 
 /// What there is in all, and how much of it was found.
 pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
-    let ends = if leaves == 1 { "1 end".into() } else { format!("{leaves} ends") };
+    let all = messages(turns);
     match hits {
-        None => format!("{}, {ends}", messages(turns)),
-        Some(0) => format!("Nothing in {} says this.", messages(turns)),
-        Some(hits) => format!("Found {hits} of {}", messages(turns)),
+        None => join(&[all, counted!(leaves; "1 end", "{leaves} ends"; "{leaves} 个末端")]),
+        Some(0) => said!("Nothing in {all} says this.", "{all}中没有找到。"),
+        Some(hits) => said!("Found {hits} of {all}", "{all}中找到 {hits} 条"),
     }
 }
 
 /// Where a turn stands, on its card.
 pub fn below(card: &TreeCard) -> String {
-    match (card.below, card.ends) {
-        (0, _) => "Nothing follows.".into(),
-        (below, 1) => format!("{} below.", messages(below)),
-        (below, ends) => format!("{} below, with {ends} ends.", messages(below)),
+    let (below, ends) = (messages(card.below), card.ends);
+    match (card.below, ends) {
+        (0, _) => word("Nothing follows.", "其下没有消息。").to_owned(),
+        (_, 1) => said!("{below} below.", "其下有 {below}。"),
+        _ => said!("{below} below, with {ends} ends.", "其下有 {below}、{ends} 个末端。"),
     }
 }
 
 /// The branch of a turn, with its lock.
 pub fn branch(card: &TreeCard) -> String {
-    format!("Branch {} · {} · {}", card.branch.name, card.model, crate::ui::words::LOCKED)
+    let (name, model, locked) = (&card.branch.name, &card.model, locked());
+    said!("Branch {name} · {model} · {locked}", "分支 {name} · {model} · {locked}")
 }
 
 pub fn document_title(title: &str) -> String {
-    let title = if title.is_empty() { crate::ui::words::UNTITLED } else { title };
-    format!("{TREE_SHORT} · {title} · {}", crate::ui::words::PRODUCT)
+    let (tree, title) = (tree_short(), if title.is_empty() { untitled() } else { title });
+    format!("{tree} · {title} · {PRODUCT}")
 }

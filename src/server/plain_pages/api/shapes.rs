@@ -23,7 +23,7 @@ pub fn all(schemas: &Value) -> AnyView {
     };
     view! {
         <section class="api-group" aria-labelledby="shapes">
-            <h2 id="shapes">{said::SHAPES}</h2>
+            <h2 id="shapes">{said::shapes()}</h2>
             {named.into_iter().map(shape).collect_view()}
         </section>
     }
@@ -38,7 +38,7 @@ fn anchor(name: &str) -> String {
 fn fields(schema: &Value) -> AnyView {
     if let Some(parts) = schema["allOf"].as_array() {
         let part = |part: &Value| match part.get("$ref") {
-            Some(_) => view! { <p>{said::ALL_OF}" "{kind(part)}</p> }.into_any(),
+            Some(_) => view! { <p>{said::all_of()}" "{kind(part)}</p> }.into_any(),
             None => fields(part),
         };
         return parts.iter().map(part).collect_view().into_any();
@@ -57,7 +57,7 @@ fn fields(schema: &Value) -> AnyView {
     let is_needed =
         |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|needed| needed == name));
     let row = |(name, field): (&str, &Value)| {
-        let needed = if is_needed(name) { said::ALWAYS } else { "" };
+        let needed = if is_needed(name) { said::always() } else { "" };
         view! {
             <tr>
                 <th scope="row"><code>{name.to_owned()}</code></th>
@@ -68,7 +68,7 @@ fn fields(schema: &Value) -> AnyView {
         }
     };
     let rows = entries(&schema["properties"]).map(row).collect_view().into_any();
-    table(said::FIELDS, &[said::NAME, said::KIND, said::THERE, said::MEANING], rows)
+    table(said::fields(), &[said::name(), said::kind(), said::there(), said::meaning()], rows)
 }
 
 /// A shape in a line; one that has a name as a link to it.
@@ -87,10 +87,10 @@ pub fn kind(schema: &Value) -> AnyView {
     let name = match &schema["type"] {
         Value::String(name) => name.clone(),
         Value::Array(names) => names.iter().map(text).collect::<Vec<_>>().join(" or "),
-        _ => return said::ANYTHING.into_any(),
+        _ => return said::anything().into_any(),
     };
     if name.starts_with("array") {
-        return view! { {said::LIST_OF}" "{kind(&schema["items"])}{name.strip_prefix("array").map(str::to_owned)} }
+        return view! { {said::list_of()}" "{kind(&schema["items"])}{name.strip_prefix("array").map(str::to_owned)} }
             .into_any();
     }
     let format = schema["format"].as_str().filter(|format| !format.starts_with("int") && *format != "double");

@@ -6,16 +6,17 @@ use super::{ComparePage, said};
 use crate::domain::provider::Model;
 use crate::server::plain_pages::field::Choice;
 use crate::ui::erased::view;
+use crate::ui::locale::labelled;
 use crate::ui::words as app_words;
 
 impl ComparePage<'_> {
     /// The form that asks a path again.
     pub(super) fn graft_form(&self) -> AnyView {
         let ends = match self.comparison {
-            Some(comparison) => [(said::LEFT, &comparison.left), (said::RIGHT, &comparison.right)]
+            Some(comparison) => [(said::left(), &comparison.left), (said::right(), &comparison.right)]
                 .into_iter()
                 .filter(|(_, side)| !side.is_ancestor)
-                .map(|(name, side)| (side.leaf_turn_id.to_string(), format!("{name}: {}", side.branch.name)))
+                .map(|(name, side)| (side.leaf_turn_id.to_string(), labelled(name, &side.branch.name)))
                 .collect(),
             None => self.ends(),
         };
@@ -25,7 +26,7 @@ impl ComparePage<'_> {
         let ends: Vec<(&str, &str)> = ends.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
         let chosen = self.left.map(|id| id.to_string()).unwrap_or_default();
         let path = Choice {
-            label: said::GRAFT_PATH,
+            label: said::graft_path(),
             name: "leaf_turn_id",
             form: "graft",
             options: &ends,
@@ -35,15 +36,15 @@ impl ComparePage<'_> {
         };
         let common = self.comparison.and_then(|comparison| comparison.common_turn_id).map(|id| id.to_string());
         let from = common.as_deref().map(|common| {
-            let options = [(common, said::FROM_COMMON), ("", said::FROM_ROOT)];
-            let (label, hint) = (said::GRAFT_FROM, None);
+            let options = [(common, said::from_common()), ("", said::from_root())];
+            let (label, hint) = (said::graft_from(), None);
             Choice { label, name: "from_turn_id", form: "graft", options: &options, chosen: common, hint, error: None }
                 .draw()
         });
         view! {
             <section class="panel no-print" aria-labelledby="graft">
-                <h2 id="graft">{said::GRAFT}</h2>
-                <p class="hint">{said::GRAFT_HINT}</p>
+                <h2 id="graft">{said::graft()}</h2>
+                <p class="hint">{said::graft_hint()}</p>
                 <form class="form" method="post" action="/forms/graft">
                     <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
                     <input type="hidden" name="client_request_id" value=self.offered.request_id.clone()/>
@@ -51,7 +52,7 @@ impl ComparePage<'_> {
                     {path.draw()}
                     {self.model_choice()}
                     {from}
-                    <div class="deeds"><button type="submit" class="button strong">{said::GRAFT_BEGIN}</button></div>
+                    <div class="deeds"><button type="submit" class="button strong">{said::graft_begin()}</button></div>
                 </form>
             </section>
         }
@@ -84,7 +85,7 @@ impl ComparePage<'_> {
         let groups = groups.collect_view();
         view! {
             <div class="form-field">
-                <label for="graft-model">{said::GRAFT_MODEL}</label>
+                <label for="graft-model">{said::graft_model()}</label>
                 <select class="field" id="graft-model" name="model" required=true>{groups}</select>
             </div>
         }

@@ -10,7 +10,9 @@ use crate::server::service::compare::words::{Diff, SpanKind, Unit};
 use crate::server::service::compare::{ComparedPair, ComparedReply, Half};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::{join, said};
 use crate::ui::words::spent;
+use crate::ui::words::told::told;
 use crate::ui::words::transcript::{ending, took};
 
 /// Lines of a stretch that is the same which stay beside what differs.
@@ -27,7 +29,7 @@ pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
     let shared = same_message.map(|diff| {
         view! {
             <div class="compare-shared">
-                <h4>{said::SAME_MESSAGE}</h4>
+                <h4>{said::same_message()}</h4>
                 {words(diff, Only::Same)}
             </div>
         }
@@ -58,14 +60,14 @@ pub(in crate::server::plain_pages) enum Only {
 
 fn side(chat: ChatId, pair: &ComparedPair, only: Only, is_shared: bool) -> AnyView {
     let (half, name) = match only {
-        Only::Left => (&pair.left, said::LEFT),
-        _ => (&pair.right, said::RIGHT),
+        Only::Left => (&pair.left, said::left()),
+        _ => (&pair.right, said::right()),
     };
     let Some(half) = half else {
         return view! {
             <div class="compare-side" role="group" aria-label=name>
                 <p class="compare-name">{name}</p>
-                <p class="hint">{said::NOTHING_HERE}</p>
+                <p class="hint">{said::nothing_here()}</p>
             </div>
         }
         .into_any();
@@ -74,22 +76,22 @@ fn side(chat: ChatId, pair: &ComparedPair, only: Only, is_shared: bool) -> AnyVi
         _ if is_shared => ().into_any(),
         (Some(message), Some(diff)) => {
             let attached = (!message.attachments.is_empty()).then(|| {
-                view! { <p class="hint">{message.attachments.join(", ")}</p> }
+                view! { <p class="hint">{join(&message.attachments)}</p> }
             });
-            view! { <h4>{said::SAID}</h4> {words(diff, only)} {attached} }.into_any()
+            view! { <h4>{said::message()}</h4> {words(diff, only)} {attached} }.into_any()
         }
-        _ => view! { <p class="hint">{said::NO_MESSAGE}</p> }.into_any(),
+        _ => view! { <p class="hint">{said::no_message()}</p> }.into_any(),
     };
     let reply = match (&half.reply, &pair.reply) {
         (Some(reply), Some(diff)) => replied(reply, diff, only),
-        _ => view! { <p class="hint">{said::NO_REPLY}</p> }.into_any(),
+        _ => view! { <p class="hint">{said::no_reply()}</p> }.into_any(),
     };
     let turn = half.reply.as_ref().map(|reply| reply.turn_id);
     let turn = turn.or(half.message.as_ref().map(|message| message.turn_id));
     let open = turn.map(|turn| {
         let which = said::of_exchange(pair.number, name);
         view! {
-            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{said::OPEN_IN_CHAT}<span class="quiet">{which}</span></a>
+            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{said::open_in_chat()}<span class="quiet">{which}</span></a>
         }
     });
     view! {
@@ -105,18 +107,18 @@ fn side(chat: ChatId, pair: &ComparedPair, only: Only, is_shared: bool) -> AnyVi
 fn replied(reply: &ComparedReply, diff: &Diff, only: Only) -> AnyView {
     let state = ending(reply.status).map(|word| view! { <span class="mark">{word}</span> " " });
     let failure = reply.failure.as_ref().map(|failure| {
-        view! { <p class="problem" dir="auto">{failure.message.clone()}</p> }
+        view! { <p class="problem" dir="auto">{told(&failure.message).into_owned()}</p> }
     });
     let facts = [
         spent::in_and_out(&reply.usage),
         reply.cost.map(spent::cost),
-        reply.first_token_ms.map(|ms| format!("{} {}", said::FIRST, took(ms))),
-        reply.total_ms.map(|ms| format!("{} {}", said::WHOLE, took(ms))),
+        reply.first_token_ms.map(|ms| format!("{} {}", said::first(), took(ms))),
+        reply.total_ms.map(|ms| format!("{} {}", said::whole(), took(ms))),
         (!reply.tools.is_empty()).then(|| tools(&reply.tools)),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     view! {
-        <h4>{said::REPLIED} " " {state}</h4>
+        <h4>{said::replied()} " " {state}</h4>
         <p class="hint">{model(&reply.model)} {facts.into_iter().map(|fact| format!(" · {fact}")).collect_view()}</p>
         {failure}
         {words(diff, only)}
@@ -131,15 +133,15 @@ fn reply_note(pair: &ComparedPair, diff: &Diff) -> Option<String> {
         return None;
     }
     if diff.is_same() {
-        return Some(said::SAME_REPLY.to_owned());
+        return Some(said::same_reply().to_owned());
     }
     let how = match diff.unit {
-        _ if !is_marked(diff) => Some(said::DIFFERENT),
-        Unit::Lines => Some(said::BY_LINES),
+        _ if !is_marked(diff) => Some(said::different()),
+        Unit::Lines => Some(said::by_lines()),
         Unit::Words | Unit::Whole => None,
     };
     let percent = said::same(diff.same_percent);
-    Some(how.map_or(percent.clone(), |how| format!("{percent}. {how}")))
+    Some(how.map_or(percent.clone(), |how| said!("{percent}. {how}", "{percent}。{how}")))
 }
 
 /// Marks in a text that is all different would only hide it.
@@ -160,11 +162,11 @@ pub(in crate::server::plain_pages) fn words(diff: &Diff, only: Only) -> AnyView 
             Some(match (span.kind, only) {
                 (SpanKind::Removed, Only::Right) | (SpanKind::Added, Only::Left) => return None,
                 (SpanKind::Removed, _) if is_marked => view! {
-                    <del><span class="quiet">{said::REMOVED}</span>{text}<span class="quiet">{said::END_OF_CHANGE}</span></del>
+                    <del><span class="quiet">{said::removed()}</span>{text}<span class="quiet">{said::end_of_change()}</span></del>
                 }
                 .into_any(),
                 (SpanKind::Added, _) if is_marked => view! {
-                    <ins><span class="quiet">{said::ADDED}</span>{text}<span class="quiet">{said::END_OF_CHANGE}</span></ins>
+                    <ins><span class="quiet">{said::added()}</span>{text}<span class="quiet">{said::end_of_change()}</span></ins>
                 }
                 .into_any(),
                 (SpanKind::Same, _) if last > 0 => same(&text, at > 0, at < last),
@@ -173,7 +175,7 @@ pub(in crate::server::plain_pages) fn words(diff: &Diff, only: Only) -> AnyView 
         })
         .collect();
     if spans.is_empty() {
-        return view! { <p class="hint">{said::NO_TEXT}</p> }.into_any();
+        return view! { <p class="hint">{said::no_text()}</p> }.into_any();
     }
     view! { <div class="compare-text" dir="auto">{spans.into_iter().collect_view()}</div> }.into_any()
 }

@@ -6,6 +6,7 @@ use super::said;
 use crate::domain::ChatId;
 use crate::server::service::compare::{Comparison, NamedLock, Side, ToolCount};
 use crate::ui::erased::view;
+use crate::ui::locale::join;
 use crate::ui::words::spent;
 use crate::ui::words::transcript::{number, took};
 
@@ -23,29 +24,29 @@ pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
     let has_tools = sides.iter().any(|side| !side.tools.is_empty());
     view! {
         <table class="compare-summary">
-            <caption class="quiet">{said::SUMMARY_TABLE}</caption>
+            <caption class="quiet">{said::summary_table()}</caption>
             <thead>
                 <tr>
                     <td></td>
-                    <th scope="col">{said::LEFT}</th>
-                    <th scope="col">{said::RIGHT}</th>
+                    <th scope="col">{said::left()}</th>
+                    <th scope="col">{said::right()}</th>
                 </tr>
             </thead>
             <tbody>
-                {row(said::BRANCH, &|side| view! {
+                {row(said::branch(), &|side| view! {
                     <bdi>{side.branch.name.clone()}</bdi>
                     " "
-                    <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{said::OPEN}</a>
+                    <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{said::open()}</a>
                 }.into_any())}
-                {row(said::MODELS, &|side| models(side))}
-                {row(said::MESSAGES, &|side| text(side.messages.to_string()))}
-                {row(said::REPLIES, &|side| replies(side))}
-                {row(said::TOKENS_IN, &|side| text(count(side.usage.input_tokens)))}
-                {row(said::TOKENS_OUT, &|side| text(count(side.usage.output_tokens)))}
-                {row(said::COST, &|side| text(side.cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost)))}
-                {row(said::FIRST_WORDS, &|side| text(time(side.mean_first_token_ms)))}
-                {row(said::TOTAL_TIME, &|side| text(time(side.total_ms)))}
-                {has_tools.then(|| row(said::TOOLS, &|side| text(tools(&side.tools))))}
+                {row(said::models(), &|side| models(side))}
+                {row(said::messages(), &|side| text(side.messages.to_string()))}
+                {row(said::replies(), &|side| replies(side))}
+                {row(said::tokens_in(), &|side| text(count(side.usage.input_tokens)))}
+                {row(said::tokens_out(), &|side| text(count(side.usage.output_tokens)))}
+                {row(said::cost(), &|side| text(side.cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost)))}
+                {row(said::first_words(), &|side| text(time(side.mean_first_token_ms)))}
+                {row(said::total_time(), &|side| text(time(side.total_ms)))}
+                {has_tools.then(|| row(said::tools(), &|side| text(tools(&side.tools))))}
             </tbody>
         </table>
     }
@@ -54,7 +55,7 @@ pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
 
 fn models(side: &Side) -> AnyView {
     if side.is_ancestor {
-        return said::ENDS_HERE.into_any();
+        return said::ends_here().into_any();
     }
     let names = side.locks.iter().map(|lock| view! { <li>{model(lock)}</li> }).collect_view();
     view! { <ul class="plain-list">{names}</ul> }.into_any()
@@ -75,8 +76,8 @@ fn replies(side: &Side) -> AnyView {
 
 pub(super) fn tools(tools: &[ToolCount]) -> String {
     if tools.is_empty() {
-        return said::NO_TOOLS.to_owned();
+        return said::no_tools().to_owned();
     }
     let names: Vec<String> = tools.iter().map(|tool| said::calls(&tool.name, tool.calls)).collect();
-    names.join(", ")
+    join(&names)
 }

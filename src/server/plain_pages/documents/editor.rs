@@ -27,7 +27,7 @@ impl EditorPage {
     pub fn draw(&self, said: Option<Said>) -> Page {
         let error = |name: &str| self.wrong.as_ref().filter(|(field, _)| field == name).map(|(_, why)| why.as_str());
         let title = TextField {
-            label: words::TITLE,
+            label: words::title(),
             name: "title",
             form: "document",
             value: &self.title,
@@ -36,11 +36,11 @@ impl EditorPage {
             ..TextField::default()
         };
         let text = TextField {
-            label: words::TEXT,
+            label: words::text(),
             name: "content",
             form: "document",
             value: &self.text,
-            hint: Some(words::TEXT_HINT),
+            hint: Some(words::text_hint()),
             error: error("content"),
             kind: Kind::Lines(20),
             ..TextField::default()
@@ -52,8 +52,8 @@ impl EditorPage {
             }
         });
         let back = match self.of {
-            Some((id, _)) => view! { <a class="button bare" href=format!("/documents/{id}")>{words::BACK}</a> },
-            None => view! { <a class="button bare" href="/documents">{words::BACK_TO_LIST}</a> },
+            Some((id, _)) => view! { <a class="button bare" href=format!("/documents/{id}")>{words::back()}</a> },
+            None => view! { <a class="button bare" href="/documents">{words::back_to_list()}</a> },
         };
         let body = view! {
             <form method="post" action="/forms/documents/save">
@@ -62,8 +62,8 @@ impl EditorPage {
                 {title.draw()}
                 {text.draw()}
                 <div class="deeds">
-                    <button type="submit" class="button primary" name="do" value="save">{words::SAVE}</button>
-                    <button type="submit" class="button" name="do" value="preview" formnovalidate>{words::PREVIEW}</button>
+                    <button type="submit" class="button primary" name="do" value="save">{words::save()}</button>
+                    <button type="submit" class="button" name="do" value="preview" formnovalidate>{words::preview()}</button>
                     {back}
                 </div>
             </form>
@@ -71,7 +71,7 @@ impl EditorPage {
         };
         let heading = match self.of {
             Some(_) => words::edit_title(&self.title),
-            None => words::NEW_TITLE.to_owned(),
+            None => words::new_title().to_owned(),
         };
         Page { section: Section::Documents, title: heading, said, body }
     }
@@ -79,8 +79,8 @@ impl EditorPage {
 
 fn preview(text: &str) -> AnyView {
     view! {
-        <section class="panel" id="preview" aria-label=words::PREVIEW>
-            <h2>{words::PREVIEW}</h2>
+        <section class="panel" id="preview" aria-label=words::preview()>
+            <h2>{words::preview()}</h2>
             {drawn(&render(text))}
         </section>
     }

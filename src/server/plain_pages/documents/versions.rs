@@ -23,7 +23,7 @@ pub struct VersionsPage<'a> {
 
 impl VersionsPage<'_> {
     pub fn draw(&self) -> Page {
-        let note = if self.diff.is_same() { words::SAME.to_owned() } else { said::same(self.diff.same_percent) };
+        let note = if self.diff.is_same() { words::same().to_owned() } else { said::same(self.diff.same_percent) };
         let path = format!("/documents/{}", self.document.id);
         let side = |version: DateTime<Utc>, name: &'static str, only: Only| {
             let address = format!("{path}?version={}", quoted::stamp(version));
@@ -38,13 +38,13 @@ impl VersionsPage<'_> {
             <div class="compare">
                 <p class="hint">{note}</p>
                 <div class="compare-sides">
-                    {side(self.left, words::OLDER_ONE, Only::Left)}
-                    {side(self.right, words::NEWER_ONE, Only::Right)}
+                    {side(self.left, words::older_one(), Only::Left)}
+                    {side(self.right, words::newer_one(), Only::Right)}
                 </div>
-                <div class="deeds"><a class="button" href=path.clone()>{words::BACK}</a></div>
+                <div class="deeds"><a class="button" href=path.clone()>{words::back()}</a></div>
             </div>
         };
-        let title = format!("{} · {}", words::COMPARE, self.document.title);
+        let title = format!("{} · {}", words::compare(), self.document.title);
         Page { section: Section::Documents, title, said: None, body }
     }
 }

@@ -12,7 +12,8 @@ use crate::server::plain_pages::{Page, Said, Section};
 use crate::server::service::documents::{Document, Version};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::words::UNTITLED;
+use crate::ui::locale::aside;
+use crate::ui::words::untitled;
 
 /// What is marked, and what a form was sent with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,17 +61,17 @@ impl DocumentPage<'_> {
         let id = self.document.id;
         let original = self.version.origin.as_ref().map(|origin| {
             let address = format!("/api/blobs/{origin}");
-            view! { <a class="button" href=address download="">{words::DOWNLOAD}</a> }
+            view! { <a class="button" href=address download="">{words::download()}</a> }
         });
         view! {
             <div class="deeds">
-                <a class="button" href=format!("/documents/{id}/edit")>{words::EDIT}</a>
+                <a class="button" href=format!("/documents/{id}/edit")>{words::edit()}</a>
                 {original}
                 <form method="post" action="/forms/documents/delete">
                     <input type="hidden" name="document_id" value=id.to_string()/>
-                    <button type="submit" class="button danger">{words::DELETE}</button>
+                    <button type="submit" class="button danger">{words::delete()}</button>
                 </form>
-                <a class="button bare" href="/documents">{words::BACK_TO_LIST}</a>
+                <a class="button bare" href="/documents">{words::back_to_list()}</a>
             </div>
         }
     }
@@ -80,8 +81,8 @@ impl DocumentPage<'_> {
         let note = |note: &String| view! { <li dir="auto">{note.clone()}</li> };
         (!notes.is_empty()).then(|| {
             view! {
-                <section class="panel" aria-label=words::NOTES>
-                    <h2>{words::NOTES}</h2>
+                <section class="panel" aria-label=words::notes()>
+                    <h2>{words::notes()}</h2>
                     <ul>{notes.iter().map(note).collect_view()}</ul>
                 </section>
             }
@@ -94,11 +95,11 @@ impl DocumentPage<'_> {
         (at != self.document.version.version_timestamp).then(|| {
             view! {
                 <form class="deeds" method="post" action="/forms/documents/restore">
-                    <p class="said warn"><span>{words::OLD_VERSION}" "{named(at)}</span></p>
+                    <p class="said warn"><span>{words::old_version()}" "{named(at)}</span></p>
                     <input type="hidden" name="document_id" value=self.document.id.to_string()/>
                     <input type="hidden" name="version" value=quoted::stamp(at)/>
-                    <button type="submit" class="button">{words::MAKE_NEWEST}</button>
-                    <a class="button" href=format!("/documents/{}", self.document.id)>{words::NEWEST}</a>
+                    <button type="submit" class="button">{words::make_newest()}</button>
+                    <a class="button" href=format!("/documents/{}", self.document.id)>{words::newest()}</a>
                 </form>
             }
         })
@@ -106,7 +107,7 @@ impl DocumentPage<'_> {
 
     fn content(&self) -> AnyView {
         if self.text.is_empty() {
-            return view! { <p class="hint">{words::EMPTY}</p> };
+            return view! { <p class="hint">{words::empty()}</p> };
         }
         let from = self.from.max(1);
         let before = usize::try_from(from - 1).unwrap_or(usize::MAX);
@@ -123,12 +124,12 @@ impl DocumentPage<'_> {
         let next = from + shown.len() as u64;
         let earlier = (from > 1).then(|| {
             let start = from.saturating_sub(limits::DOCUMENT_LINES_SHOWN).max(1);
-            view! { <a class="button" href=self.part(start)>{words::EARLIER_LINES}</a> }
+            view! { <a class="button" href=self.part(start)>{words::earlier_lines()}</a> }
         });
-        let later = is_cut.then(|| view! { <a class="button" href=self.part(next)>{words::LATER_LINES}</a> });
+        let later = is_cut.then(|| view! { <a class="button" href=self.part(next)>{words::later_lines()}</a> });
         view! {
             <div class="deeds">{earlier}</div>
-            <div class="document" role="region" aria-label=words::CONTENT tabindex="0" data-document=self.document.id.to_string()
+            <div class="document" role="region" aria-label=words::content() tabindex="0" data-document=self.document.id.to_string()
                 data-version=quoted::stamp(self.version.version_timestamp) data-before=chars_before.to_string()>
                 <ol class="document-lines" start=from.to_string()>{shown}</ol>
             </div>
@@ -160,18 +161,18 @@ impl DocumentPage<'_> {
         let option = |(at, (id, title)): (usize, &(ChatId, String))| {
             view! { <option value=id.to_string() selected=at == 0>{titled(title)}</option> }
         };
-        let first = self.chats.first().map_or_else(|| words::NEW_CHAT.to_owned(), |(_, title)| titled(title));
+        let first = self.chats.first().map_or_else(|| words::new_chat().to_owned(), |(_, title)| titled(title));
         view! {
-            <div class="quote-bar no-print" id="quote-bar" role="group" aria-label=words::SELECTED hidden=true>
+            <div class="quote-bar no-print" id="quote-bar" role="group" aria-label=words::selected() hidden=true>
                 <p class="hint" id="quote-bar-lines"></p>
                 <button type="button" class="button primary" id="quote-bar-quote" aria-describedby="quote-bar-to">
-                    {words::DO_QUOTE}
+                    {words::do_quote()}
                 </button>
-                <select class="field" id="quote-bar-chat" aria-label=words::CHAT>
+                <select class="field" id="quote-bar-chat" aria-label=words::chat()>
                     {self.chats.iter().enumerate().map(option).collect_view()}
-                    <option value="">{words::NEW_CHAT}</option>
+                    <option value="">{words::new_chat()}</option>
                 </select>
-                <button type="button" class="button" id="quote-bar-copy"><Icon name="copy"/>{words::COPY_LINK}</button>
+                <button type="button" class="button" id="quote-bar-copy"><Icon name="copy"/>{words::copy_link()}</button>
                 <p class="problem" id="quote-bar-problem" role="alert" dir="auto"></p>
             </div>
             <p class="quiet" id="quote-bar-to">{first}</p>
@@ -197,10 +198,10 @@ impl DocumentPage<'_> {
         };
         let chats: Vec<(String, String)> =
             self.chats.iter().map(|(id, title)| (id.to_string(), titled(title))).collect();
-        let mut options = vec![("", words::NEW_CHAT)];
+        let mut options = vec![("", words::new_chat())];
         options.extend(chats.iter().map(|(id, title)| (id.as_str(), title.as_str())));
         let chat = Choice {
-            label: words::CHAT,
+            label: words::chat(),
             name: "chat_id",
             form: "quote",
             options: &options,
@@ -210,14 +211,14 @@ impl DocumentPage<'_> {
         };
         view! {
             <form class="panel" id="quote" method="post" action="/forms/documents/quote">
-                <h2>{words::QUOTE}</h2>
-                <p class="hint">{words::QUOTE_HINT}</p>
+                <h2>{words::quote()}</h2>
+                <p class="hint">{words::quote_hint()}</p>
                 <input type="hidden" name="document_id" value=self.document.id.to_string()/>
                 <input type="hidden" name="version" value=quoted::stamp(self.version.version_timestamp)/>
-                {field(words::FIRST_LINE, "first", &first, self.lines.wrong.as_deref())}
-                {field(words::LAST_LINE, "last", &last, None)}
+                {field(words::first_line(), "first", &first, self.lines.wrong.as_deref())}
+                {field(words::last_line(), "last", &last, None)}
                 {chat.draw()}
-                <div class="deeds"><button type="submit" class="button">{words::DO_QUOTE}</button></div>
+                <div class="deeds"><button type="submit" class="button">{words::do_quote()}</button></div>
             </form>
         }
     }
@@ -229,7 +230,7 @@ impl DocumentPage<'_> {
             .iter()
             .enumerate()
             .map(|(at, version)| {
-                let newest = if at == 0 { format!(" ({})", words::NEWEST) } else { String::new() };
+                let newest = if at == 0 { aside(words::newest()) } else { String::new() };
                 // Two of the same second would look alike.
                 let number = words::version(self.versions.len() - at);
                 let moment = named(version.version_timestamp);
@@ -247,18 +248,18 @@ impl DocumentPage<'_> {
             let left = if shown == names[0].0 { older } else { &shown };
             view! {
                 <form class="compare-choose" method="get" action=format!("{path}/compare")>
-                    {choice(words::OLDER_ONE, "left", "compare", left)}
-                    {choice(words::NEWER_ONE, "right", "compare", &names[0].0)}
-                    <div class="deeds"><button type="submit" class="button">{words::COMPARE}</button></div>
+                    {choice(words::older_one(), "left", "compare", left)}
+                    {choice(words::newer_one(), "right", "compare", &names[0].0)}
+                    <div class="deeds"><button type="submit" class="button">{words::compare()}</button></div>
                 </form>
             }
         });
         view! {
-            <section class="panel" aria-label=words::VERSIONS>
-                <h2>{words::VERSIONS}</h2>
+            <section class="panel" aria-label=words::versions()>
+                <h2>{words::versions()}</h2>
                 <form method="get" action=path>
-                    {choice(words::VERSION, "version", "version", &shown)}
-                    <div class="deeds"><button type="submit" class="button">{words::SHOW}</button></div>
+                    {choice(words::version_label(), "version", "version", &shown)}
+                    <div class="deeds"><button type="submit" class="button">{words::show()}</button></div>
                 </form>
                 {compare}
             </section>
@@ -271,8 +272,8 @@ impl DocumentPage<'_> {
         };
         (!self.used_in.is_empty()).then(|| {
             view! {
-                <section class="panel" aria-label=words::USED>
-                    <h2>{words::USED}</h2>
+                <section class="panel" aria-label=words::used()>
+                    <h2>{words::used()}</h2>
                     <ul>{self.used_in.iter().map(link).collect_view()}</ul>
                 </section>
             }
@@ -286,5 +287,5 @@ pub(super) fn named(version: DateTime<Utc>) -> String {
 }
 
 fn titled(title: &str) -> String {
-    if title.trim().is_empty() { UNTITLED.to_owned() } else { title.to_owned() }
+    if title.trim().is_empty() { untitled().to_owned() } else { title.to_owned() }
 }

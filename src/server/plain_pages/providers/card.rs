@@ -43,7 +43,7 @@ fn checked(provider: &ProviderView, now: DateTime<Utc>) -> Option<AnyView> {
     let ago = words::ago((now - at).num_seconds());
     let exact = at.format("%Y-%m-%d %H:%M UTC").to_string();
     Some(
-        view! { <span class="hint">" "{words::CHECKED}" "<time datetime=at.to_rfc3339() title=exact>{ago}</time></span> },
+        view! { <span class="hint">" "{words::checked()}" "<time datetime=at.to_rfc3339() title=exact>{ago}</time></span> },
     )
 }
 
@@ -67,25 +67,25 @@ fn suggestion(provider: &ProviderView) -> Option<AnyView> {
 
 fn facts(provider: &ProviderView) -> AnyView {
     let key = match (provider.key.set, &provider.key.ends_in) {
-        (false, _) => words::KEY_NOT_SET.to_owned(),
-        (true, None) => words::KEY_SET.to_owned(),
-        (true, Some(end)) => format!("{} · {} {end}", words::KEY_SET, words::ENDS_IN),
+        (false, _) => words::key_not_set().to_owned(),
+        (true, None) => words::key_set().to_owned(),
+        (true, Some(end)) => format!("{} · {} {end}", words::key_set(), words::ends_in()),
     };
-    let headers = (!provider.headers.is_empty()).then(|| fact(words::HEADERS, provider.headers.join(", ")));
+    let headers = (!provider.headers.is_empty()).then(|| fact(words::headers(), provider.headers.join(", ")));
     let set_by = provider.locked.then(|| {
-        let what = provider.set_by.as_deref().map_or_else(|| words::FOUND.to_owned(), words::set_by);
+        let what = provider.set_by.as_deref().map_or_else(|| words::found().to_owned(), words::set_by);
         view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p> }
     });
-    let network = if provider.local_network { words::LOCAL_YES } else { words::LOCAL_NO };
-    let keeps = provider.keeps_responses.then(|| fact(words::KEEPS, words::KEEPS_YES.to_owned()));
+    let network = if provider.local_network { words::local_yes() } else { words::local_no() };
+    let keeps = provider.keeps_responses.then(|| fact(words::keeps(), words::keeps_yes().to_owned()));
     view! {
         {set_by}
         <dl class="facts">
-            {fact(words::ADDRESS, provider.base_url.clone())}
+            {fact(words::address(), provider.base_url.clone())}
             {fact(words::API, words::api(&provider.api).to_owned())}
-            {fact(words::KEY, key)}
+            {fact(words::key(), key)}
             {headers}
-            {fact(words::NETWORK, network.to_owned())}
+            {fact(words::network(), network.to_owned())}
             {keeps}
         </dl>
     }
@@ -98,21 +98,21 @@ fn fact(name: &'static str, value: String) -> AnyView {
 fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
     let id = provider.id.clone();
     let field = TextField {
-        label: words::NEW_KEY,
+        label: words::new_key(),
         name: "key",
         form: &provider.id,
-        hint: Some(words::KEY_HINT),
+        hint: Some(words::key_hint()),
         error: wrong,
         kind: Kind::Secret,
         is_required: true,
         ..TextField::default()
     };
-    let summary = if provider.key.set { words::REPLACE_KEY } else { words::SET_KEY };
+    let summary = if provider.key.set { words::replace_key() } else { words::set_key() };
     let remove = provider.key.set.then(|| {
         view! {
             <form method="post" action="/forms/providers/key">
                 <input type="hidden" name="id" value=id.clone()/>
-                <button type="submit" class="button" name="remove" value="1">{words::REMOVE_KEY}</button>
+                <button type="submit" class="button" name="remove" value="1">{words::remove_key()}</button>
             </form>
         }
     });
@@ -123,7 +123,7 @@ fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
                 <form class="form" method="post" action="/forms/providers/key">
                     <input type="hidden" name="id" value=id.clone()/>
                     {field.draw()}
-                    <div class="deeds"><button type="submit" class="button primary">{words::SAVE_KEY}</button></div>
+                    <div class="deeds"><button type="submit" class="button primary">{words::save_key()}</button></div>
                 </form>
                 {remove}
             </div>
@@ -143,6 +143,6 @@ fn actions(provider: &ProviderView) -> AnyView {
         remove_what: words::remove_what(&provider.name),
     };
     let can_be_tested = !matches!(provider.status.state, "off" | "key_unreadable");
-    let test = can_be_tested.then(|| deeds.button("/forms/providers/test", "test", "1", words::TEST));
+    let test = can_be_tested.then(|| deeds.button("/forms/providers/test", "test", "1", words::test()));
     deeds.draw(test.into_iter().collect())
 }

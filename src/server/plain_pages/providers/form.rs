@@ -9,7 +9,9 @@ use crate::server::plain_pages::words::providers as words;
 use crate::server::service::providers::{ProviderView, Start};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::join;
 use crate::ui::words as app_words;
+use crate::ui::words::told::told_of_field;
 
 /// What stands in the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,8 +90,8 @@ impl Form {
             <form class="form" method="post" action="/forms/providers/add">
                 {self.fields("new", None)}
                 <div class="deeds">
-                    <button type="submit" class="button primary">{words::TEST_AND_SAVE}</button>
-                    <a class="button bare" href="/settings/providers#add">{app_words::CANCEL}</a>
+                    <button type="submit" class="button primary">{words::test_and_save()}</button>
+                    <a class="button bare" href="/settings/providers#add">{app_words::cancel()}</a>
                 </div>
             </form>
         }
@@ -108,8 +110,8 @@ impl Form {
                     <input type="hidden" name="whole" value="1"/>
                     {self.fields(&id, Some(provider))}
                     <div class="deeds">
-                        <button type="submit" class="button primary">{app_words::SAVE}</button>
-                        <a class="button bare" href=format!("/settings/providers#provider-{id}")>{app_words::CANCEL}</a>
+                        <button type="submit" class="button primary">{app_words::save()}</button>
+                        <a class="button bare" href=format!("/settings/providers#provider-{id}")>{app_words::cancel()}</a>
                     </div>
                 </form>
             </article>
@@ -126,45 +128,46 @@ impl Form {
         };
         let has_key = changed.is_some_and(|provider| provider.key.set);
         let key_hint = match (self.lost_key, has_key) {
-            (true, _) => words::KEY_AGAIN,
-            (false, true) => words::KEY_KEEPS,
-            (false, false) => words::KEY_HINT,
+            (true, _) => words::key_again(),
+            (false, true) => words::key_keeps(),
+            (false, false) => words::key_hint(),
         };
-        let address_hint = if has_key { words::ADDRESS_CLEARS } else { words::ADDRESS_HINT };
+        let address_hint = if has_key { words::address_clears() } else { words::address_hint() };
         let keys_at = self.keys_at.map(|page| {
-            view! { <p><a href=page target="_blank" rel="noopener noreferrer">{words::WHERE_KEYS}" "<span class="quiet">{words::NEW_TAB}</span></a></p> }
+            view! { <p><a href=page target="_blank" rel="noopener noreferrer">{words::where_keys()}" "<span class="quiet">{words::new_tab()}</span></a></p> }
         });
         let is_advanced =
             |name: &str| ["dialect", "headers", "models", "default_model", "keeps_responses"].contains(&name);
         let unfolded = self.error.as_ref().is_some_and(|error| is_advanced(&error.field));
         let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
-        let nowhere = nowhere.map(|error| view! { <p class="problem" role="alert" dir="auto">{error.to_string()}</p> });
+        let nowhere = nowhere
+            .map(|error| view! { <p class="problem" role="alert" dir="auto">{told_of_field(&error.to_string())}</p> });
         let under_tick = |name: &str| error(name).map(|what| view! { <p class="problem">{what}</p> });
-        let headers_hint = match changed.map(|provider| provider.headers.join(", ")).filter(|names| !names.is_empty()) {
+        let headers_hint = match changed.map(|provider| join(&provider.headers)).filter(|names| !names.is_empty()) {
             Some(names) => words::headers_kept(&names),
-            None => words::HEADERS_HINT.to_owned(),
+            None => words::headers_hint().to_owned(),
         };
         let no_headers = changed
             .filter(|provider| !provider.headers.is_empty())
-            .map(|_| tick(form, "no_headers", "1", words::NO_HEADERS, None, false));
+            .map(|_| tick(form, "no_headers", "1", words::no_headers(), None, false));
         view! {
             {nowhere}
-            {text(words::NAME, "name", &values.name, None, Kind::Text, true)}
-            {Choice { label: words::API, name: "api", form, options: &words::APIS, chosen: &values.api, hint: None, error: error("api").as_deref() }.draw()}
-            {text(words::ADDRESS, "base_url", &values.base_url, Some(address_hint), Kind::Code, true)}
-            {text(words::KEY, "key", "", Some(key_hint), Kind::Secret, false)}
+            {text(words::name(), "name", &values.name, None, Kind::Text, true)}
+            {Choice { label: words::API, name: "api", form, options: &words::apis(), chosen: &values.api, hint: None, error: error("api").as_deref() }.draw()}
+            {text(words::address(), "base_url", &values.base_url, Some(address_hint), Kind::Code, true)}
+            {text(words::key(), "key", "", Some(key_hint), Kind::Secret, false)}
             {keys_at}
-            {tick(form, "local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
+            {tick(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
             {under_tick("local_network")}
             <details class="fold" open=unfolded>
-                <summary>{words::ADVANCED}<Icon name="chevron-down"/></summary>
+                <summary>{words::advanced()}<Icon name="chevron-down"/></summary>
                 <div class="form">
-                    {text(words::DIALECT, "dialect", &values.dialect, Some(words::DIALECT_HINT), Kind::Code, false)}
-                    {text(words::HEADERS, "headers", &values.headers, Some(&headers_hint), Kind::Lines(3), false)}
+                    {text(words::dialect(), "dialect", &values.dialect, Some(words::dialect_hint()), Kind::Code, false)}
+                    {text(words::headers(), "headers", &values.headers, Some(&headers_hint), Kind::Lines(3), false)}
                     {no_headers}
-                    {text(words::MODELS_NAMED, "models", &values.models, Some(words::MODELS_NAMED_HINT), Kind::Lines(4), false)}
-                    {text(words::DEFAULT_MODEL, "default_model", &values.default_model, Some(words::DEFAULT_MODEL_HINT), Kind::Code, false)}
-                    {tick(form, "keeps_responses", "1", words::KEEPS, Some(words::KEEPS_HINT), values.keeps_responses)}
+                    {text(words::models_named(), "models", &values.models, Some(words::models_named_hint()), Kind::Lines(4), false)}
+                    {text(words::default_model(), "default_model", &values.default_model, Some(words::default_model_hint()), Kind::Code, false)}
+                    {tick(form, "keeps_responses", "1", words::keeps(), Some(words::keeps_hint()), values.keeps_responses)}
                     {under_tick("keeps_responses")}
                 </div>
             </details>

@@ -8,6 +8,7 @@ use crate::server::plain_pages::words::providers as words;
 use crate::server::service::providers::{ModelView, ProviderView};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::colon;
 
 /// Rows of one page.
 const SHOWN: usize = 100;
@@ -36,11 +37,11 @@ pub fn draw(provider: &ProviderView, search: Option<&str>) -> Option<AnyView> {
                 <input type="hidden" name="id" value=id.clone()/>
                 <input type="hidden" name="q" value=search.unwrap_or_default().to_owned()/>
                 <fieldset>
-                    <legend class="hint">{if provider.locked { words::MODELS_LOCKED } else { words::MODELS_HINT }}</legend>
+                    <legend class="hint">{if provider.locked { words::models_locked() } else { words::models_hint() }}</legend>
                     <ul class="model-rows">{rows}</ul>
                 </fieldset>
                 {rest}
-                <div class="deeds"><button type="submit" class="button">{words::SAVE_MODELS}</button></div>
+                <div class="deeds"><button type="submit" class="button">{words::save_models()}</button></div>
             </form>
         }
     });
@@ -56,7 +57,7 @@ pub fn draw(provider: &ProviderView, search: Option<&str>) -> Option<AnyView> {
 fn search_form(provider: &ProviderView, search: &str) -> AnyView {
     let form = format!("{}-search", provider.id);
     let field = TextField {
-        label: words::FIND_MODEL,
+        label: words::find_model(),
         name: "q",
         form: &form,
         value: search,
@@ -67,7 +68,7 @@ fn search_form(provider: &ProviderView, search: &str) -> AnyView {
         <form class="search-row" method="get" action=format!("/settings/providers#models-{}", provider.id) role="search">
             <input type="hidden" name="models" value=provider.id.clone()/>
             {field.draw()}
-            <button type="submit" class="button">{words::FIND}</button>
+            <button type="submit" class="button">{words::find()}</button>
         </form>
     }
 }
@@ -90,7 +91,7 @@ fn row(provider: &ProviderView, model: &ModelView) -> AnyView {
             {shown}
             <label class="tick default">
                 <input type="radio" name="default" value=name.clone() checked=model.is_default/>
-                <span>{words::DEFAULT}<span class="quiet">": "{name}</span></span>
+                <span>{words::default()}<span class="quiet">{colon()}{name}</span></span>
             </label>
         </li>
     }

@@ -103,16 +103,16 @@ fn each_request_of_a_reply_has_its_page() {
     let made = || generation(json!({ "turns": [entry(turn_id(1), "raw", "same_lock", json!({}))], "not_sent": [] }));
     let html = draw(vec![made(), made()], 0, vec![reply(2, [])]);
     assert!(html.contains("Request 1 of 2") && html.contains("/sent?request=2"), "{html}");
-    assert!(html.contains("as the provider wrote it") && html.contains(said::NOT_ON_PATH), "{html}");
+    assert!(html.contains("as the provider wrote it") && html.contains(said::not_on_path()), "{html}");
 }
 
 #[test]
 fn what_cannot_be_read_and_what_was_never_sent_is_said() {
     let html = draw(vec![generation(json!({ "turns": [{ "turn_id": "x" }] }))], 0, vec![reply(2, [])]);
-    assert!(html.contains(said::UNREADABLE), "{html}");
+    assert!(html.contains(said::unreadable()), "{html}");
     let failed = failed_reply(2, FailureKind::ProviderAuth);
     for (turn, words) in
-        [(reply(2, []), said::NOTHING), (running_reply(2), said::NOT_YET), (failed, said::FAILED_BEFORE)]
+        [(reply(2, []), said::no_model_asked()), (running_reply(2), said::not_yet()), (failed, said::failed_before())]
     {
         let html = draw(vec![], 0, vec![turn]);
         assert!(html.contains(words), "{words} in {html}");

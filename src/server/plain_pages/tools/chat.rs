@@ -33,25 +33,25 @@ impl ChatToolsPage {
     /// The page, for its frame.
     pub fn draw(self) -> Page {
         let is_bare = self.built_in.is_empty() && self.servers.is_empty();
-        let bare = is_bare.then(|| view! { <p class="hint">{words::NONE_AT_ALL}</p> });
-        let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::TAKES_NONE}</span></p> });
+        let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
+        let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::takes_none()}</span></p> });
         let ticks = choice(&self.built_in, &self.servers, &self.of_provider, &self.tools.choice, "chat");
         let body = view! {
-            <p><a href=format!("/c/{}", self.chat)>{all_words::BACK_TO_CHAT}</a></p>
-            <p class="lead">{words::OF_CHAT_LEAD}</p>
-            <p class="hint">{words::SETTINGS}" "<a href="/settings/tools">{words::TO_SETTINGS}</a></p>
+            <p><a href=format!("/c/{}", self.chat)>{all_words::back_to_chat()}</a></p>
+            <p class="lead">{words::of_chat_lead()}</p>
+            <p class="hint">{words::settings()}" "<a href="/settings/tools">{words::to_settings()}</a></p>
             {takes_none}
             {bare}
             <form class="form" method="post" action=format!("/c/{}/tools", self.chat)>
                 {ticks}
-                <p class="hint">{words::FOR_NEW}</p>
-                <div class="deeds"><button type="submit" class="button primary">{words::SAVE}</button></div>
+                <p class="hint">{words::for_new()}</p>
+                <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
             </form>
             {client(&self.tools.choice.client)}
             {left_out(&self.tools.selection.left_out)}
             {self.now()}
         };
-        Page { section: Section::Chat, title: words::OF_CHAT.into(), said: self.said, body }
+        Page { section: Section::Chat, title: words::of_chat().into(), said: self.said, body }
     }
 
     /// The button for a branch that offers something else.
@@ -66,7 +66,7 @@ impl ChatToolsPage {
             <form class="form" method="post" action="/forms/branch-tools">
                 <input type="hidden" name="branch_id" value=branch.id.to_string()/>
                 <p class="hint" id="now-hint" dir="auto">{words::now_hint(&branch.name)}</p>
-                <div class="deeds"><button type="submit" class="button" aria-describedby="now-hint">{words::NOW}</button></div>
+                <div class="deeds"><button type="submit" class="button" aria-describedby="now-hint">{words::now()}</button></div>
             </form>
         })
     }
@@ -77,13 +77,13 @@ fn client(tools: &[ToolSpec]) -> Option<AnyView> {
         view! { <li><code><bdi>{tool.name.clone()}</bdi></code>" "<span dir="auto">{tool.description.clone()}</span></li> }
     };
     (!tools.is_empty()).then(|| {
-        view! { <h2>{words::CLIENT}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
+        view! { <h2>{words::client()}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
     })
 }
 
 fn left_out(tools: &[LeftOut]) -> Option<AnyView> {
     let row = |left: &LeftOut| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{left.why.clone()}</span></li> };
     (!tools.is_empty()).then(|| {
-        view! { <h2>{words::LEFT_OUT}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
+        view! { <h2>{words::left_out()}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
     })
 }

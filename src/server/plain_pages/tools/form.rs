@@ -8,6 +8,8 @@ use crate::server::plain_pages::field::{Kind, TextField, tick};
 use crate::server::plain_pages::words::{self as all_words, tools as words};
 use crate::server::service::tool_servers::ToolServerView;
 use crate::ui::erased::view;
+use crate::ui::locale::join;
+use crate::ui::words::told::told_of_field;
 
 /// What stands in the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Form {
         view! {
             <form class="form" method="post" action="/forms/tools/add">
                 {self.fields("new", None)}
-                <div class="deeds"><button type="submit" class="button primary">{words::TEST_AND_SAVE}</button></div>
+                <div class="deeds"><button type="submit" class="button primary">{words::test_and_save()}</button></div>
             </form>
         }
     }
@@ -64,8 +66,8 @@ impl Form {
                     <input type="hidden" name="whole" value="1"/>
                     {self.fields(&id, Some(server))}
                     <div class="deeds">
-                        <button type="submit" class="button primary">{words::SAVE}</button>
-                        <a class="button bare" href=format!("/settings/tools#server-{id}")>{words::CANCEL}</a>
+                        <button type="submit" class="button primary">{words::save()}</button>
+                        <a class="button bare" href=format!("/settings/tools#server-{id}")>{words::cancel()}</a>
                     </div>
                 </form>
             </article>
@@ -82,25 +84,27 @@ impl Form {
                 .draw()
         };
         let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
-        let nowhere = nowhere.map(|error| view! { <p class="problem" role="alert" dir="auto">{error.to_string()}</p> });
-        let id = changed.is_none().then(|| text(words::ID, "id", &values.id, Some(words::ID_HINT), Kind::Code, false));
-        let set = changed.map(|server| server.headers.join(", ")).filter(|names| !names.is_empty());
+        let nowhere = nowhere
+            .map(|error| view! { <p class="problem" role="alert" dir="auto">{told_of_field(&error.to_string())}</p> });
+        let id =
+            changed.is_none().then(|| text(words::id(), "id", &values.id, Some(words::id_hint()), Kind::Code, false));
+        let set = changed.map(|server| join(&server.headers)).filter(|names| !names.is_empty());
         let headers_hint = match (&set, self.lost_headers) {
-            (_, true) => words::HEADERS_AGAIN.to_owned(),
+            (_, true) => words::headers_again().to_owned(),
             (Some(names), false) => words::headers_kept(names),
-            (None, false) => words::HEADERS_HINT.to_owned(),
+            (None, false) => words::headers_hint().to_owned(),
         };
-        let no_headers = set.is_some().then(|| tick(form, "no_headers", "1", words::NO_HEADERS, None, false));
-        let address_hint = if changed.is_some() { words::ADDRESS_CLEARS } else { words::ADDRESS_HINT };
+        let no_headers = set.is_some().then(|| tick(form, "no_headers", "1", words::no_headers(), None, false));
+        let address_hint = if changed.is_some() { words::address_clears() } else { words::address_hint() };
         let network_error = error("local_network").map(|what| view! { <p class="problem">{what}</p> });
         view! {
             {nowhere}
-            {text(words::NAME, "name", &values.name, None, Kind::Text, true)}
+            {text(words::name(), "name", &values.name, None, Kind::Text, true)}
             {id}
-            {text(words::ADDRESS, "url", &values.url, Some(address_hint), Kind::Code, true)}
-            {text(words::HEADERS, "headers", "", Some(&headers_hint), Kind::Lines(3), false)}
+            {text(words::address(), "url", &values.url, Some(address_hint), Kind::Code, true)}
+            {text(words::headers(), "headers", "", Some(&headers_hint), Kind::Lines(3), false)}
             {no_headers}
-            {tick(form, "local_network", "1", words::NETWORK, Some(words::NETWORK_HINT), values.local_network)}
+            {tick(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
             {network_error}
         }
     }

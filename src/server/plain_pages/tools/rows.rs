@@ -7,6 +7,7 @@ use crate::server::plain_pages::words::tools as words;
 use crate::server::service::tool_servers::ToolView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::{colon, join};
 
 /// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
 pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
@@ -15,7 +16,7 @@ pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
         <form class="form" method="post" action="/forms/tools/policies">
             <input type="hidden" name="server" value=server.to_owned()/>
             <ul class="listed-tools">{rows}</ul>
-            <div class="deeds"><button type="submit" class="button">{words::SAVE_POLICIES}</button></div>
+            <div class="deeds"><button type="submit" class="button">{words::save_policies()}</button></div>
         </form>
     }
 }
@@ -23,16 +24,16 @@ pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
 fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
     let form = format!("policy-{server}-{at}");
     let hint = match tool.policy_set_by {
-        _ if tool.has_changed => Some(words::CHANGED),
-        "configuration" => Some(words::TRUSTED),
-        "default" if words::policy(tool.policy) == "allow" => Some(words::HARMLESS),
+        _ if tool.has_changed => Some(words::changed()),
+        "configuration" => Some(words::trusted()),
+        "default" if words::policy(tool.policy) == "allow" => Some(words::harmless()),
         _ => None,
     };
     let choice = Choice {
-        label: words::WHEN_CALLED,
+        label: words::when_called(),
         name: "policy",
         form: &form,
-        options: &words::POLICIES,
+        options: &words::policies(),
         chosen: words::policy(tool.policy),
         hint,
         error: None,
@@ -57,14 +58,14 @@ fn about(tool: &ToolView) -> AnyView {
         || view! { " "<span class="badge warn"><Icon name="alert"/>{words::hidden(tool.hidden_characters)}</span> },
     );
     let claims = (!tool.hints.is_empty())
-        .then(|| view! { <p class="hint">{words::CLAIMS}": "<bdi>{tool.hints.join(", ")}</bdi></p> });
+        .then(|| view! { <p class="hint">{words::claims()}{colon()}<bdi>{join(&tool.hints)}</bdi></p> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
         <legend class="listed-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</legend>
         <p class="listed-says" dir="auto">{tool.description.clone()}</p>
         {claims}
         <details class="fold">
-            <summary>{words::ARGUMENTS}<span class="quiet">": "<bdi>{tool.title.clone()}</bdi></span><Icon name="chevron-down"/></summary>
+            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{tool.title.clone()}</bdi></span><Icon name="chevron-down"/></summary>
             <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>
         </details>
     }
@@ -94,7 +95,7 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
 
 /// A box for all tools of a server.
 pub fn tick_whole(form: &str, name: &str, is_on: bool) -> AnyView {
-    tick_own(form, name, words::WHOLE_SERVER.to_owned(), is_on)
+    tick_own(form, name, words::whole_server().to_owned(), is_on)
 }
 
 /// A box for what is known by its name alone.

@@ -10,6 +10,7 @@ use crate::server::plain_pages::words::tools as words;
 use crate::server::service::tool_servers::ToolServerView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::join;
 
 /// The card.
 pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
@@ -22,7 +23,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
         view! { <span class="hint">" "<time datetime=since.to_rfc3339() title=exact>{ago}</time></span> }
     });
     let tools = if server.tools.is_empty() {
-        view! { <p class="hint">{words::NO_TOOLS}</p> }
+        view! { <p class="hint">{words::no_tools()}</p> }
     } else {
         view! {
             <details class="fold" id=format!("tools-{}", server.id)>
@@ -34,7 +35,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
     let log = (!server.status.log.is_empty()).then(|| {
         view! {
             <details class="fold">
-                <summary>{words::LOG}<Icon name="chevron-down"/></summary>
+                <summary>{words::log()}<Icon name="chevron-down"/></summary>
                 <pre class="listed-schema" dir="auto" tabindex="0">{server.status.log.clone()}</pre>
             </details>
         }
@@ -65,23 +66,23 @@ fn dot(state: &str) -> &'static str {
 
 fn facts(server: &ToolServerView) -> AnyView {
     let locked =
-        server.locked.then(|| view! { <p class="said warn"><Icon name="lock"/><span>{words::SET_BY}</span></p> });
-    let kind = if server.kind == "program" { words::KIND_PROGRAM } else { words::KIND_HTTP };
+        server.locked.then(|| view! { <p class="said warn"><Icon name="lock"/><span>{words::set_by()}</span></p> });
+    let kind = if server.kind == "program" { words::kind_program() } else { words::KIND_HTTP };
     let optional = |name, value: Option<String>| value.map(|value| fact(name, value));
-    let headers = Some(server.headers.join(", ")).filter(|names| !names.is_empty());
+    let headers = Some(join(&server.headers)).filter(|names| !names.is_empty());
     let network = (server.kind != "program").then(|| {
-        fact(words::NETWORK, if server.local_network { words::LOCAL_YES } else { words::LOCAL_NO }.to_owned())
+        fact(words::network(), if server.local_network { words::local_yes() } else { words::local_no() }.to_owned())
     });
     view! {
         {locked}
         <dl class="facts">
-            {fact(words::ID, server.id.clone())}
-            {fact(words::KIND, kind.to_owned())}
-            {optional(words::PROGRAM, server.program.clone())}
-            {optional(words::ADDRESS, server.url.clone())}
-            {optional(words::HEADERS, headers)}
+            {fact(words::id(), server.id.clone())}
+            {fact(words::kind(), kind.to_owned())}
+            {optional(words::program(), server.program.clone())}
+            {optional(words::address(), server.url.clone())}
+            {optional(words::headers(), headers)}
             {network}
-            {optional(words::CALLS_ITSELF, server.status.implementation.clone())}
+            {optional(words::calls_itself(), server.status.implementation.clone())}
         </dl>
     }
 }
@@ -103,5 +104,9 @@ fn actions(server: &ToolServerView) -> AnyView {
     };
     let is_running = !matches!(server.status.state, "off" | "headers_unreadable");
     let begin = |how: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", how, word);
-    deeds.draw(if is_running { vec![begin("test", words::TEST), begin("restart", words::RESTART)] } else { Vec::new() })
+    deeds.draw(if is_running {
+        vec![begin("test", words::test()), begin("restart", words::restart())]
+    } else {
+        Vec::new()
+    })
 }

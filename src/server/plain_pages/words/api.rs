@@ -1,36 +1,40 @@
-//! What the page of the HTTP API says.
+//! What the page of the HTTP API says, in both languages.
 
-pub const DOCUMENT: &str = "The same for programs (OpenAPI 3.1, JSON)";
-pub const CONTENTS: &str = "Contents";
-pub const PARAMETERS: &str = "Parameters";
-pub const BODY: &str = "Body";
-pub const ANSWERS: &str = "Answers";
-pub const SHAPES: &str = "Shapes";
-pub const FIELDS: &str = "Fields";
-pub const NAME: &str = "Name";
-pub const PLACE: &str = "In";
-pub const KIND: &str = "Kind";
-pub const MEANING: &str = "Meaning";
-pub const STATUS: &str = "Status";
-pub const SHAPE: &str = "Shape";
-pub const THERE: &str = "There";
-pub const NEEDED: &str = "(needed)";
-pub const ALWAYS: &str = "always";
-pub const MAY_BE_LEFT_OUT: &str = "(may be left out)";
-pub const DEPRECATED: &str = "Deprecated: for older clients.";
-pub const ALL_OF: &str = "All of";
-pub const LIST_OF: &str = "list of";
-pub const ANYTHING: &str = "any JSON";
+use crate::ui::locale::{said, word, words};
+
+words! {
+    document: "The same for programs (OpenAPI 3.1, JSON)", "供程序使用的版本（OpenAPI 3.1，JSON）";
+    contents: "Contents", "目录";
+    parameters: "Parameters", "参数";
+    body: "Body", "请求体";
+    answers: "Answers", "响应";
+    shapes: "Shapes", "数据结构";
+    fields: "Fields", "字段";
+    name: "Name", "名称";
+    place_label: "In", "位置";
+    kind: "Kind", "类型";
+    meaning: "Meaning", "含义";
+    status: "Status", "状态码";
+    shape: "Shape", "结构";
+    there: "There", "出现";
+    needed: "(needed)", "（必填）";
+    always: "always", "始终";
+    may_be_left_out: "(may be left out)", "（可省略）";
+    deprecated: "Deprecated: for older clients.", "已弃用，仅供旧版客户端使用。";
+    all_of: "All of", "包含其全部字段：";
+    list_of: "list of", "列表，元素为";
+    anything: "any JSON", "任意 JSON";
+}
 
 /// Where a parameter stands.
 pub fn place(name: &str) -> &'static str {
     match name {
-        "path" => "path",
-        "query" => "query",
-        _ => "header",
+        "path" => word("path", "路径"),
+        "query" => word("query", "查询参数"),
+        _ => word("header", "请求头"),
     }
 }
 
 pub fn at_most_characters(most: u64) -> String {
-    format!("at most {most} characters")
+    said!("at most {most} characters", "最多 {most} 个字符")
 }

@@ -1,105 +1,112 @@
-//! The words of the comparison of two paths, and of grafts.
+//! The words of the comparison of two paths, and of grafts, in both languages.
 
 use crate::domain::graft::{GraftStatus, PauseReason};
 use crate::domain::{Invalid, TurnStatus};
+use crate::ui::locale::{join, said, word, words};
 
-pub use crate::ui::words::COMPARE as TITLE;
+pub use crate::ui::words::compare as title;
 
-pub const CHOOSE: &str = "Branches to compare";
-pub const LEFT: &str = "Left";
-pub const RIGHT: &str = "Right";
-pub const THIS_TURN: &str = "The message chosen before";
-pub const NOT_CHOSEN: &str = "Choose a branch";
-pub const COMPARE: &str = "Compare";
-pub const SWAP: &str = "Swap sides";
-pub const ONE_BRANCH: &str = "This chat has only one branch so far. Edit a message, try a reply again or ask the path again below to get another.";
-pub const OPEN: &str = "Open";
-pub const OPEN_IN_CHAT: &str = "Open in the chat";
-pub const SUMMARY: &str = "Summary";
-pub const SUMMARY_TABLE: &str = "What each side used and took, behind the last common message";
-pub const BRANCH: &str = "Branch";
-pub const MODELS: &str = "Answered by";
-pub const MESSAGES: &str = "Messages";
-pub const REPLIES: &str = "Replies";
-pub const TOKENS_IN: &str = "Tokens in";
-pub const TOKENS_OUT: &str = "Tokens out";
-pub const COST: &str = "Cost, US dollars";
-pub const FIRST_WORDS: &str = "First words after, on average";
-pub const TOTAL_TIME: &str = "Time of all replies";
-pub const TOOLS: &str = "Tools called";
-pub const NO_TOOLS: &str = "none";
-pub const ENDS_HERE: &str = "This side ends at the last common message: the other goes on from it.";
-pub const NO_COMMON: &str = "The two paths have nothing in common: they begin with different messages.";
-pub const COMMON_LINK: &str = "Open the last common message";
-pub const EXCHANGES: &str = "Message by message";
-pub const LEGEND: &str = "How to read this:";
-pub const LEGEND_REMOVED: &str = "only on the left";
-pub const LEGEND_ADDED: &str = "only on the right";
-pub const REMOVED: &str = "only left: ";
-pub const ADDED: &str = "only right: ";
-pub const END_OF_CHANGE: &str = " (end)";
-pub const SAME_MESSAGE: &str = "The same message on both sides";
-pub const SAME_REPLY: &str = "Both replies are the same, word for word.";
-pub const SAID: &str = "Message";
-pub const REPLIED: &str = "Reply";
-pub const NOTHING_HERE: &str = "This side has nothing here.";
-pub const NO_MESSAGE: &str = "Another reply to the last common message.";
-pub const NO_REPLY: &str = "No reply.";
-pub const NO_TEXT: &str = "The reply has no text.";
-pub const BY_LINES: &str = "These texts are very long, so whole lines are compared.";
-pub const DIFFERENT: &str = "These texts have little in common, so their words are not marked.";
-pub const FIRST: &str = "first words";
-pub const WHOLE: &str = "whole reply";
-pub const NEWER: &str = "Next exchanges";
-pub const OLDER: &str = "Previous exchanges";
-pub const PAGES: &str = "Pages of the comparison";
+words! {
+    choose: "Branches to compare", "要比较的分支";
+    left: "Left", "左侧";
+    right: "Right", "右侧";
+    this_turn: "The message chosen before", "先前选择的消息";
+    not_chosen: "Choose a branch", "选择分支";
+    compare: "Compare", "比较";
+    swap: "Swap sides", "交换两侧";
+    one_branch: "This chat has only one branch so far. Edit a message, try a reply again or ask the path again below to get another.", "此对话目前只有一个分支。编辑消息、重试回复，或在下方重新提问此路径，即可得到另一个分支。";
+    open: "Open", "打开";
+    open_in_chat: "Open in the chat", "在对话中打开";
+    summary: "Summary", "摘要";
+    summary_table: "What each side used and took, behind the last common message", "最后一条共同消息之后，两侧各自使用的模型和用量";
+    branch: "Branch", "分支";
+    models: "Answered by", "回答模型";
+    messages: "Messages", "消息";
+    replies: "Replies", "回复";
+    tokens_in: "Tokens in", "输入 token";
+    tokens_out: "Tokens out", "输出 token";
+    cost: "Cost, US dollars", "费用（美元）";
+    first_words: "First words after, on average", "平均首字用时";
+    total_time: "Time of all replies", "回复总用时";
+    tools: "Tools called", "调用的工具";
+    no_tools: "none", "无";
+    ends_here: "This side ends at the last common message: the other goes on from it.", "此侧止于最后一条共同消息，另一侧由此继续。";
+    no_common: "The two paths have nothing in common: they begin with different messages.", "两条路径没有共同之处，从不同的消息开始。";
+    common_link: "Open the last common message", "打开最后一条共同消息";
+    exchanges: "Message by message", "逐轮对照";
+    legend: "How to read this:", "图例：";
+    legend_removed: "only on the left", "仅左侧有";
+    legend_added: "only on the right", "仅右侧有";
+    removed: "only left: ", "仅左侧：";
+    added: "only right: ", "仅右侧：";
+    end_of_change: " (end)", "（结束）";
+    same_message: "The same message on both sides", "两侧的消息相同";
+    same_reply: "Both replies are the same, word for word.", "两条回复一字不差。";
+    message: "Message", "消息";
+    replied: "Reply", "回复";
+    nothing_here: "This side has nothing here.", "此侧在这里没有内容。";
+    no_message: "Another reply to the last common message.", "对最后一条共同消息的另一条回复。";
+    no_reply: "No reply.", "没有回复。";
+    no_text: "The reply has no text.", "此回复没有文字。";
+    by_lines: "These texts are very long, so whole lines are compared.", "文字很长，因此按整行比较。";
+    different: "These texts have little in common, so their words are not marked.", "两段文字差异很大，因此未逐词标记。";
+    first: "first words", "首字";
+    whole: "whole reply", "完整回复";
+    newer: "Next exchanges", "后面的轮次";
+    older: "Previous exchanges", "前面的轮次";
+    pages: "Pages of the comparison", "比较结果分页";
 
-pub const GRAFT: &str = "Ask this path again with another model";
-pub const GRAFT_HINT: &str = "Every message of the path is asked again, one after the other, on a new branch. Nothing that is there changes. It goes on by itself when you leave.";
-pub const GRAFT_PATH: &str = "Path";
-pub const GRAFT_MODEL: &str = "Model";
-pub const GRAFT_FROM: &str = "Begin";
-pub const FROM_COMMON: &str = "Behind the last common message";
-pub const FROM_ROOT: &str = "At the first message of the chat";
-pub const GRAFT_BEGIN: &str = "Ask again";
-pub const GRAFTS: &str = "Paths asked again";
-pub const GRAFT_TITLE: &str = "A path asked again";
-pub const CANCEL: &str = "Cancel";
-pub const CANCEL_HINT: &str = "Cancel also stops the reply that is being written.";
-pub const RESUME: &str = "Resume";
-pub const OPEN_NEW: &str = "Open the new branch";
-pub const OPEN_OLD: &str = "Open the old path";
-pub const COMPARE_BOTH: &str = "Compare the old path with the new one";
-pub const TO_COMPARISON: &str = "Compare branches";
-pub const REFRESHES: &str = "This page looks again by itself every few seconds.";
-pub const ASK_AGAIN_HINT: &str = "Resume asks the message again whose reply is not complete, beside that reply.";
-pub const GONE_ON: &str = "Nothing more comes of it; the branch stays and you can go on with it in the chat.";
+    graft: "Ask this path again with another model", "用其他模型重新提问此路径";
+    graft_hint: "Every message of the path is asked again, one after the other, on a new branch. Nothing that is there changes. It goes on by itself when you leave.", "路径上的每条消息会在新分支上依次重新提问。已有内容不会改变。你离开后也会自行继续。";
+    graft_path: "Path", "路径";
+    graft_model: "Model", "模型";
+    graft_from: "Begin", "起点";
+    from_common: "Behind the last common message", "最后一条共同消息之后";
+    from_root: "At the first message of the chat", "对话的第一条消息";
+    graft_begin: "Ask again", "重新提问";
+    grafts: "Paths asked again", "重新提问的路径";
+    graft_title: "A path asked again", "重新提问的路径";
+    cancel: "Cancel", "取消";
+    cancel_hint: "Cancel also stops the reply that is being written.", "取消也会停止正在生成的回复。";
+    resume: "Resume", "继续";
+    open_new: "Open the new branch", "打开新分支";
+    open_old: "Open the old path", "打开旧路径";
+    compare_both: "Compare the old path with the new one", "比较新旧路径";
+    to_comparison: "Compare branches", "比较分支";
+    refreshes: "This page looks again by itself every few seconds.", "此页面每隔几秒自动刷新。";
+    ask_again_hint: "Resume asks the message again whose reply is not complete, beside that reply.", "“继续”会重新提问回复不完整的那条消息，新回复与原回复并列。";
+    gone_on: "Nothing more comes of it; the branch stays and you can go on with it in the chat.", "不会再继续；分支会保留，你可以在对话中接着使用。";
+}
 
 /// What a text is marked for: more than this in common.
 pub const LITTLE: u8 = 25;
 
 pub fn common(turns: usize) -> String {
     match turns {
-        1 => "The two paths share their first message.".to_owned(),
-        turns => format!("The two paths share their first {turns} messages and replies."),
+        1 => word("The two paths share their first message.", "两条路径的第一条消息相同。").to_owned(),
+        turns => said!(
+            "The two paths share their first {turns} messages and replies.",
+            "两条路径的前 {turns} 条消息和回复相同。"
+        ),
     }
 }
 
 pub fn exchange(number: usize) -> String {
-    format!("Exchange {number}")
+    said!("Exchange {number}", "第 {number} 轮")
 }
 
 pub fn range(first: usize, last: usize, total: usize) -> String {
-    format!("Exchanges {first} to {last} of {total}")
+    said!("Exchanges {first} to {last} of {total}", "第 {first} 至 {last} 轮，共 {total} 轮")
 }
 
 pub fn same(percent: u8) -> String {
-    format!("{percent} % the same")
+    said!("{percent} % the same", "{percent}% 相同")
 }
 
 /// Behind "Open in the chat", for who does not see where the link stands.
 pub fn of_exchange(number: usize, side: &str) -> String {
-    format!(": exchange {number}, {} side", side.to_lowercase())
+    let side = side.to_lowercase();
+    said!(": exchange {number}, {side} side", "：第 {number} 轮，{side}")
 }
 
 pub fn calls(name: &str, calls: usize) -> String {
@@ -108,17 +115,19 @@ pub fn calls(name: &str, calls: usize) -> String {
 
 pub fn unfinished(counts: impl Iterator<Item = (&'static str, usize)>) -> String {
     let words = counts.map(|(status, count)| {
-        let word = TurnStatus::parse(status).and_then(crate::ui::words::transcript::ending).unwrap_or(status);
-        format!("{count} {word}")
+        let ending = TurnStatus::parse(status).and_then(crate::ui::words::transcript::ending).unwrap_or(status);
+        said!("{count} {ending}", "{count} 条{ending}")
     });
-    words.collect::<Vec<_>>().join(", ")
+    join(&words.collect::<Vec<_>>())
 }
 
 pub fn invalid(invalid: &Invalid) -> String {
     match (invalid.field.as_str(), invalid.reason.as_str()) {
-        (_, "this is the same turn as the left one") => "Choose two different branches.".to_owned(),
+        (_, "this is the same turn as the left one") => {
+            word("Choose two different branches.", "请选择两个不同的分支。").to_owned()
+        }
         (_, "this turn belongs to another chat") => {
-            "A turn of another chat cannot be compared with this one.".to_owned()
+            word("A turn of another chat cannot be compared with this one.", "不能与其他对话的消息比较。").to_owned()
         }
         _ => invalid.to_string(),
     }
@@ -126,49 +135,71 @@ pub fn invalid(invalid: &Invalid) -> String {
 
 /// Why a graft was refused, by the code in the address.
 pub fn refused(code: &str) -> String {
-    match code {
-        "nothing_to_ask" => "There is no message on this path to ask again.",
-        "graft_too_long" => "This path has more messages than are asked again in one go.",
-        "too_many_branches" => "This chat has as many branches as a chat can have.",
-        "too_many_siblings" => "There are as many versions of this message as a chat can have.",
-        "turn_running" => "Wait until the reply before the first message is complete.",
-        "too_many" => "Too many replies run at once. Try again in a moment.",
-        "model" => "This model cannot be used here. Choose another one.",
-        "not_paused" => "This is not paused any more.",
-        _ => "This could not be asked again.",
-    }
-    .to_owned()
+    let why = match code {
+        "nothing_to_ask" => word("There is no message on this path to ask again.", "此路径上没有可重新提问的消息。"),
+        "graft_too_long" => word(
+            "This path has more messages than are asked again in one go.",
+            "此路径的消息数超过了一次重新提问的上限。",
+        ),
+        "too_many_branches" => word("This chat has as many branches as a chat can have.", "此对话的分支数已达上限。"),
+        "too_many_siblings" => {
+            word("There are as many versions of this message as a chat can have.", "此消息的版本数已达上限。")
+        }
+        "turn_running" => {
+            word("Wait until the reply before the first message is complete.", "请等第一条消息之前的回复完成。")
+        }
+        "too_many" => word("Too many replies run at once. Try again in a moment.", "同时进行的回复过多，请稍后重试。"),
+        "model" => word("This model cannot be used here. Choose another one.", "此处无法使用该模型，请另选一个。"),
+        "not_paused" => word("This is not paused any more.", "已不再处于暂停状态。"),
+        _ => word("This could not be asked again.", "无法重新提问。"),
+    };
+    why.to_owned()
 }
 
 pub fn progress(status: GraftStatus, asked: u32, total: usize) -> String {
     match status {
-        GraftStatus::Running => format!("Message {asked} of {total} is being answered"),
-        GraftStatus::Paused => format!("Paused at message {} of {total}", asked.max(1)),
-        GraftStatus::Done if total == 1 => "The message was asked and answered".to_owned(),
-        GraftStatus::Done => format!("All {total} messages were asked and answered"),
-        GraftStatus::Cancelled => format!("Cancelled after message {asked} of {total}"),
+        GraftStatus::Running => {
+            said!("Message {asked} of {total} is being answered", "正在回答第 {asked} 条消息，共 {total} 条")
+        }
+        GraftStatus::Paused => {
+            let asked = asked.max(1);
+            said!("Paused at message {asked} of {total}", "已暂停在第 {asked} 条消息，共 {total} 条")
+        }
+        GraftStatus::Done if total == 1 => {
+            word("The message was asked and answered", "消息已提问并得到回答").to_owned()
+        }
+        GraftStatus::Done => said!("All {total} messages were asked and answered", "{total} 条消息均已提问并得到回答"),
+        GraftStatus::Cancelled => {
+            said!("Cancelled after message {asked} of {total}", "已在第 {asked} 条消息后取消，共 {total} 条")
+        }
     }
 }
 
 pub fn reason(reason: PauseReason) -> &'static str {
     match reason {
-        PauseReason::ReplyFailed => "The last reply failed.",
-        PauseReason::ReplyStopped => "The last reply was stopped.",
-        PauseReason::ServerRestarted => "The server restarted. Nothing is asked again by itself after that.",
-        PauseReason::LimitReached => "A limit of the chat is reached.",
-        PauseReason::ModelUnavailable => "The model's provider is not configured on this server any more.",
-        PauseReason::Busy => "Too many replies ran at once.",
-        PauseReason::Gone => "A message or reply that it needs was deleted.",
-        PauseReason::Refused => "The next message could not be asked.",
-        PauseReason::Internal => "Something went wrong on this server.",
+        PauseReason::ReplyFailed => word("The last reply failed.", "上一条回复失败。"),
+        PauseReason::ReplyStopped => word("The last reply was stopped.", "上一条回复已停止。"),
+        PauseReason::ServerRestarted => word(
+            "The server restarted. Nothing is asked again by itself after that.",
+            "服务器已重启，此后不会自动重新提问。",
+        ),
+        PauseReason::LimitReached => word("A limit of the chat is reached.", "已达到此对话的限制。"),
+        PauseReason::ModelUnavailable => word(
+            "The model's provider is not configured on this server any more.",
+            "该模型的服务商已不在此服务器的配置中。",
+        ),
+        PauseReason::Busy => word("Too many replies ran at once.", "同时进行的回复过多。"),
+        PauseReason::Gone => word("A message or reply that it needs was deleted.", "所需的消息或回复已被删除。"),
+        PauseReason::Refused => word("The next message could not be asked.", "无法提问下一条消息。"),
+        PauseReason::Internal => word("Something went wrong on this server.", "此服务器出现问题。"),
     }
 }
 
 pub fn graft_of(branch: &str) -> String {
-    format!("On the branch “{branch}”")
+    said!("On the branch “{branch}”", "在分支“{branch}”上")
 }
 
 /// Of a stretch that both texts have.
 pub fn same_lines(count: usize) -> String {
-    format!("{count} lines are the same")
+    said!("{count} lines are the same", "{count} 行相同")
 }

@@ -1,160 +1,182 @@
-//! The words of the page "Providers".
+//! The words of the page "Providers", in both languages.
 
-pub use super::SAVED;
+pub use super::saved;
 use crate::domain::Invalid;
+use crate::ui::locale::{counted, said, word, words};
+use crate::ui::words::told::told;
 
-pub const LEAD: &str = "Where models come from. Keys are stored sealed on this server and are never shown again.";
-pub const NONE_YET: &str = "No provider is connected yet. Add one to chat with a model.";
-pub const ADD: &str = "Add a provider";
-pub const OTHER: &str = "Other server";
-pub const LOCAL: &str = "on this machine";
-pub const NAME: &str = "Name";
 pub const API: &str = "API";
-pub const ADDRESS: &str = "Address";
-pub const ADDRESS_HINT: &str = "What the API's paths hang on. It usually ends in /v1.";
-pub const ADDRESS_CLEARS: &str = "Changing the address clears the key, unless you enter one with it.";
-pub const KEY: &str = "API key";
-pub const NEW_KEY: &str = "New key";
-pub const KEY_HINT: &str = "Stored sealed on this server; never shown again. A local server often needs none.";
-pub const KEY_KEEPS: &str = "Leave it empty to keep the key that is set.";
-pub const KEY_AGAIN: &str = "Enter the key again: a page never holds it.";
-pub const KEY_SET: &str = "Key set";
-pub const KEY_NOT_SET: &str = "No key set";
-pub const ENDS_IN: &str = "ends in";
-pub const SET_KEY: &str = "Set a key";
-pub const REPLACE_KEY: &str = "Replace the key";
-pub const REMOVE_KEY: &str = "Remove the key";
-pub const SAVE_KEY: &str = "Save the key";
-pub const WHERE_KEYS: &str = "Where do I get a key?";
-pub const NEW_TAB: &str = "(opens a new tab)";
-pub const NETWORK: &str = "Local network";
-pub const NETWORK_HINT: &str = "The server may be on this machine or in the local network. Without this, only addresses of the open internet are connected to.";
-pub const LOCAL_YES: &str = "allowed";
-pub const LOCAL_NO: &str = "not allowed, open internet only";
-pub const KEEPS: &str = "The provider keeps the conversation";
-pub const KEEPS_HINT: &str = "For Responses: a message goes on from the last response there, and only what is new is sent. It costs the same, and what is deleted here stays there as long as the provider keeps it.";
-pub const KEEPS_YES: &str = "yes";
-pub const ADVANCED: &str = "Advanced";
-pub const DIALECT: &str = "Dialect";
-pub const DIALECT_HINT: &str =
-    "For Chat Completions: the server's kind, such as vllm, llamacpp or openrouter. Empty goes by the address.";
-pub const HEADERS: &str = "Extra headers";
-pub const HEADERS_HINT: &str = "One a line, as Name: value. They are sealed like the key.";
-pub const NO_HEADERS: &str = "Remove all extra headers";
-pub const MODELS_NAMED: &str = "Models";
-pub const MODELS_NAMED_HINT: &str = "One a line. Empty asks the provider for its list.";
-pub const DEFAULT_MODEL: &str = "Default model";
-pub const DEFAULT_MODEL_HINT: &str = "The first in the menu of this provider.";
-pub const TEST_AND_SAVE: &str = "Test and save";
-pub const TEST: &str = "Test";
-pub const EDIT: &str = "Edit";
-pub const SWITCH_OFF: &str = "Switch off";
-pub const SWITCH_ON: &str = "Switch on";
-pub const REMOVE: &str = "Remove…";
-pub const CHECKED: &str = "Checked";
-pub const FIND_MODEL: &str = "Find a model";
-pub const FIND: &str = "Find";
-pub const MODELS_HINT: &str = "Ticked models are in the menus. A chat that uses a hidden one goes on with it.";
-pub const MODELS_LOCKED: &str = "The default is what new chats get.";
-pub const SAVE_MODELS: &str = "Save models";
-pub const DEFAULT: &str = "Default for new chats";
+
+words! {
+    lead: "Where models come from. Keys are stored sealed on this server and are never shown again.", "模型的来源。密钥加密保存在此服务器上，不会再次显示。";
+    none_yet: "No provider is connected yet. Add one to chat with a model.", "尚未连接服务商。添加一个，即可与模型对话。";
+    add: "Add a provider", "添加服务商";
+    other: "Other server", "其他服务器";
+    local: "on this machine", "在本机";
+    name: "Name", "名称";
+    address: "Address", "地址";
+    address_hint: "What the API's paths hang on. It usually ends in /v1.", "API 路径的前缀，通常以 /v1 结尾。";
+    address_clears: "Changing the address clears the key, unless you enter one with it.", "更改地址会清除密钥，除非同时填写密钥。";
+    key: "API key", "API 密钥";
+    new_key: "New key", "新密钥";
+    key_hint: "Stored sealed on this server; never shown again. A local server often needs none.", "加密保存在此服务器上，不会再次显示。本地服务器通常不需要密钥。";
+    key_keeps: "Leave it empty to keep the key that is set.", "留空则保留现有密钥。";
+    key_again: "Enter the key again: a page never holds it.", "请再次输入密钥：页面从不保留密钥。";
+    key_set: "Key set", "已设置密钥";
+    key_not_set: "No key set", "未设置密钥";
+    ends_in: "ends in", "末尾为";
+    set_key: "Set a key", "设置密钥";
+    replace_key: "Replace the key", "更换密钥";
+    remove_key: "Remove the key", "移除密钥";
+    save_key: "Save the key", "保存密钥";
+    where_keys: "Where do I get a key?", "在哪里获取密钥？";
+    new_tab: "(opens a new tab)", "（在新标签页中打开）";
+    network: "Local network", "本地网络";
+    network_hint: "The server may be on this machine or in the local network. Without this, only addresses of the open internet are connected to.", "服务器可以在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
+    local_yes: "allowed", "允许";
+    local_no: "not allowed, open internet only", "不允许，仅限公共互联网";
+    keeps: "The provider keeps the conversation", "由服务商保存对话";
+    keeps_hint: "For Responses: a message goes on from the last response there, and only what is new is sent. It costs the same, and what is deleted here stays there as long as the provider keeps it.", "适用于 Responses：消息接续服务商处的上一个响应，只发送新增内容。费用不变；在此处删除的内容，会在服务商处留存到其清除为止。";
+    keeps_yes: "yes", "是";
+    advanced: "Advanced", "高级";
+    dialect: "Dialect", "接口方言";
+    dialect_hint: "For Chat Completions: the server's kind, such as vllm, llamacpp or openrouter. Empty goes by the address.", "适用于 Chat Completions：服务器的类型，如 vllm、llamacpp 或 openrouter。留空则根据地址判断。";
+    headers: "Extra headers", "额外请求头";
+    headers_hint: "One a line, as Name: value. They are sealed like the key.", "每行一个，格式为 Name: value。与密钥一样加密保存。";
+    no_headers: "Remove all extra headers", "移除所有额外请求头";
+    models_named: "Models", "模型";
+    models_named_hint: "One a line. Empty asks the provider for its list.", "每行一个。留空则向服务商获取列表。";
+    default_model: "Default model", "默认模型";
+    default_model_hint: "The first in the menu of this provider.", "此服务商菜单中的第一个。";
+    test_and_save: "Test and save", "测试并保存";
+    test: "Test", "测试";
+    edit: "Edit", "编辑";
+    switch_off: "Switch off", "停用";
+    switch_on: "Switch on", "启用";
+    remove: "Remove…", "移除…";
+    checked: "Checked", "检查于";
+    find_model: "Find a model", "查找模型";
+    find: "Find", "查找";
+    models_hint: "Ticked models are in the menus. A chat that uses a hidden one goes on with it.", "勾选的模型会出现在菜单中。正在使用隐藏模型的对话会继续使用它。";
+    models_locked: "The default is what new chats get.", "新对话使用默认模型。";
+    save_models: "Save models", "保存模型";
+    default: "Default for new chats", "新对话的默认模型";
+}
 
 /// The APIs in the order of the menu.
-pub const APIS: [(&str, &str); 5] = [
-    ("openai_chat", "Chat Completions (OpenAI and most servers)"),
-    ("openai_responses", "Responses (OpenAI)"),
-    ("anthropic", "Messages (Anthropic)"),
-    ("gemini", "Gemini"),
-    ("ollama", "Ollama"),
-];
+pub fn apis() -> [(&'static str, &'static str); 5] {
+    [
+        (
+            "openai_chat",
+            word("Chat Completions (OpenAI and most servers)", "Chat Completions（OpenAI 和大多数服务器）"),
+        ),
+        ("openai_responses", word("Responses (OpenAI)", "Responses（OpenAI）")),
+        ("anthropic", word("Messages (Anthropic)", "Messages（Anthropic）")),
+        ("gemini", "Gemini"),
+        ("ollama", "Ollama"),
+    ]
+}
 
 /// An API's name for people.
 pub fn api(api: &str) -> &str {
-    APIS.iter().find(|(known, _)| *known == api).map_or(api, |(_, name)| name)
+    apis().into_iter().find(|(known, _)| *known == api).map_or(api, |(_, name)| name)
 }
 
 /// How a connection is, in a word.
 pub fn state(state: &str) -> &'static str {
     match state {
-        "working" => "Working",
-        "key_refused" => "Key refused",
-        "wrong_address" => "Wrong address",
-        "unreachable" => "Unreachable",
-        "failing" => "Failing",
-        "off" => "Off",
-        "key_unreadable" => "Key cannot be opened",
-        _ => "Not tested",
+        "working" => word("Working", "正常"),
+        "key_refused" => word("Key refused", "密钥被拒绝"),
+        "wrong_address" => word("Wrong address", "地址有误"),
+        "unreachable" => word("Unreachable", "无法连接"),
+        "failing" => word("Failing", "异常"),
+        "off" => word("Off", "已停用"),
+        "key_unreadable" => word("Key cannot be opened", "密钥无法解密"),
+        _ => word("Not tested", "未测试"),
     }
 }
 
 /// How long ago, in whole seconds.
 pub fn ago(seconds: i64) -> String {
-    let (count, unit) = match seconds {
-        ..10 => return "just now".into(),
-        10..60 => (seconds, "second"),
-        60..3_600 => (seconds / 60, "minute"),
-        3_600..86_400 => (seconds / 3_600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{s} ago")
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match seconds {
+        ..10 => word("just now", "刚刚").to_owned(),
+        10..60 => counted!(seconds; "1 second ago", "{seconds} seconds ago"; "{seconds} 秒前"),
+        60..3_600 => counted!(minutes; "1 minute ago", "{minutes} minutes ago"; "{minutes} 分钟前"),
+        3_600..86_400 => counted!(hours; "1 hour ago", "{hours} hours ago"; "{hours} 小时前"),
+        _ => counted!(days; "1 day ago", "{days} days ago"; "{days} 天前"),
+    }
 }
 
-pub const FOUND: &str = "Found on this machine by itself. Add it below to change how it is used.";
-
+/// By a variable, or by the file of the configuration.
 pub fn set_by(by: &str) -> String {
-    format!("Set by {by}. It can only be changed there.")
+    match by {
+        "the configuration file" => {
+            word("Set by the configuration file. It can only be changed there.", "由配置文件设置，只能在那里更改。")
+                .to_owned()
+        }
+        by => said!("Set by {by}. It can only be changed there.", "由 {by} 设置，只能在那里更改。"),
+    }
 }
 
 pub fn use_address(address: &str) -> String {
-    format!("Use {address}")
+    said!("Use {address}", "改用 {address}")
 }
 
 pub fn edit_title(name: &str) -> String {
-    format!("Edit {name}")
+    said!("Edit {name}", "编辑 {name}")
 }
 
 pub fn remove_what(name: &str) -> String {
-    format!(
-        "{name} and its key are removed. Chats that use it stay and can be read; they can go on with another model."
+    said!(
+        "{name} and its key are removed. Chats that use it stay and can be read; they can go on with another model.",
+        "{name} 及其密钥将被移除。使用它的对话会保留并可阅读，也可以换用其他模型继续。"
     )
 }
 
 pub fn remove_button(name: &str) -> String {
-    format!("Remove {name}")
+    said!("Remove {name}", "移除 {name}")
 }
 
 pub fn headers_kept(names: &str) -> String {
-    format!("Set: {names}. Leave it empty to keep them; lines here replace them all, one a line, as Name: value.")
+    said!(
+        "Set: {names}. Leave it empty to keep them; lines here replace them all, one a line, as Name: value.",
+        "已设置：{names}。留空则保留；在此填写的内容会替换全部请求头，每行一个，格式为 Name: value。"
+    )
 }
 
 pub fn models(count: usize, hidden: usize) -> String {
     match hidden {
-        0 => format!("Models ({count})"),
-        hidden => format!("Models ({count}, {hidden} hidden)"),
+        0 => said!("Models ({count})", "模型（{count}）"),
+        hidden => said!("Models ({count}, {hidden} hidden)", "模型（{count}，隐藏 {hidden}）"),
     }
 }
 
 pub fn more_models(rest: usize) -> String {
-    format!("And {rest} more. Find them by name.")
+    said!("And {rest} more. Find them by name.", "还有 {rest} 个，可按名称查找。")
 }
 
 pub fn no_model(search: &str) -> String {
-    format!("No model has “{search}” in its name.")
+    said!("No model has “{search}” in its name.", "没有名称中含“{search}”的模型。")
 }
 
 /// What is wrong with a field, as a sentence beside it.
 pub fn sentence(error: &Invalid) -> String {
-    let mut reason = error.reason.chars();
-    let first = reason.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", reason.as_str().trim_end_matches('.'))
+    let reason = told(&error.reason);
+    let mut letters = reason.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let rest = letters.as_str().trim_end_matches(['.', '。']);
+    format!("{first}{rest}{}", super::full_stop(&reason))
 }
 
-pub const REMOVED: &str = "Removed.";
-pub const KEY_REMOVED: &str = "Saved. The key was removed.";
-pub const KEY_CLEARED: &str = "Saved. The address changed, so the key was cleared. Enter it again.";
+words! {
+    found: "Found on this machine by itself. Add it below to change how it is used.", "在本机自动发现。如需更改其用法，请在下方添加。";
+    removed: "Removed.", "已移除。";
+    key_removed: "Saved. The key was removed.", "已保存，密钥已移除。";
+    key_cleared: "Saved. The address changed, so the key was cleared. Enter it again.", "已保存。地址已更改，密钥已清除，请重新输入。";
+}
 
 /// After a test or a change: how the connection is.
 pub fn tested(name: &str, sentence: &str) -> String {
-    format!("{name}: {sentence}")
+    said!("{name}: {sentence}", "{name}：{sentence}")
 }

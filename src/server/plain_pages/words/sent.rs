@@ -1,61 +1,72 @@
-//! The words of the page of what a reply's requests were made of.
+//! The words of the page of what a reply's requests were made of, in both languages.
 
 use crate::domain::TurnStatus;
 use crate::domain::attachment::ShownAs;
 use crate::domain::context::{Mode, Reason};
 use crate::server::service::generations::GenerationStatus;
+use crate::ui::locale::{counted, said, word, words};
 use crate::ui::words::spent;
 
-pub use crate::ui::words::transcript::WHAT_WAS_SENT as TITLE;
-pub use crate::ui::words::tree::{NO_TEXT as NO_WORDS, role as who};
+pub use crate::ui::words::transcript::what_was_sent as title;
+pub use crate::ui::words::tree::{no_text as no_words, role as who};
 
-pub const LEAD: &str = "Every message that went to the model for this reply, in its order: in which form, and which version of what was attached. The system prompt and the descriptions of the tools go along, and are not listed here.";
-pub const NOT_YET: &str = "Nothing was sent up to now.";
-pub const FAILED_BEFORE: &str = "The reply failed before anything was sent.";
-pub const NOTHING: &str = "No model was asked for this: a person wrote it, or it was brought from elsewhere.";
-pub const REQUESTS: &str = "Requests";
-pub const FACTS: &str = "The request";
-pub const MODEL: &str = "Model";
-pub const ANSWERED_BY: &str = "Answered by";
-pub const SENT_AT: &str = "Sent";
-pub const FIRST_WORDS: &str = "First words after";
-pub const ENDED: &str = "Ended";
-pub const TOKENS: &str = "Tokens";
-pub const COST: &str = "Cost";
-pub const LEFT_OUT: &str = "Parameters";
-pub const REPAIRED: &str = "Sent again";
-pub const GOES_ON: &str = "Goes on from";
-pub const MESSAGES: &str = "Messages in it";
-pub const NOT_ON_PATH: &str = "(not on this path any more)";
-pub const UNREADABLE: &str = "What went into this request was written down by another version of Turnleaf, and cannot be shown here. It is in the JSON.";
-pub const BYTES: &str = "The provider's answer, byte for byte";
-pub const AS_JSON: &str = "All of this as JSON";
+words! {
+    lead: "Every message that went to the model for this reply, in its order: in which form, and which version of what was attached. The system prompt and the descriptions of the tools go along, and are not listed here.", "为此回复发给模型的每条消息，按顺序列出：以何种形式发送，附件用的是哪个版本。系统提示词和工具说明也一并发送，此处不列出。";
+    not_yet: "Nothing was sent up to now.", "目前还没有发送任何内容。";
+    failed_before: "The reply failed before anything was sent.", "回复在发送任何内容之前就失败了。";
+    no_model_asked: "No model was asked for this: a person wrote it, or it was brought from elsewhere.", "此内容没有请求过模型：由人撰写，或从别处导入。";
+    requests: "Requests", "请求";
+    facts: "The request", "请求";
+    model: "Model", "模型";
+    answered_by: "Answered by", "回答模型";
+    sent_at: "Sent", "发送时间";
+    first_words: "First words after", "首字用时";
+    ended_label: "Ended", "结束状态";
+    tokens_label: "Tokens", "token";
+    cost: "Cost", "费用";
+    parameters: "Parameters", "参数";
+    repaired: "Sent again", "重新发送";
+    goes_on: "Goes on from", "接续自";
+    messages: "Messages in it", "其中的消息";
+    not_on_path: "(not on this path any more)", "（已不在此路径上）";
+    unreadable: "What went into this request was written down by another version of Turnleaf, and cannot be shown here. It is in the JSON.", "此请求的内容由另一版本的 Turnleaf 记录，无法在此显示，可在 JSON 中查看。";
+    raw_answer: "The provider's answer, byte for byte", "服务商的原始响应";
+    as_json: "All of this as JSON", "以 JSON 查看全部内容";
+}
 
 pub fn request(number: usize) -> String {
-    format!("Request {number}")
+    said!("Request {number}", "请求 {number}")
 }
 
 /// Which of them is shown.
 pub fn request_of(number: usize, all: usize) -> String {
-    if all == 1 { FACTS.to_owned() } else { format!("Request {number} of {all}") }
+    if all == 1 { facts().to_owned() } else { said!("Request {number} of {all}", "请求 {number}，共 {all} 个") }
 }
 
 /// How a turn went into the request, and why so.
 pub fn how(mode: Mode, reason: Reason) -> &'static str {
     match (mode, reason) {
-        (_, Reason::SameLock) => "as the provider wrote it",
-        (Mode::Omitted, Reason::KeptByProvider) => "kept by the provider, not sent again",
-        (_, Reason::KeptByProvider) => "only what is new; the provider keeps the rest",
-        (Mode::Omitted, Reason::Empty) => "not sent: nothing in it",
-        (Mode::Omitted, _) => "not sent",
-        (_, Reason::FromBlocks) => "as it was written",
-        (_, Reason::ModelBreak) => "as plain text: another model wrote it",
-        (_, Reason::Edited) => "as plain text: a person changed it",
-        (_, Reason::BehindModelBreak) => "as plain text: before a change of model",
-        (_, Reason::Partial) => "the parts that came whole: it broke off",
-        (_, Reason::OwnSteps) => "this reply's own steps so far",
-        (_, Reason::RawMissing) => "from its blocks: the provider's bytes are not kept",
-        (_, Reason::Empty) => "empty",
+        (_, Reason::SameLock) => word("as the provider wrote it", "按服务商的原样"),
+        (Mode::Omitted, Reason::KeptByProvider) => {
+            word("kept by the provider, not sent again", "由服务商保存，未再次发送")
+        }
+        (_, Reason::KeptByProvider) => {
+            word("only what is new; the provider keeps the rest", "仅发送新增内容，其余由服务商保存")
+        }
+        (Mode::Omitted, Reason::Empty) => word("not sent: nothing in it", "未发送：没有内容"),
+        (Mode::Omitted, _) => word("not sent", "未发送"),
+        (_, Reason::FromBlocks) => word("as it was written", "按原文"),
+        (_, Reason::ModelBreak) => word("as plain text: another model wrote it", "以纯文本发送：由另一模型撰写"),
+        (_, Reason::Edited) => word("as plain text: a person changed it", "以纯文本发送：经人修改"),
+        (_, Reason::BehindModelBreak) => {
+            word("as plain text: before a change of model", "以纯文本发送：在更换模型之前")
+        }
+        (_, Reason::Partial) => word("the parts that came whole: it broke off", "仅发送完整的部分：内容曾中断"),
+        (_, Reason::OwnSteps) => word("this reply's own steps so far", "此回复自身到目前的步骤"),
+        (_, Reason::RawMissing) => {
+            word("from its blocks: the provider's bytes are not kept", "由内容块重建：未保存服务商的原始数据")
+        }
+        (_, Reason::Empty) => word("empty", "空"),
     }
 }
 
@@ -63,86 +74,104 @@ pub fn how(mode: Mode, reason: Reason) -> &'static str {
 pub fn left_out(blocks: u32) -> Option<String> {
     match blocks {
         0 => None,
-        1 => Some("1 block left out".to_owned()),
-        _ => Some(format!("{blocks} blocks left out")),
+        _ => Some(counted!(blocks; "1 block left out", "{blocks} blocks left out"; "略去 {blocks} 个内容块")),
     }
 }
 
 /// Older messages that have no row.
 pub fn earlier(count: usize, tokens: u64) -> String {
-    let messages = if count == 1 { "1 earlier message".to_owned() } else { format!("{count} earlier messages") };
-    format!("Before these went {messages}, ≈ {} tokens; each is in the JSON.", spent::short(tokens))
+    let tokens = spent::short(tokens);
+    counted!(
+        count;
+        "Before these went 1 earlier message, ≈ {tokens} tokens; each is in the JSON.",
+        "Before these went {count} earlier messages, ≈ {tokens} tokens; each is in the JSON.";
+        "在此之前还发送了 {count} 条更早的消息，≈ {tokens} token；每一条都在 JSON 中。"
+    )
 }
 
 pub fn shown_as(how: ShownAs) -> &'static str {
     match how {
-        ShownAs::Text => "as text",
-        ShownAs::Image => "as an image",
-        ShownAs::AltText => "as words: its alternative text",
-        ShownAs::Deleted => "not there any more: only a line that says so",
+        ShownAs::Text => word("as text", "作为文本"),
+        ShownAs::Image => word("as an image", "作为图片"),
+        ShownAs::AltText => word("as words: its alternative text", "作为文字：其替代文本"),
+        ShownAs::Deleted => word("not there any more: only a line that says so", "已不存在：仅以一行文字注明"),
     }
 }
 
 pub fn version_of(moment: &str) -> String {
-    format!("version of {moment}")
+    said!("version of {moment}", "{moment} 的版本")
 }
 
 /// Lines where they are known, and the characters that they are, from 1, both included.
 pub fn range(lines: Option<(u64, u64)>, selection: Option<(u64, u64)>) -> String {
-    let Some((from, to)) = selection else { return "all of it".to_owned() };
-    let characters = format!("characters {}–{to}", from + 1);
+    let Some((from, to)) = selection else { return word("all of it", "全部").to_owned() };
+    let from = from + 1;
     match lines {
-        Some((first, last)) if first == last => format!("line {first}, {characters}"),
-        Some((first, last)) => format!("lines {first}–{last}, {characters}"),
-        None => characters,
+        Some((first, last)) if first == last => {
+            said!("line {first}, characters {from}–{to}", "第 {first} 行，第 {from}–{to} 个字符")
+        }
+        Some((first, last)) => {
+            said!("lines {first}–{last}, characters {from}–{to}", "第 {first}–{last} 行，第 {from}–{to} 个字符")
+        }
+        None => said!("characters {from}–{to}", "第 {from}–{to} 个字符"),
     }
 }
 
 pub fn tokens(count: u64) -> String {
-    format!("≈ {} tokens", spent::short(count))
+    let count = spent::short(count);
+    said!("≈ {count} tokens", "≈ {count} token")
 }
 
 /// Begins with the sum that was counted by the provider.
 pub fn cached(count: u64) -> String {
-    format!("{} of it from cache", spent::short(count))
+    let count = spent::short(count);
+    said!("{count} of it from cache", "其中 {count} 来自缓存")
 }
 
 pub fn reasoning(count: u64) -> String {
-    format!("{} of it reasoning", spent::short(count))
+    let count = spent::short(count);
+    said!("{count} of it reasoning", "其中 {count} 为思考过程")
 }
 
 pub fn ended(status: GenerationStatus, stop_reason: Option<&str>) -> String {
-    let word = match status {
-        GenerationStatus::Running => "still running",
-        GenerationStatus::Complete => "complete",
-        GenerationStatus::Cancelled => "stopped",
-        GenerationStatus::Error => "failed",
+    let how = match status {
+        GenerationStatus::Running => word("still running", "仍在进行"),
+        GenerationStatus::Complete => word("complete", "已完成"),
+        GenerationStatus::Cancelled => word("stopped", "已停止"),
+        GenerationStatus::Error => word("failed", "失败"),
     };
     match stop_reason {
-        Some(reason) => format!("{word} ({reason})"),
-        None => word.to_owned(),
+        Some(reason) => said!("{how} ({reason})", "{how}（{reason}）"),
+        None => how.to_owned(),
     }
 }
 
 /// "0.8 s"
 pub fn seconds(milliseconds: i64) -> String {
-    format!("{}.{} s", milliseconds / 1_000, milliseconds % 1_000 / 100)
+    let (whole, tenths) = (milliseconds / 1_000, milliseconds % 1_000 / 100);
+    said!("{whole}.{tenths} s", "{whole}.{tenths} 秒")
 }
 
 pub fn bytes(count: u64) -> String {
-    format!("{BYTES} ({} KB)", count.div_ceil(1_000))
+    let (answer, size) = (raw_answer(), count.div_ceil(1_000));
+    said!("{answer} ({size} KB)", "{answer}（{size} KB）")
 }
 
 /// Beside the link back.
 pub fn of_reply(status: TurnStatus) -> Option<&'static str> {
-    (!status.is_terminal()).then_some("The reply is not over; this page shows what was sent up to now.")
+    (!status.is_terminal()).then(|| {
+        word(
+            "The reply is not over; this page shows what was sent up to now.",
+            "回复尚未结束，此页显示目前已发送的内容。",
+        )
+    })
 }
 
 /// Why there is no request.
 pub fn nothing(status: TurnStatus, has_failed: bool) -> &'static str {
     match status {
-        _ if !status.is_terminal() => NOT_YET,
-        _ if has_failed => FAILED_BEFORE,
-        _ => NOTHING,
+        _ if !status.is_terminal() => not_yet(),
+        _ if has_failed => failed_before(),
+        _ => no_model_asked(),
     }
 }

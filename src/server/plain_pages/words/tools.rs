@@ -1,68 +1,71 @@
-//! The words of the page "Tools" and of a chat's page about its tools.
+//! The words of the page "Tools" and of a chat's page about its tools, in both languages.
 
-pub use super::SAVED;
-pub use super::providers::{ADDRESS, EDIT, HEADERS, HEADERS_HINT, LOCAL_NO, LOCAL_YES, NAME, NETWORK, NETWORK_HINT};
-pub use super::providers::{NO_HEADERS, REMOVE, SWITCH_OFF, SWITCH_ON, TEST, TEST_AND_SAVE};
+pub use super::providers::{address, edit, headers, headers_hint, local_no, local_yes, name, network, network_hint};
+pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save};
+pub use super::saved;
 use crate::domain::approval::Policy;
+use crate::ui::locale::{counted, said, word, words};
 
-pub const TOOLS: &str = "Tools";
-pub const LEAD: &str = "What models may call. A tool that can do something asks you first, unless you say otherwise here. Servers describe their tools themselves: what they say may be wrong, or meant to mislead.";
-pub const OF_PROVIDER: &str = "Tools of the model's provider";
-pub const OF_PROVIDER_HINT: &str =
-    "The provider runs them itself, within its reply, and may charge for them. It does not ask you.";
-pub const BUILT_IN: &str = "Turnleaf's own tools";
-pub const SERVERS: &str = "Servers";
-pub const NO_SERVERS: &str = "No server of tools is connected yet.";
-pub const ADD: &str = "Connect a server over HTTP";
-pub const ADD_HINT: &str = "Programs are not connected here: whoever runs this Turnleaf names them in its configuration file, because a program can do whatever this server can.";
-pub const ID: &str = "Short name";
-pub const ID_HINT: &str =
-    "Its tools are called short-name/tool. a-z, 0-9 and -; it cannot be changed. Empty makes it of the name.";
-pub const ADDRESS_HINT: &str = "The address of its MCP endpoint. It often ends in /mcp.";
-pub const ADDRESS_CLEARS: &str =
-    "Changing the address clears the headers, unless you enter them with it, and what you said about the tools.";
-pub const HEADERS_AGAIN: &str = "Enter the headers again: a page never holds their values.";
-pub const PROGRAM: &str = "Program";
-pub const SET_BY: &str = "The configuration file sets this server; it can only be changed there.";
-pub const KIND_PROGRAM: &str = "A program on this server";
 pub const KIND_HTTP: &str = "HTTP";
-pub const KIND: &str = "Kind";
-pub const CALLS_ITSELF: &str = "Calls itself";
-pub const LOG: &str = "What it said beside its answers";
-pub const NO_TOOLS: &str = "It has not named any tools yet.";
-pub const RESTART: &str = "Begin again";
-pub const CANCEL: &str = "Cancel";
-pub const SAVE: &str = "Save";
-pub const SAVE_POLICIES: &str = "Save what you said";
-pub const WHEN_CALLED: &str = "When a model calls it";
-pub const ARGUMENTS: &str = "What it takes";
-pub const CLAIMS: &str = "Its server says";
-pub const CHANGED: &str = "It changed since you allowed it, so it asks again.";
-pub const TRUSTED: &str = "The configuration file says that it is safe.";
-pub const HARMLESS: &str = "It has no effect and reaches nothing, so it runs without asking.";
-pub const NEW_CHATS: &str = "In new chats";
-pub const NEW_CHATS_HINT: &str = "Ticked tools are offered in chats that begin from now on. Each chat can be changed.";
-pub const WHOLE_SERVER: &str = "All tools of this server, those that it brings later included";
-pub const CLEARED: &str = "Saved. The address changed, so the headers and what you said about its tools were cleared.";
-pub const REMOVED: &str = "Removed.";
-pub const NOT_SAVED: &str = "Nothing was saved yet: something needs another look.";
 
-// A chat's tools.
-pub const OF_CHAT: &str = "Tools of this chat";
-pub const OF_CHAT_LEAD: &str = "What models may call in this chat. A tool asks you first, unless you said otherwise.";
-pub const CLIENT: &str = "Tools that a program runs which talks to this chat over the API";
-pub const LEFT_OUT: &str = "Not offered";
-pub const SETTINGS: &str = "What happens when a tool is called is said in the settings.";
-pub const TO_SETTINGS: &str = "Settings of tools";
-pub const FOR_NEW: &str = "A branch keeps the tools that it began with, so a changed choice is for new branches, Try again and another model included.";
-pub const NOW: &str = "Use these tools from the next message on";
-pub const NOW_DONE: &str = "From the next message on this branch offers these tools.";
-pub const NOW_RUNNING: &str = "A reply of this branch is not over. Try again when it is.";
-pub const TAKES_NONE: &str = "This model takes no tools, so none are offered to it.";
-pub const NONE_AT_ALL: &str = "There are no tools to choose from.";
-pub const FROM_PROVIDER: &str = "Run by the model's provider";
+words! {
+    title: "Tools", "工具";
+    lead: "What models may call. A tool that can do something asks you first, unless you say otherwise here. Servers describe their tools themselves: what they say may be wrong, or meant to mislead.", "模型可以调用的工具。会产生实际影响的工具会先征得你的同意，除非你在此另作设定。工具说明由服务器自行提供，可能有误，也可能有意误导。";
+    of_provider: "Tools of the model's provider", "模型服务商的工具";
+    of_provider_hint: "The provider runs them itself, within its reply, and may charge for them. It does not ask you.", "由服务商在回复过程中自行运行，可能收费，不会征求你的同意。";
+    built_in: "Turnleaf's own tools", "Turnleaf 自带的工具";
+    servers: "Servers", "服务器";
+    no_servers: "No server of tools is connected yet.", "尚未连接工具服务器。";
+    add: "Connect a server over HTTP", "通过 HTTP 连接服务器";
+    add_hint: "Programs are not connected here: whoever runs this Turnleaf names them in its configuration file, because a program can do whatever this server can.", "程序不在此处连接：由运行此 Turnleaf 的人在配置文件中指定，因为程序能做这台服务器能做的任何事。";
+    id: "Short name", "短名称";
+    id_hint: "Its tools are called short-name/tool. a-z, 0-9 and -; it cannot be changed. Empty makes it of the name.", "其工具的名称为“短名称/工具”。可用 a-z、0-9 和 -，之后不能更改。留空则由名称生成。";
+    address_hint: "The address of its MCP endpoint. It often ends in /mcp.", "其 MCP 端点的地址，通常以 /mcp 结尾。";
+    address_clears: "Changing the address clears the headers, unless you enter them with it, and what you said about the tools.", "更改地址会清除请求头（除非同时填写）以及你对工具的设定。";
+    headers_again: "Enter the headers again: a page never holds their values.", "请再次输入请求头：页面从不保留其值。";
+    program: "Program", "程序";
+    set_by: "The configuration file sets this server; it can only be changed there.", "此服务器由配置文件设置，只能在那里更改。";
+    kind_program: "A program on this server", "此服务器上的程序";
+    kind: "Kind", "类型";
+    calls_itself: "Calls itself", "自称";
+    log: "What it said beside its answers", "应答之外的输出";
+    no_tools: "It has not named any tools yet.", "它尚未提供任何工具。";
+    restart: "Begin again", "重新启动";
+    cancel: "Cancel", "取消";
+    save: "Save", "保存";
+    save_policies: "Save what you said", "保存设定";
+    when_called: "When a model calls it", "模型调用时";
+    arguments: "What it takes", "参数";
+    claims: "Its server says", "服务器声称";
+    changed: "It changed since you allowed it, so it asks again.", "你允许之后它有改动，因此会再次询问。";
+    trusted: "The configuration file says that it is safe.", "配置文件声明它是安全的。";
+    harmless: "It has no effect and reaches nothing, so it runs without asking.", "它没有副作用，也不访问外部，因此无需询问即可运行。";
+    new_chats: "In new chats", "在新对话中";
+    new_chats_hint: "Ticked tools are offered in chats that begin from now on. Each chat can be changed.", "勾选的工具会提供给今后开始的对话。每个对话可单独更改。";
+    whole_server: "All tools of this server, those that it brings later included", "此服务器的所有工具，包括今后新增的";
+    cleared: "Saved. The address changed, so the headers and what you said about its tools were cleared.", "已保存。地址已更改，请求头和你对其工具的设定已清除。";
+    removed: "Removed.", "已移除。";
+    not_saved: "Nothing was saved yet: something needs another look.", "尚未保存，请检查有误之处。";
 
-pub const POLICIES: [(&str, &str); 3] = [("ask", "Ask me"), ("allow", "Always allow"), ("never", "Never")];
+    // A chat's tools.
+    of_chat: "Tools of this chat", "此对话的工具";
+    of_chat_lead: "What models may call in this chat. A tool asks you first, unless you said otherwise.", "模型在此对话中可以调用的工具。工具会先征得你的同意，除非你另有设定。";
+    client: "Tools that a program runs which talks to this chat over the API", "通过 API 与此对话通信的程序所运行的工具";
+    left_out: "Not offered", "未提供";
+    settings: "What happens when a tool is called is said in the settings.", "工具被调用时如何处理，在设置中指定。";
+    to_settings: "Settings of tools", "工具设置";
+    for_new: "A branch keeps the tools that it began with, so a changed choice is for new branches, Try again and another model included.", "分支沿用开始时的工具，因此更改只对新分支生效，包括重试和换用其他模型。";
+    now: "Use these tools from the next message on", "从下一条消息起使用这些工具";
+    now_done: "From the next message on this branch offers these tools.", "从下一条消息起，此分支提供这些工具。";
+    now_running: "A reply of this branch is not over. Try again when it is.", "此分支有回复尚未结束，请在结束后重试。";
+    takes_none: "This model takes no tools, so none are offered to it.", "此模型不支持工具，因此不会向它提供。";
+    none_at_all: "There are no tools to choose from.", "没有可选的工具。";
+    from_provider: "Run by the model's provider", "由模型的服务商运行";
+}
+
+pub fn policies() -> [(&'static str, &'static str); 3] {
+    [("ask", word("Ask me", "询问我")), ("allow", word("Always allow", "始终允许")), ("never", word("Never", "从不"))]
+}
 
 /// A policy's value in a form.
 pub fn policy(policy: Policy) -> &'static str {
@@ -76,51 +79,58 @@ pub fn policy(policy: Policy) -> &'static str {
 /// How a server is, in a word.
 pub fn state(state: &str) -> &'static str {
     match state {
-        "working" => "Working",
-        "starting" => "Starting",
-        "failed" => "Not answering",
-        "given_up" => "Given up",
-        "off" => "Off",
-        "headers_unreadable" => "Headers cannot be opened",
-        _ => "Not begun",
+        "working" => word("Working", "正常"),
+        "starting" => word("Starting", "正在启动"),
+        "failed" => word("Not answering", "无应答"),
+        "given_up" => word("Given up", "已放弃"),
+        "off" => word("Off", "已停用"),
+        "headers_unreadable" => word("Headers cannot be opened", "请求头无法解密"),
+        _ => word("Not begun", "未启动"),
     }
 }
 
 pub fn tools(count: usize) -> String {
-    if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") }
+    counted!(count; "1 tool", "{count} tools"; "{count} 个工具")
 }
 
 pub fn hidden(count: u32) -> String {
-    if count == 1 { "1 hidden character".to_owned() } else { format!("{count} hidden characters") }
+    counted!(count; "1 hidden character", "{count} hidden characters"; "{count} 个隐藏字符")
 }
 
 pub fn headers_kept(names: &str) -> String {
-    format!("Set: {names}. One a line, as Name: value; lines here take the place of all of them.")
+    said!(
+        "Set: {names}. One a line, as Name: value; lines here take the place of all of them.",
+        "已设置：{names}。每行一个，格式为 Name: value；在此填写的内容会替换全部请求头。"
+    )
 }
 
 pub fn edit_title(name: &str) -> String {
-    format!("Edit {name}")
+    said!("Edit {name}", "编辑 {name}")
 }
 
 pub fn remove_what(name: &str) -> String {
-    format!(
-        "{name} is disconnected. Its headers and what you said about its tools are forgotten; what it said in chats stays."
+    said!(
+        "{name} is disconnected. Its headers and what you said about its tools are forgotten; what it said in chats stays.",
+        "{name} 将断开连接。它的请求头和你对其工具的设定会被清除，它在对话中留下的内容会保留。"
     )
 }
 
 pub fn now_hint(branch: &str) -> String {
-    format!("For the branch “{branch}”. Its provider then reads the whole conversation anew, which may cost more once.")
+    said!(
+        "For the branch “{branch}”. Its provider then reads the whole conversation anew, which may cost more once.",
+        "用于分支“{branch}”。服务商随后会重新读取整个对话，可能产生一次额外费用。"
+    )
 }
 
 pub fn done(name: &str, sentence: &str) -> String {
-    format!("{name}: {sentence}")
+    said!("{name}: {sentence}", "{name}：{sentence}")
 }
 
 /// What a tool is called that a provider brings.
 pub fn own_tool(tool: &str) -> String {
     match tool {
-        "web_search" => "Web search".to_owned(),
-        "code_execution" => "Running code".to_owned(),
+        "web_search" => word("Web search", "网页搜索").to_owned(),
+        "code_execution" => word("Running code", "运行代码").to_owned(),
         other => other.to_owned(),
     }
 }

@@ -1,96 +1,108 @@
-//! What the page "Trash" says.
+//! What the page "Trash" says, in both languages.
 
 use crate::domain::{DeletionKind, Role, limits};
-use crate::ui::words::UNTITLED;
+use crate::ui::locale::{counted, join, said, word, words};
+use crate::ui::words::told::told;
 use crate::ui::words::trash::messages;
+use crate::ui::words::untitled;
 
-pub use crate::ui::words::TRASH;
-pub const NOTHING: &str = "Nothing is here. What you delete is kept for 30 days.";
-pub const RESTORE: &str = "Restore";
-pub const PURGE: &str = "Delete for ever…";
-pub const EMPTY: &str = "Empty Trash…";
-pub const PURGE_SURE: &str = "Delete for ever";
-pub const KEEP: &str = "Keep it";
-pub const EMPTY_TITLE: &str = "Empty Trash?";
-pub const EMPTY_SURE: &str = "Empty Trash for ever";
-pub const EMPTY_WHAT: &str = "Everything in Trash goes for ever, with its costs in Usage. This cannot be undone.";
-pub const PURGED: &str = "Deleted for ever.";
-pub const EMPTIED: &str = "Trash is empty.";
-pub const OLDER: &str = "Older";
-pub const NEWEST: &str = "Newest";
-pub const CHAT_IS_DELETED: &str = "Its chat was deleted later: restore that first.";
+pub use crate::ui::words::trash;
+
+words! {
+    nothing: "Nothing is here. What you delete is kept for 30 days.", "这里没有内容。你删除的内容会保留 30 天。";
+    restore: "Restore", "恢复";
+    purge: "Delete for ever…", "永久删除…";
+    empty: "Empty Trash…", "清空回收站…";
+    purge_sure: "Delete for ever", "永久删除";
+    keep: "Keep it", "保留";
+    empty_title: "Empty Trash?", "清空回收站？";
+    empty_sure: "Empty Trash for ever", "永久清空";
+    empty_what: "Everything in Trash goes for ever, with its costs in Usage. This cannot be undone.", "回收站中的所有内容将被永久删除，用量中的相应费用也一并清除。此操作无法撤销。";
+    purged: "Deleted for ever.", "已永久删除。";
+    emptied: "Trash is empty.", "回收站已清空。";
+    older: "Older", "更早";
+    newest: "Newest", "最新";
+    chat_is_deleted: "Its chat was deleted later: restore that first.", "所属对话随后也被删除，请先恢复该对话。";
+}
 
 pub fn lead() -> String {
-    format!(
-        "What you delete is kept here for {} days and can come back exactly as it was. Then it goes for ever.",
-        limits::TRASH_KEPT.num_days()
+    let days = limits::TRASH_KEPT.num_days();
+    said!(
+        "What you delete is kept here for {days} days and can come back exactly as it was. Then it goes for ever.",
+        "你删除的内容会在这里保留 {days} 天，期间可原样恢复，之后将永久删除。"
     )
 }
 
 /// What kind of thing it was.
 pub fn kind(kind: DeletionKind, role: Option<Role>) -> &'static str {
     match (kind, role) {
-        (DeletionKind::Chat, _) => "Chat",
-        (DeletionKind::Branch, _) => "Branch",
-        (DeletionKind::Prune, _) => "All other branches",
-        (DeletionKind::Turn, Some(Role::Assistant)) => "Reply",
-        (DeletionKind::Turn, _) => "Message",
+        (DeletionKind::Chat, _) => word("Chat", "对话"),
+        (DeletionKind::Branch, _) => word("Branch", "分支"),
+        (DeletionKind::Prune, _) => word("All other branches", "所有其他分支"),
+        (DeletionKind::Turn, Some(Role::Assistant)) => word("Reply", "回复"),
+        (DeletionKind::Turn, _) => word("Message", "消息"),
     }
 }
 
 /// The thing's name. A pruned one is named by what was kept.
 pub fn title(of: DeletionKind, title: &str) -> String {
-    let title = if title.trim().is_empty() { UNTITLED } else { title };
-    if of == DeletionKind::Prune { format!("beside “{title}”") } else { title.to_owned() }
+    let title = named(title);
+    if of == DeletionKind::Prune { said!("beside “{title}”", "“{title}”以外") } else { title.to_owned() }
 }
 
 pub fn in_chat(title: &str) -> String {
-    format!("in “{}”", if title.trim().is_empty() { UNTITLED } else { title })
+    let title = named(title);
+    said!("in “{title}”", "位于“{title}”")
+}
+
+fn named(title: &str) -> &str {
+    if title.trim().is_empty() { untitled() } else { title }
 }
 
 pub fn counts(turns: u64, branches: u64) -> String {
-    let branches = match branches {
-        0 => return messages(turns),
-        1 => "1 branch".to_owned(),
-        count => format!("{count} branches"),
-    };
-    format!("{}, {branches}", messages(turns))
+    match branches {
+        0 => messages(turns),
+        count => join(&[messages(turns), counted!(count; "1 branch", "{count} branches"; "{count} 个分支")]),
+    }
 }
 
 pub fn days_left(days: i64) -> String {
     match days {
-        ..1 => "goes today".into(),
-        1 => "1 day left".into(),
-        days => format!("{days} days left"),
+        ..1 => word("goes today", "今天清除").to_owned(),
+        days => counted!(days; "1 day left", "{days} days left"; "剩余 {days} 天"),
     }
 }
 
 pub fn purge_title(title: &str) -> String {
-    format!("Delete “{title}” for ever?")
+    said!("Delete “{title}” for ever?", "永久删除“{title}”？")
 }
 
 pub fn purge_what(counts: &str) -> String {
-    format!(
-        "{counts} go for ever, with their costs in Usage and with what was deleted below them before. This cannot be undone."
+    said!(
+        "{counts} go for ever, with their costs in Usage and with what was deleted below them before. This cannot be undone.",
+        "{counts}将被永久删除，用量中的相应费用和先前在其下删除的内容也一并清除。此操作无法撤销。"
     )
 }
 
 /// Of a turn with what is below it; `all` counts the turn itself.
 pub fn delete_title(all: u64) -> String {
-    format!("Delete {}?", messages(all))
+    let messages = messages(all);
+    said!("Delete {messages}?", "删除 {messages}？")
 }
 
 /// The turn by its first words.
 pub fn delete_what(all: u64, first_words: &str) -> String {
-    format!(
-        "“{first_words}” goes with {} below it, on all branches. It is kept in Trash for {} days.",
-        messages(all.saturating_sub(1)),
-        limits::TRASH_KEPT.num_days()
+    let (below, days) = (messages(all.saturating_sub(1)), limits::TRASH_KEPT.num_days());
+    said!(
+        "“{first_words}” goes with {below} below it, on all branches. It is kept in Trash for {days} days.",
+        "“{first_words}”及其下的 {below}将从所有分支中删除，并在回收站保留 {days} 天。"
     )
 }
 
 pub fn not_restored(why: &str) -> String {
+    let why = told(why);
     let mut letters = why.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("Not restored. {first}{}.", letters.as_str())
+    let (rest, stop) = (letters.as_str().trim_end_matches('。'), super::full_stop(&why));
+    said!("Not restored. {first}{rest}{stop}", "未恢复。{first}{rest}{stop}")
 }

@@ -1,43 +1,46 @@
-//! The words of the page of what was spent.
+//! The words of the page of what was spent, in both languages.
 
 use chrono::NaiveDate;
 
-pub const FROM: &str = "From";
-pub const TO: &str = "To";
-pub const GROUP: &str = "Told apart by";
-pub const SHOW: &str = "Show";
-pub const BY_DAY: &str = "Day";
-pub const BY_MODEL: &str = "Model";
-pub const BY_PROVIDER: &str = "Provider";
-pub const BY_CHAT: &str = "Chat";
-pub const LAST_7: &str = "7 days";
-pub const LAST_30: &str = "30 days";
-pub const THIS_MONTH: &str = "This month";
-pub const THIS_YEAR: &str = "This year";
-pub const NOTHING: &str = "Nothing was asked of a model in this time.";
-pub const TABLE: &str = "What was spent";
-pub const CALLS: &str = "Calls";
-pub const INPUT: &str = "Tokens in";
-pub const CACHED: &str = "of it from cache";
-pub const OUTPUT: &str = "Tokens out";
-pub const REASONING: &str = "of it reasoning";
-pub const COST: &str = "Cost, US dollars";
-pub const TOTAL: &str = "Total";
-pub const DELETED: &str = "Deleted chats";
-pub const CSV: &str = "Download as CSV";
-pub const ESTIMATED: &str = "≈ means estimated: computed from tokens and a list of prices. What your provider bills may \
-                             differ. — means unknown; models on your own machine have no price.";
-pub const WHAT_COUNTS: &str = "Every call of a provider counts, also those of stopped, failed and deleted replies, until Trash is emptied of them. Days are in UTC.";
+use crate::ui::locale::{said, words};
+
+words! {
+    from: "From", "起始日期";
+    to: "To", "截止日期";
+    group: "Told apart by", "分组方式";
+    show: "Show", "显示";
+    by_day: "Day", "日期";
+    by_model: "Model", "模型";
+    by_provider: "Provider", "服务商";
+    by_chat: "Chat", "对话";
+    last_7: "7 days", "近 7 天";
+    last_30: "30 days", "近 30 天";
+    this_month: "This month", "本月";
+    this_year: "This year", "今年";
+    nothing: "Nothing was asked of a model in this time.", "这段时间没有请求过模型。";
+    table: "What was spent", "用量明细";
+    calls: "Calls", "调用次数";
+    input: "Tokens in", "输入 token";
+    cached: "of it from cache", "其中来自缓存";
+    output: "Tokens out", "输出 token";
+    reasoning: "of it reasoning", "其中思考过程";
+    cost: "Cost, US dollars", "费用（美元）";
+    total: "Total", "合计";
+    deleted: "Deleted chats", "已删除的对话";
+    csv: "Download as CSV", "下载 CSV";
+    estimated: "≈ means estimated: computed from tokens and a list of prices. What your provider bills may differ. — means unknown; models on your own machine have no price.", "≈ 表示估算值：由 token 数和价格表计算得出，可能与服务商的账单不同。— 表示未知；在你自己机器上运行的模型没有价格。";
+    what_counts: "Every call of a provider counts, also those of stopped, failed and deleted replies, until Trash is emptied of them. Days are in UTC.", "对服务商的每次调用都计入，包括已停止、失败和已删除的回复，直到它们从回收站清除。日期按 UTC 计算。";
+}
 
 pub fn caption(from: NaiveDate, to: NaiveDate) -> String {
-    if from == to { format!("{from}") } else { format!("{from} to {to}") }
+    if from == to { from.to_string() } else { said!("{from} to {to}", "{from} 至 {to}") }
 }
 
 /// Beside a sum.
 pub fn lacks(unknown: u64) -> String {
-    format!(" + {unknown} unknown")
+    said!(" + {unknown} unknown", " + {unknown} 项未知")
 }
 
 pub fn more(hidden: usize) -> String {
-    format!("{hidden} more are in the CSV.")
+    said!("{hidden} more are in the CSV.", "还有 {hidden} 行在 CSV 中。")
 }

@@ -27,7 +27,8 @@ impl Attaching {
 
     /// The server does not take it: for good, for this time, or before it is told the encoding.
     fn refused(self, id: u32, status: u16, answer: &Value) {
-        let why = text_of(answer, "detail").map_or_else(|| words::SEND_FAILED.to_owned(), |why| words::sentence(&why));
+        let why =
+            text_of(answer, "detail").map_or_else(|| words::send_failed().to_owned(), |why| words::sentence(&why));
         let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
         let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
         // What a file is does not change; a reader that had no time or no room may have them the next time.
@@ -50,7 +51,7 @@ impl Attaching {
     /// The server has the file: an image is one, of everything else a document is made.
     pub(super) fn uploaded(self, id: u32, answer: &Value) {
         let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
-            return self.fail(id, words::SEND_FAILED.to_owned(), true);
+            return self.fail(id, words::send_failed().to_owned(), true);
         };
         if text_of(answer, "kind").as_deref() == Some("image") {
             let side = |name: &str| u32::try_from(answer.get(name)?.as_u64()?).ok();
@@ -78,7 +79,7 @@ impl Attaching {
     pub(super) fn made(self, id: u32, answer: &Value) {
         match document_in(answer) {
             Some(document) => self.arrived(id, document),
-            None => self.fail(id, words::SEND_FAILED.to_owned(), true),
+            None => self.fail(id, words::send_failed().to_owned(), true),
         }
     }
 }

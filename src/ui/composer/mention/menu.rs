@@ -122,7 +122,7 @@ impl Menu {
                 }
                 // What was known stays.
                 None => {
-                    let _ = self.note.try_set(Some(words::NOT_LOOKED.to_owned()));
+                    let _ = self.note.try_set(Some(words::not_looked().to_owned()));
                     let _ = self.asked.try_set(None);
                     return;
                 }
@@ -166,7 +166,7 @@ impl Menu {
     fn quote(self, document: Attachment, lines: Lines) {
         let Content::Reference { ref_id, .. } = document.content else { return };
         let word = self.state.mention.word.get_untracked();
-        self.note.set(Some(words::READING.to_owned()));
+        self.note.set(Some(words::reading().to_owned()));
         spawn_local(async move {
             let answer = api_request::get(&format!("/api/documents/{ref_id}")).await;
             // Who typed on meanwhile means something else.
@@ -176,7 +176,7 @@ impl Menu {
             let said = match answer.map(|answer| lines_in(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
-                Err(why) => why.unwrap_or_else(|| words::NOT_READ.to_owned()),
+                Err(why) => why.unwrap_or_else(|| words::not_read().to_owned()),
             };
             self.state.announcer.say(said.clone());
             let _ = self.note.try_set(Some(said));
@@ -186,9 +186,9 @@ impl Menu {
     fn drawn(self, options: Option<Options>) -> AnyView {
         let mention = self.state.mention;
         let usual = match &options {
-            None => words::LOOKING,
-            Some(options) if options.documents.is_empty() => words::NO_DOCUMENTS,
-            Some(_) => words::HOW_LINES,
+            None => words::looking(),
+            Some(options) if options.documents.is_empty() => words::no_documents(),
+            Some(_) => words::how_lines(),
         };
         let list = options.map(|Options { documents, lines }| {
             let row = move |(at, option): (usize, Attachment)| {
@@ -207,7 +207,7 @@ impl Menu {
                 }
             };
             view! {
-                <ul id=LIST role="listbox" aria-label=words::DOCUMENTS>
+                <ul id=LIST role="listbox" aria-label=words::documents()>
                     {documents.into_iter().enumerate().map(row).collect_view()}
                 </ul>
             }

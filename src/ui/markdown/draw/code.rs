@@ -24,7 +24,7 @@ pub fn language(info: &str) -> String {
 
 /// A block of code: its language, a button that copies, the code itself. The page has one listener for all buttons.
 fn code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html)) {
-    let name = if language.is_empty() { words::CODE.to_owned() } else { words::code_in(language) };
+    let name = if language.is_empty() { words::code().to_owned() } else { words::code_in(language) };
     html.open(Element::Div, &[(Attribute::Class, "md-code")]);
     html.open(Element::Div, &[(Attribute::Class, "md-code-head")]);
     html.leaf(Element::Span, &[(Attribute::Class, "md-language"), LTR], language);
@@ -32,9 +32,9 @@ fn code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html)) {
         (Attribute::Type, "button"),
         (Attribute::Class, "md-copy"),
         (Attribute::DataCopy, "code"),
-        (Attribute::AriaLabel, words::COPY_CODE),
+        (Attribute::AriaLabel, words::copy_code()),
     ];
-    html.leaf(Element::Button, &button, words::COPY);
+    html.leaf(Element::Button, &button, words::copy());
     html.close();
     html.open(
         Element::Pre,

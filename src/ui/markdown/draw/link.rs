@@ -58,7 +58,7 @@ impl Draw<'_> {
             }
             return;
         };
-        let alt = if image.alt.trim().is_empty() { words::IMAGE } else { &image.alt };
+        let alt = if image.alt.trim().is_empty() { words::image() } else { &image.alt };
         let Some(target) = image.target.filter(|_| self.links == 0) else {
             self.html.text(alt);
             return;

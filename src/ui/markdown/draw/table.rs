@@ -38,7 +38,7 @@ impl Draw<'_> {
                     (Attribute::Class, "md-table"),
                     (Attribute::Tabindex, "0"),
                     (Attribute::Role, "group"),
-                    (Attribute::AriaLabel, words::TABLE),
+                    (Attribute::AriaLabel, words::table()),
                 ];
                 self.open(&[(Element::Div, &scroll_box), (Element::Table, &[])]);
             }

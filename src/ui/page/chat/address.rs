@@ -18,6 +18,7 @@ use crate::ui::kit::Toasts;
 use crate::ui::quoting::CAME_FROM;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::reveal;
+use crate::ui::words::told::problem;
 
 /// What the address asks to see of the chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -125,8 +126,8 @@ pub fn follow_address(
                 Err(error) => {
                     // The address is that of what is on screen: the same way can be tried again.
                     state.arrived(None);
-                    announcer.alert(&error.to_string());
-                    toasts.say(error.to_string());
+                    announcer.alert(&problem(&error));
+                    toasts.say(problem(&error));
                     replace.run(shown.get_value());
                 }
             }

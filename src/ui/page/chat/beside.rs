@@ -8,6 +8,7 @@ use crate::browser::scroll;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::locale::stop;
 use crate::ui::words;
 use crate::ui::words::transcript as said;
 
@@ -21,7 +22,7 @@ pub struct Beside {
 }
 
 fn gone(page: &ChatPage) -> Option<&'static str> {
-    page.is_turn_gone.then_some(said::TURN_GONE)
+    page.is_turn_gone.then_some(said::turn_gone())
 }
 
 impl Beside {
@@ -49,8 +50,8 @@ impl Beside {
 
     /// Says that the chat was deleted meanwhile, or is there again.
     pub fn chat_is_gone(self, is_gone: bool) {
-        if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::CHAT_GONE)) {
-            let _ = self.gone.try_set(is_gone.then_some(said::CHAT_GONE));
+        if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::chat_gone())) {
+            let _ = self.gone.try_set(is_gone.then_some(said::chat_gone()));
         }
     }
 
@@ -69,9 +70,9 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
         Some(view! {
             <div class="beside-bar">
                 <Icon name="branch"/>
-                <p><strong>{said::CONTINUE_FROM_HERE}</strong>". "{said::hides_below(hidden)}</p>
+                <p><strong>{said::continue_from_here()}</strong>{stop()}{said::hides_below(hidden)}</p>
                 <a class="button" role="button" data-cancel="branch" href=back data-noscroll="" prop:replace=true>
-                    {words::CANCEL}
+                    {words::cancel()}
                 </a>
             </div>
         })
@@ -88,7 +89,7 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
                     prop:replace=true
                     on:click=move |_| scroll::to_latest()
                 >
-                    {said::SHOW}
+                    {said::show()}
                 </a>
             </div>
         })
@@ -99,7 +100,7 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
             <div class="beside-bar">
                 <Icon name="trash"/>
                 <p>{what}</p>
-                <a class="button" rel="external" href="/trash">{words::TRASH}</a>
+                <a class="button" rel="external" href="/trash">{words::trash()}</a>
             </div>
         })
     };

@@ -56,7 +56,7 @@ pub fn DeletedNotice(id: DeletionId, turns: u64) -> impl IntoView {
         <form class="deleted-notice no-print" method="post" action="/forms/restore">
             <input type="hidden" name="deletion_id" value=id.to_string()/>
             <span>{words::trash::deleted(turns)}</span>
-            <button type="submit" class="button">{words::UNDO}</button>
+            <button type="submit" class="button">{words::undo()}</button>
         </form>
     }
 }

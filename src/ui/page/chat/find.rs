@@ -16,6 +16,7 @@ use crate::ui::kit::Icon;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::{LIST_ID, article_id, heading_id, more, turn_of};
 use crate::ui::words;
+use crate::ui::words::told::problem;
 
 /// The box.
 const BOX: &str = "find-words";
@@ -117,22 +118,22 @@ fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
     live(move || {
         open.get().then(|| {
             view! {
-                <form class="find-bar" role="search" aria-label=words::FIND_IN_CHAT on:submit=on_submit on:keydown=on_keydown>
+                <form class="find-bar" role="search" aria-label=words::find_in_chat() on:submit=on_submit on:keydown=on_keydown>
                     <input
                         id=BOX
                         class="field"
                         type="search"
-                        aria-label=words::FIND_WORDS
-                        placeholder=words::FIND_IN_CHAT
+                        aria-label=words::find_words()
+                        placeholder=words::find_in_chat()
                         autocomplete="off"
                         enterkeyhint="search"
                         prop:value=move || finding.words.get()
                         on:input=move |event| finding.words.set(event_target_value(&event))
                     />
                     <span class="find-count">{said}</span>
-                    <Step name=words::FIND_BEFORE icon="chevron-left" on_click=Callback::new(move |()| finding.go(false))/>
-                    <Step name=words::FIND_NEXT icon="chevron-right" on_click=Callback::new(move |()| finding.go(true))/>
-                    <Step name=words::CLOSE icon="close" on_click=Callback::new(move |()| open.set(false))/>
+                    <Step name=words::find_before() icon="chevron-left" on_click=Callback::new(move |()| finding.go(false))/>
+                    <Step name=words::find_next() icon="chevron-right" on_click=Callback::new(move |()| finding.go(true))/>
+                    <Step name=words::close() icon="close" on_click=Callback::new(move |()| open.set(false))/>
                 </form>
             }
         })
@@ -182,7 +183,7 @@ impl Finding {
                     self.found.set(Some(Found { words, leaf, turns }));
                     self.show();
                 }
-                Err(error) => self.refuse(error.to_string()),
+                Err(error) => self.refuse(problem(&error)),
             }
         });
     }
@@ -210,7 +211,7 @@ impl Finding {
         let Some((turn, wanted)) = hit else { return highlight::clear() };
         more::bring(self.state, turn, move |is_there| {
             if !is_there {
-                return self.refuse(words::NOT_BROUGHT.to_owned());
+                return self.refuse(words::not_brought().to_owned());
             }
             let id = article_id(turn);
             scroll::to_element(&id, None);
@@ -245,7 +246,7 @@ impl Finding {
         let at = self.at.get();
         self.found.with(|found| match found.as_ref().map(|found| (found.turns.hits.len(), found.turns.total)) {
             None => String::new(),
-            Some((0, _)) => words::FOUND_NOTHING.to_owned(),
+            Some((0, _)) => words::found_nothing().to_owned(),
             // Of very many, only the newest can be gone to.
             Some((hits, total)) => words::found(total as usize - hits + at + 1, total),
         })

@@ -40,7 +40,7 @@ pub fn ChatHeader(
     let leave = leave_deleted();
     let shown = Signal::derive(move || {
         let title = title.get();
-        if title.is_empty() { words::UNTITLED.to_owned() } else { title }
+        if title.is_empty() { words::untitled().to_owned() } else { title }
     });
     let rename = move |_| {
         dialog::close_popovers();
@@ -68,21 +68,21 @@ pub fn ChatHeader(
             <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
             {move || chip()}
             <TreeButton chat=id leaves/>
-            <Menu id="chat-head-menu" label=words::CHAT_MENU icon="more" class="bare">
+            <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
                 <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
                     <Icon name="search"/>
-                    {words::FIND_IN_CHAT}
+                    {words::find_in_chat()}
                 </a>
                 <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
                     <Icon name="branch"/>
-                    {words::COMPARE}
+                    {words::compare()}
                 </a>
                 <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
                     <Icon name="tool"/>
-                    {words::CHAT_SETTINGS}
+                    {words::chat_settings()}
                 </a>
-                <button type="button" class="menu-row needs-script" on:click=rename><Icon name="edit"/>{words::RENAME}</button>
-                <button type="button" class="menu-row danger needs-script" on:click=delete><Icon name="trash"/>{words::DELETE}</button>
+                <button type="button" class="menu-row needs-script" on:click=rename><Icon name="edit"/>{words::rename()}</button>
+                <button type="button" class="menu-row danger needs-script" on:click=delete><Icon name="trash"/>{words::delete()}</button>
             </Menu>
         </header>
     }
@@ -99,7 +99,7 @@ fn chip_text(branch: &Branch, from: Option<String>, models: &[Model]) -> String 
 
 #[component]
 fn BranchChip(chat: ChatId, text: String, id: String) -> impl IntoView {
-    let title = format!("{text}\n{}", words::WHY_LOCKED);
+    let title = format!("{text}\n{}", words::why_locked());
     view! {
         <a
             class="chip branch-chip"

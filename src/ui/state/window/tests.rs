@@ -14,7 +14,7 @@ fn of(turn: crate::domain::Turn) -> TurnView {
         versions: Vec::new(),
         retry_id: String::new(),
         is_thinking_mode: false,
-        not_sent: None,
+        not_sent: Vec::new(),
         markup: Vec::new(),
         switched_to: None,
         named: Vec::new(),

@@ -1,58 +1,73 @@
 //! What tool cards say: the state of a call in words, one line of what it is about, what a person is asked, and what is
-//! said of a result.
+//! said of a result; in both languages.
 
 use serde_json::Value;
 
 use super::{number, took};
 use crate::domain::block::ToolStatus;
 use crate::domain::{Block, BlockState, Content, limits};
+use crate::ui::locale::{counted, said, word, words};
 
-pub const ARGUMENTS: &str = "Arguments";
-pub const RESULT: &str = "Result";
-pub const TOOL_ERROR: &str = "Error, sent to the model as an error";
-pub const ARGUMENTS_AND_RESULT: &str = "Arguments and result";
-pub const NO_RESULT: &str = "There is no result.";
-pub const OPEN_FULL: &str = "Open in full";
-pub const BY_PROVIDER: &str = "by the provider";
-pub const PROGRESS: &str = "Progress";
-pub const STOP_TOOL: &str = "Stop this tool";
-pub const REASON_GIVEN: &str = "Your reason";
+words! {
+    arguments: "Arguments", "参数";
+    result: "Result", "结果";
+    tool_error: "Error, sent to the model as an error", "错误，已作为错误发给模型";
+    arguments_and_result: "Arguments and result", "参数和结果";
+    no_result: "There is no result.", "没有结果。";
+    open_full: "Open in full", "打开完整内容";
+    by_provider: "by the provider", "由服务商运行";
+    progress: "Progress", "进度";
+    stop_tool: "Stop this tool", "停止此工具";
+    reason_given: "Your reason", "你的理由";
 
-// What a person is asked.
-pub const WANTS_TO_RUN: &str = "wants to run";
-pub const BUILT_IN: &str = "built into this server";
-pub const ALLOW: &str = "Allow once";
-pub const ALLOW_IN_CHAT: &str = "Allow in this chat";
-pub const ALWAYS: &str = "Always allow";
-pub const DENY: &str = "Deny";
-pub const REASON: &str = "Reason (goes to the model)";
-pub const REVIEW: &str = "Review";
-pub const WAITS_FOR_ANSWER: &str = "Waiting for your answer.";
-pub const STOP_HERE: &str = "Stop here";
-pub const POST_FAILED: &str = "This could not be sent. Try again.";
+    // What a person is asked.
+    wants_to_run: "wants to run", "请求运行";
+    built_in: "built into this server", "此服务器内置";
+    allow: "Allow once", "允许一次";
+    allow_in_chat: "Allow in this chat", "在此对话中允许";
+    always: "Always allow", "始终允许";
+    deny: "Deny", "拒绝";
+    reason: "Reason (goes to the model)", "理由（会发给模型）";
+    review: "Review", "查看";
+    waits_for_answer: "Waiting for your answer.", "正在等待你的答复。";
+    stop_here: "Stop here", "到此为止";
+    post_failed: "This could not be sent. Try again.", "无法发送，请重试。";
+}
 
 /// What running a tool can do, as far as it is known: nobody but its server knows more.
 pub fn effect(server: &str) -> String {
     if server.is_empty() {
-        return "Turnleaf runs it on this server with exactly these arguments.".to_owned();
+        return word(
+            "Turnleaf runs it on this server with exactly these arguments.",
+            "Turnleaf 会在此服务器上运行它，参数与所示完全一致。",
+        )
+        .to_owned();
     }
-    format!(
+    said!(
         "It runs on the server “{server}” with exactly these arguments, and can do whatever that server can: read, \
-         change or send what it has access to."
+         change or send what it has access to.",
+        "它会在服务器“{server}”上运行，参数与所示完全一致，并且能做该服务器能做的任何事：读取、更改或发送它可以访问的内容。"
     )
 }
 
 /// The button that lets a paused reply go on.
 pub fn go_on() -> String {
-    format!("Continue ({} more)", limits::TOOL_ROUNDS)
+    let rounds = limits::TOOL_ROUNDS;
+    said!("Continue ({rounds} more)", "继续（再进行 {rounds} 轮）")
 }
 
 /// How many characters of the arguments are not seen.
 pub fn hidden_characters(count: u32) -> String {
-    match count {
-        1 => "1 hidden character, shown by its number".to_owned(),
-        n => format!("{n} hidden characters, shown by their numbers"),
-    }
+    counted!(
+        count; "1 hidden character, shown by its number", "{count} hidden characters, shown by their numbers";
+        "{count} 个隐藏字符，以编码显示"
+    )
+}
+
+/// "1 tool call", "3 tool calls, 1 failed".
+pub fn tool_calls(calls: usize, failed: usize) -> String {
+    let all = counted!(calls; "1 tool call", "{calls} tool calls"; "{calls} 次工具调用");
+    if failed == 0 { all } else { said!("{all}, {failed} failed", "{all}，{failed} 次失败") }
 }
 
 /// The state of a call: never told by colour or icon alone. `was_restarted` is whether the server restarted while the
@@ -69,32 +84,43 @@ pub fn tool_state(
         Some(Content::ToolResult { metadata, .. }) => metadata.get(key).and_then(Value::as_bool) == Some(true),
         _ => false,
     };
-    let word = match (status, call.state) {
-        (ToolStatus::Interrupted, _) => "server restarted; may or may not have run",
-        (ToolStatus::Denied, _) => "you declined",
+    let state = match (status, call.state) {
+        (ToolStatus::Interrupted, _) => may_have_run(),
+        (ToolStatus::Denied, _) => word("you declined", "你已拒绝"),
         _ if was_restarted && !matches!(status, ToolStatus::Done | ToolStatus::Failed | ToolStatus::HandedOver) => {
-            "server restarted; may or may not have run"
+            may_have_run()
         }
-        (_, BlockState::Open) => "writing request…",
-        (ToolStatus::Cancelled, _) => "stopped",
-        (_, BlockState::Aborted) => "stopped",
+        (_, BlockState::Open) => word("writing request…", "正在编写请求…"),
+        (ToolStatus::Cancelled, _) | (_, BlockState::Aborted) => word("stopped", "已停止"),
         (ToolStatus::Pending, _) => match place.filter(|(_, of)| *of > 1) {
-            Some((at, of)) => return format!("waiting ({} of {of})", ordinal(at)),
-            None => "waiting",
+            Some((at, of)) => {
+                let nth = ordinal(at);
+                return said!("waiting ({nth} of {of})", "等待中（第 {at} 个，共 {of} 个）");
+            }
+            None => word("waiting", "等待中"),
         },
-        (ToolStatus::AwaitingApproval, _) => WANTS_TO_RUN,
-        (ToolStatus::Running, _) => "running",
-        (ToolStatus::HandedOver, _) => "waits for your program",
+        (ToolStatus::AwaitingApproval, _) => wants_to_run(),
+        (ToolStatus::Running, _) => word("running", "运行中"),
+        (ToolStatus::HandedOver, _) => word("waits for your program", "等待你的程序"),
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("timed_out") => match duration_ms {
-            Some(ms) => return format!("timed out after {}", took(*ms)),
-            None => "timed out",
+            Some(ms) => {
+                let time = took(*ms);
+                return said!("timed out after {time}", "{time}后超时");
+            }
+            None => word("timed out", "超时"),
         },
-        (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("crashed") => "its server broke off",
-        (ToolStatus::Failed, _) => "failed",
-        (ToolStatus::Done, _) if failed => "failed",
-        (ToolStatus::Done, _) => "done",
+        (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("crashed") => {
+            word("its server broke off", "其服务器已中断")
+        }
+        (ToolStatus::Failed, _) => word("failed", "失败"),
+        (ToolStatus::Done, _) if failed => word("failed", "失败"),
+        (ToolStatus::Done, _) => word("done", "完成"),
     };
-    word.to_owned()
+    state.to_owned()
+}
+
+fn may_have_run() -> &'static str {
+    word("server restarted; may or may not have run", "服务器已重启，不确定是否运行过")
 }
 
 /// "1st", "2nd", "3rd", "11th".
@@ -127,17 +153,21 @@ pub struct Calls {
 pub fn tool_group(calls: Calls) -> String {
     let Calls { all, asking, running, waiting, failed, declined, stopped, unfinished } = calls;
     let parts = [
-        (asking, "asking you"),
-        (running, "running"),
-        (waiting, "waiting"),
-        (failed, "failed"),
-        (declined, "declined"),
-        (stopped, "stopped"),
-        (unfinished, "not finished"),
+        (asking, word("asking you", "等你答复")),
+        (running, word("running", "运行中")),
+        (waiting, word("waiting", "等待中")),
+        (failed, word("failed", "失败")),
+        (declined, word("declined", "已拒绝")),
+        (stopped, word("stopped", "已停止")),
+        (unfinished, word("not finished", "未完成")),
     ];
-    let said: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    if said.is_empty() { format!("{all} tools, all done") } else { format!("{all} tools · {}", said.join(" · ")) }
+    let shown = parts.iter().filter(|(count, _)| *count > 0);
+    let parts = shown.map(|(count, word)| said!("{count} {word}", "{count} 个{word}")).collect::<Vec<_>>().join(" · ");
+    if parts.is_empty() {
+        said!("{all} tools, all done", "{all} 个工具，全部完成")
+    } else {
+        said!("{all} tools · {parts}", "{all} 个工具 · {parts}")
+    }
 }
 
 /// One line of what a call is about: the last of what is being written, why it failed, how many results it brought, or
@@ -161,8 +191,10 @@ pub fn tool_gist(call: &Block, result: Option<&Block>, failed: bool) -> Option<S
         Some(Value::Object(map)) if failed => {
             ["error", "message"].iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
         }
-        Some(Value::Array(results)) if results.len() == 1 => Some("1 result".to_owned()),
-        Some(Value::Array(results)) => Some(format!("{} results", results.len())),
+        Some(Value::Array(results)) => {
+            let count = results.len();
+            Some(counted!(count; "1 result", "{count} results"; "{count} 条结果"))
+        }
         _ => about(),
     };
     gist.map(|gist| cut(&gist)).filter(|gist| !gist.is_empty())
@@ -205,13 +237,14 @@ fn cut(text: &str) -> String {
 
 /// "Cut at 64 KB of 3.1 MB."
 pub fn cut_at(bytes: usize, of: u64) -> String {
-    format!("Cut at {} KB of {}.", bytes >> 10, size(of))
+    let (kept, all) = (bytes >> 10, size(of));
+    said!("Cut at {kept} KB of {all}.", "共 {all}，仅显示前 {kept} KB。")
 }
 
 /// "512 bytes", "12 KB", "3.1 MB".
 pub fn size(bytes: u64) -> String {
     match bytes {
-        0..1_024 => format!("{bytes} bytes"),
+        0..1_024 => said!("{bytes} bytes", "{bytes} 字节"),
         1_024..1_048_576 => format!("{} KB", bytes.div_ceil(1_024)),
         _ => format!("{}.{} MB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
     }
@@ -219,10 +252,11 @@ pub fn size(bytes: u64) -> String {
 
 /// What a file is called that has no name.
 pub fn file(mime: &str, bytes: Option<u64>) -> String {
-    let mime = if mime.is_empty() { "file" } else { mime };
-    match bytes {
-        Some(bytes) => format!("Download {mime}, {}", size(bytes)),
-        None => format!("Download {mime}"),
+    match (mime, bytes.map(size)) {
+        ("", None) => word("Download file", "下载文件").to_owned(),
+        ("", Some(size)) => said!("Download file, {size}", "下载文件，{size}"),
+        (mime, None) => said!("Download {mime}", "下载 {mime}"),
+        (mime, Some(size)) => said!("Download {mime}, {size}", "下载 {mime}，{size}"),
     }
 }
 
@@ -235,19 +269,18 @@ pub fn json_size(is_list: bool, count: usize) -> String {
 /// What was taken out of a result before it was stored (terminal codes, NULs, bytes that are no text) and what is in it
 /// that is not seen; nothing where nothing was.
 pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
-    let parts = [
-        (ansi, "terminal code removed", "terminal codes removed"),
-        (nul, "NUL replaced", "NULs replaced"),
-        (invalid, "invalid byte replaced", "invalid bytes replaced"),
-        (hidden, "hidden character", "hidden characters"),
+    let [codes, nuls, bytes, letters] = [ansi, nul, invalid, hidden].map(number);
+    let said = [
+        counted!(ansi; "{codes} terminal code removed", "{codes} terminal codes removed"; "已去除 {codes} 个终端控制码"),
+        counted!(nul; "{nuls} NUL replaced", "{nuls} NULs replaced"; "已替换 {nuls} 个 NUL"),
+        counted!(invalid; "{bytes} invalid byte replaced", "{bytes} invalid bytes replaced"; "已替换 {bytes} 个无效字节"),
+        counted!(hidden; "{letters} hidden character", "{letters} hidden characters"; "{letters} 个隐藏字符"),
     ];
-    let said = parts.iter().filter(|(count, ..)| *count > 0);
-    said.map(|(count, one, many)| format!("{} {}", number(*count), if *count == 1 { one } else { many }))
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let is_any = [ansi, nul, invalid, hidden].map(|count| count > 0);
+    said.into_iter().zip(is_any).filter_map(|(words, is_any)| is_any.then_some(words)).collect::<Vec<_>>().join(" · ")
 }
 
 /// The heading of the sources.
 pub fn sources(count: usize) -> String {
-    if count == 1 { "1 source".to_owned() } else { format!("Sources ({count})") }
+    counted!(count; "1 source", "Sources ({count})"; "来源（{count}）")
 }

@@ -1,0 +1,300 @@
+// The reader owns the viewport: the scroll rules S1 to S15, each by what a person does. Loading older turns (S8) and
+// coming back to a line (S11) are in long_chat.spec.ts, where chats are long enough for it.
+import type { Page } from "@playwright/test";
+
+import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, replies, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import type { ModelServer, Reply } from "../../support/model_server.ts";
+import { scrollTo, settled, turn } from "../../support/reader.ts";
+import { heading, users } from "../../support/verbs.ts";
+
+const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
+
+/** How far the bottom of the page is below what is seen. */
+async function below(page: Page): Promise<number> {
+  await settled(page);
+  return page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight - scrollY);
+}
+
+const top = (page: Page): Promise<number> => page.evaluate(() => scrollY);
+
+/** Paragraphs that fill more than a screen when there are thirty. */
+const lines = (from: number, count: number): string =>
+  Array.from({ length: count }, (_, at) => `Paragraph ${from + at} of a reply that is long enough to be scrolled.\n\n`).join("");
+
+/** Says so much and waits until it is on the page. */
+async function say(page: Page, reply: Reply, from: number, count: number): Promise<void> {
+  reply.say(lines(from, count));
+  await expect(textOf(latestReply(page)).last()).toContainText(`Paragraph ${from + count - 1} of`);
+}
+
+/** A reply that fills the screen and goes on, followed at its end. */
+async function following(page: Page, model: ModelServer): Promise<Reply> {
+  await begin(page, "Write a lot");
+  const reply = await model.next();
+  await say(page, reply, 1, 40);
+  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+  return reply;
+}
+
+/** Reads on whether growth moves the page. */
+async function expectFollowed(page: Page, reply: Reply, from: number): Promise<void> {
+  await say(page, reply, from, 20);
+  await expect.poll(() => below(page), "the end stays in view").toBeLessThanOrEqual(60);
+}
+
+async function expectLeftAlone(page: Page, reply: Reply, from: number): Promise<void> {
+  const before = await top(page);
+  await say(page, reply, from, 20);
+  await settled(page);
+  expect(Math.abs((await top(page)) - before), "the page is where the reader left it").toBeLessThanOrEqual(1);
+}
+
+test("S1 S2 growth keeps the bottom in view for whoever is within 60 px of it", async ({ page, model }) => {
+  const reply = await following(page, model);
+  await expectFollowed(page, reply, 41);
+  reply.end();
+});
+
+test.describe("S3 every way upwards stops following at once", () => {
+  const ways: [string, (page: Page) => Promise<void>][] = [
+    ["the wheel", async (page) => {
+      await page.mouse.move(700, 300);
+      await page.mouse.wheel(0, -40);
+    }],
+    ["a key", async (page) => {
+      await heading(latestReply(page)).evaluate((element) => (element as HTMLElement).focus({ preventScroll: true }));
+      await page.keyboard.press("ArrowUp");
+    }],
+    ["the bar", async (page) => scrollTo(page, (await top(page)) - 30)],
+    ["the focus", async (page) => heading(users(page).first()).focus()],
+    ["the browser's search", async (page) => {
+      await page.evaluate(() => [...document.querySelectorAll("p")].find((p) => p.textContent?.startsWith("Paragraph 2 "))?.scrollIntoView({ block: "center" }));
+    }],
+  ];
+  for (const [name, move] of ways) {
+    test(name, async ({ page, model }) => {
+      const reply = await following(page, model);
+      const before = await top(page);
+      await move(page);
+      await expect.poll(() => top(page)).toBeLessThan(before - 2);
+      await settled(page);
+      await expectLeftAlone(page, reply, 41);
+      reply.end();
+    });
+  }
+});
+
+test("S4 coming back within 60 px goes on following", async ({ page, model }) => {
+  const reply = await following(page, model);
+  await scrollTo(page, (await top(page)) - 300);
+  await expectLeftAlone(page, reply, 41);
+  await scrollTo(page, (await top(page)) + (await below(page)) - 50);
+  await expectFollowed(page, reply, 61);
+  reply.end();
+});
+
+test("S5 the end of a reply moves nothing, at the bottom or above it", async ({ page, model }) => {
+  const reply = await following(page, model);
+  await scrollTo(page, (await top(page)) - 400);
+  const word = page.getByText("Paragraph 20 of");
+  const y = (await word.boundingBox())!.y;
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await settled(page);
+  expect(Math.abs((await word.boundingBox())!.y - y)).toBeLessThanOrEqual(1);
+
+  await send(page, "And more");
+  const second = await model.next();
+  await say(page, second, 1, 40);
+  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+  const last = page.getByText("Paragraph 40 of").last();
+  await settled(page);
+  const at = (await last.boundingBox())!.y;
+  second.end();
+  await expectStatus(latestReply(page), "complete");
+  await settled(page);
+  expect(Math.abs((await last.boundingBox())!.y - at), "nothing jumps at the end").toBeLessThanOrEqual(1);
+});
+
+test("S6 what is sent stands under the header with room for its reply", async ({ page, model }) => {
+  const reply = await following(page, model);
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "A second question");
+  const second = await model.next();
+  const asked = users(page).last();
+  await expect(asked).toContainText("A second question");
+  const place = async () => {
+    await settled(page);
+    const header = await page.locator("main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
+    return (await asked.boundingBox())!.y - header;
+  };
+  await expect.poll(place).toBeGreaterThanOrEqual(0);
+  expect(await place()).toBeLessThanOrEqual(32);
+  second.say("A short answer.");
+  await expect(textOf(latestReply(page))).toContainText("A short answer.");
+  expect(await place(), "a short answer moves nothing").toBeLessThanOrEqual(32);
+  await say(page, second, 1, 40);
+  await expect.poll(() => below(page), "a long one is followed").toBeLessThanOrEqual(60);
+  second.end();
+});
+
+test("S7 the way back appears beyond 200 px and goes below 60", async ({ page, model }) => {
+  const reply = await following(page, model);
+  await expect(toLatest(page)).toBeHidden();
+  const bottom = async () => (await top(page)) + (await below(page));
+  await scrollTo(page, (await bottom()) - 150);
+  await expect(toLatest(page)).toBeHidden();
+  await scrollTo(page, (await bottom()) - 260);
+  await expect(toLatest(page)).toBeVisible();
+  await expect(toLatest(page)).toHaveAccessibleName("Go to latest, reply in progress");
+  await say(page, reply, 41, 2);
+  await expect(toLatest(page)).toContainText("New text");
+  await scrollTo(page, (await bottom()) - 120);
+  await expect(toLatest(page), "it does not flicker on the way").toBeVisible();
+  await toLatest(page).click();
+  await expect(toLatest(page)).toBeHidden();
+  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await scrollTo(page, 0);
+  await expect(toLatest(page)).toHaveAccessibleName("Go to latest");
+});
+
+test("S9 what is opened and closed keeps its header still", async ({ page, model }) => {
+  await begin(page, "Think");
+  const reply = await model.next();
+  reply.think(lines(1, 30));
+  reply.say(lines(100, 30));
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  const summary = latestReply(page).locator("details.reasoning > summary");
+  await summary.scrollIntoViewIfNeeded();
+  await settled(page);
+  for (const state of ["open", "closed", "open"]) {
+    const before = (await summary.boundingBox())!.y;
+    await summary.click();
+    await settled(page);
+    expect(Math.abs((await summary.boundingBox())!.y - before), state).toBeLessThanOrEqual(1);
+  }
+});
+
+test("S10 pictures have their room before they are there", async ({ page, model }) => {
+  await open(page);
+  let letGo: () => void = () => {};
+  const held = new Promise<void>((done) => (letGo = done));
+  await page.route("**/api/blobs/*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  // Red, 40 by 30.
+  const picture = await page.evaluate(async () => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [400, 300];
+    canvas.getContext("2d")?.fillRect(0, 0, 400, 300);
+    return canvas.toDataURL("image/png").split(",")[1] ?? "";
+  });
+  await page.locator("input[type=file]").setInputFiles({ name: "red.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") });
+  await expect(page.getByRole("list", { name: "Attached" })).toContainText("red.png");
+  await page.locator("select[name=model]").selectOption("demo/plain");
+  await send(page, "See");
+  await expectStatus(latestReply(page), "complete");
+  const reply = heading(latestReply(page));
+  await settled(page);
+  const before = (await latestReply(page).boundingBox())!.y;
+  const image = users(page).first().locator("img").first();
+  await expect(image).toBeAttached();
+  expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth), "it is not there yet").toBe(0);
+  letGo();
+  await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBeGreaterThan(0);
+  await settled(page);
+  expect(Math.abs((await latestReply(page).boundingBox())!.y - before)).toBeLessThanOrEqual(1);
+  await expect(reply).toBeAttached();
+});
+
+test("S12 a link to a turn puts it under the header and focuses its heading", async ({ page, model }) => {
+  const reply = await following(page, model);
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "Again");
+  const second = await model.next();
+  await say(page, second, 1, 40);
+  second.end();
+  await expectStatus(latestReply(page), "complete");
+  await expect(replies(page)).toHaveCount(2);
+  const first = await idOf(users(page).nth(1));
+  const chat = new URL(page.url()).pathname;
+  await page.goto("about:blank");
+  await page.goto(`${chat}?at=${first}`);
+  await hydrated(page);
+  await expect(heading(turn(page, first))).toBeFocused();
+  const place = async () => {
+    const header = await page.locator("main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
+    return (await turn(page, first).boundingBox())!.y - header;
+  };
+  await expect.poll(place).toBeGreaterThanOrEqual(0);
+  expect(await place()).toBeLessThanOrEqual(32);
+});
+
+test("S13 a keyboard that takes half of the screen keeps the bottom in view", async ({ page, model }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const reply = await following(page, model);
+  await page.setViewportSize({ width: 390, height: 450 });
+  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+  await expectFollowed(page, reply, 41);
+  await scrollTo(page, (await top(page)) - 300);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await settled(page);
+  expect(await below(page), "a reader who left the bottom stays there").toBeGreaterThan(0);
+  reply.end();
+});
+
+test("S14 selected text and open menus pause following", async ({ page, model }) => {
+  const reply = await following(page, model);
+  await page.evaluate(() => {
+    const words = [...document.querySelectorAll("p")].findLast((p) => p.textContent?.startsWith("Paragraph"));
+    if (words) getSelection()?.selectAllChildren(words);
+  });
+  await expectLeftAlone(page, reply, 41);
+  await page.evaluate(() => getSelection()?.removeAllRanges());
+  await toLatest(page).click();
+  await expectFollowed(page, reply, 61);
+  reply.end();
+});
+
+test("S15 with less motion the page is at its end at once", async ({ page, model }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const reply = await following(page, model);
+  // Each frame's distance, from the moment when the text is there.
+  await page.evaluate(() => {
+    const seen: number[] = [];
+    Object.assign(window, { seen });
+    let height = document.documentElement.scrollHeight;
+    let left = -1;
+    const look = (): void => {
+      const now = document.documentElement.scrollHeight;
+      if (now !== height) [height, left] = [now, 3];
+      else if (left > 0) left -= 1;
+      if (left === 0) seen.push(now - document.documentElement.clientHeight - scrollY);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await expectFollowed(page, reply, 41);
+  await settled(page);
+  await settled(page);
+  const far = await page.evaluate(() => (window as unknown as { seen: number[] }).seen.filter((distance) => distance > 1));
+  expect(far, "three frames after it grew").toEqual([]);
+  reply.end();
+});
+
+test("the setting for less motion is as good as the system's", async ({ page, context, turnleaf, model }) => {
+  await context.addCookies([{ name: "turnleaf_motion", value: "reduced", url: turnleaf.url }]);
+  const reply = await following(page, model);
+  await expectFollowed(page, reply, 41);
+  const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => parseFloat(getComputedStyle(element).transitionDuration) > 0.01).length);
+  expect(moving).toBe(0);
+  await messageBox(page).focus();
+  reply.end();
+});

@@ -1,0 +1,93 @@
+//! The words of the pages "General", "Appearance", "Shortcuts" and "About", in both languages.
+
+use crate::ui::locale::{said, word, words};
+use crate::ui::preferences::Setting;
+
+words! {
+    general: "General", "常规";
+    appearance: "Appearance", "外观";
+    shortcuts: "Shortcuts", "快捷键";
+    about: "About", "关于";
+    of_this_browser: "Kept in this browser. Each choice holds at once.", "保存在此浏览器中，选择后立即生效。";
+    language: "Language", "语言";
+    language_hint: "Of the pages. Models answer in the language that you write in.", "指界面的语言。模型会用你所用的语言回答。";
+    language_of_browser: "As the browser", "跟随浏览器";
+    saved: "Saved.", "已保存。";
+    keys: "Keys", "按键";
+    does: "What they do", "作用";
+    on_a_mac: "On a Mac, ⌘ stands for Ctrl.", "在 Mac 上用 ⌘ 代替 Ctrl。";
+    about_lead: "Self-hosted chat for every LLM: a conversation is a tree, and what a model thought, called and said is kept as it happened.", "可自行部署、适用于各种大模型的对话应用：每个对话都是一棵树，模型的思考、调用和回答都原样保存。";
+    version: "Version", "版本";
+    build: "Assets", "资源版本";
+    database: "Database", "数据库";
+    health: "Health", "运行状况";
+    health_what: "For monitoring: whether this server answers and can reach its database.", "供监控使用：服务器是否应答、能否访问数据库。";
+    api: "HTTP API", "HTTP API";
+    licence: "Licence", "许可证";
+}
+
+/// What is chosen.
+pub fn name(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Theme => word("Theme", "主题"),
+        Setting::Sidebar => word("List of chats", "对话列表"),
+        Setting::TextSize => word("Text size", "文字大小"),
+        Setting::Density => word("Spacing", "间距"),
+        Setting::Code => word("Long lines of code", "较长的代码行"),
+        Setting::Motion => word("Motion", "动效"),
+        Setting::Reasoning => word("Reasoning", "思考过程"),
+        Setting::Send => word("A message is sent with", "发送消息"),
+        Setting::Letters => word("Letters as shortcuts", "单字母快捷键"),
+        Setting::Announced => word("Told to a screen reader", "屏幕阅读器播报"),
+    }
+}
+
+/// What it is about, where the name does not say it.
+pub fn hint(setting: Setting) -> Option<&'static str> {
+    Some(match setting {
+        Setting::Reasoning => word(
+            "“While it is written” closes it when the reply goes on, unless you opened it yourself.",
+            "“生成时展开”会在回复继续后自动收起，除非你手动展开过。",
+        ),
+        Setting::Send => word(
+            "Ctrl+Enter always sends, and on a touch keyboard Enter is always a new line.",
+            "Ctrl+Enter 始终可以发送；在触屏键盘上，回车始终换行。",
+        ),
+        Setting::Letters => word(
+            "On a focused message: e edits, r tries again, b branches, c copies, o opens the reasoning.",
+            "焦点在消息上时：e 编辑，r 重试，b 新建分支，c 复制，o 展开思考过程。",
+        ),
+        Setting::Motion => {
+            word("The system's wish for less motion is always followed.", "系统要求减少动效时始终遵从。")
+        }
+        Setting::Announced => word("Errors and questions are always told.", "错误和需要你处理的请求始终会播报。"),
+        _ => return None,
+    })
+}
+
+/// One of the values of a setting.
+pub fn value(setting: Setting, value: &str) -> String {
+    let word = match (setting, value) {
+        (Setting::Theme, theme) => crate::ui::words::theme(theme),
+        (Setting::TextSize, size) => return said!("{size} px", "{size} 像素"),
+        (Setting::Sidebar, "closed") => word("Hidden", "隐藏"),
+        (Setting::Sidebar, _) => word("Shown", "显示"),
+        (Setting::Density, "compact") => word("Compact", "紧凑"),
+        (Setting::Density, _) => word("Roomy", "宽松"),
+        (Setting::Code, "wrap") => word("Broken", "自动换行"),
+        (Setting::Code, _) => word("Scrolled", "横向滚动"),
+        (Setting::Motion, "reduced") => word("Less", "减少"),
+        (Setting::Motion, _) => word("As the system", "跟随系统"),
+        (Setting::Reasoning, "open") => word("Always open", "始终展开"),
+        (Setting::Reasoning, "closed") => word("Closed", "始终收起"),
+        (Setting::Reasoning, _) => word("Open while it is written", "生成时展开"),
+        (Setting::Send, "ctrl-enter") => word("Ctrl+Enter", "Ctrl+Enter"),
+        (Setting::Send, _) => word("Enter", "回车"),
+        (Setting::Letters, "off") => word("Off", "关闭"),
+        (Setting::Letters, _) => word("On", "开启"),
+        (Setting::Announced, "events") => word("That a reply came", "仅播报回复完成"),
+        (Setting::Announced, "off") => word("Nothing of replies", "不播报回复"),
+        (Setting::Announced, _) => word("Short replies whole", "播报较短的完整回复"),
+    };
+    word.to_owned()
+}

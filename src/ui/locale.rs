@@ -1,0 +1,272 @@
+//! The language of the page, and how words are said in it: both languages stand beside each other in one line, so a word
+//! that is missing in one does not compile.
+//!
+//! Words are functions of no language: they ask [`locale`] for that of whatever is drawn at the moment. The browser sets
+//! it once, from `<html lang>`; the server sets it for each step of a request's work (`http::language`), so requests in
+//! several languages share its threads.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+/// Words, one a line: the function's name, English, Chinese.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident: $english:expr, $chinese:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name() -> &'static str {
+            $crate::ui::locale::word($english, $chinese)
+        }
+    )*};
+}
+
+/// A sentence with values in it: English, Chinese.
+macro_rules! said {
+    ($english:literal, $chinese:literal) => {
+        $crate::ui::locale::sentence(|| format!($english), || format!($chinese))
+    };
+}
+
+/// A sentence that counts: the number, English for one, English for others, Chinese.
+macro_rules! counted {
+    ($count:expr; $one:literal, $other:literal; $chinese:literal) => {
+        $crate::ui::locale::sentence(|| if $count == 1 { format!($one) } else { format!($other) }, || format!($chinese))
+    };
+}
+
+/// The cookie that keeps the choice.
+pub const LOCALE_COOKIE: &str = "turnleaf_language";
+
+/// A language of the interface.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Locale {
+    #[default]
+    English,
+    Chinese,
+    /// English with other letters, longer by four tenths and between brackets: what is written into the code instead of
+    /// the tables, or has too little room, is seen at once. No menu offers it.
+    Pseudo,
+}
+
+impl Locale {
+    /// What a person may choose.
+    pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
+
+    /// The word in the cookie and in `html[lang]` (BCP 47).
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Chinese => "zh-Hans",
+            Self::Pseudo => "en-XA",
+        }
+    }
+
+    /// Reads `as_str` back.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::English, Self::Chinese, Self::Pseudo].into_iter().find(|locale| locale.as_str() == word)
+    }
+
+    /// What the language calls itself.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::English | Self::Pseudo => "English",
+            Self::Chinese => "简体中文",
+        }
+    }
+
+    /// The best for an `Accept-Language` header (RFC 9110 12.5.4): the known language with the highest weight, the first
+    /// of equals; English where none is known.
+    pub fn accepted(header: &str) -> Self {
+        let mut best = (0, Self::English);
+        for item in header.split(',') {
+            let mut parts = item.split(';').map(str::trim);
+            let tag = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let locale = match tag.split('-').next() {
+                Some("en") => Self::English,
+                Some("zh") => Self::Chinese,
+                _ => continue,
+            };
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1000), weight).unwrap_or(0);
+            if weight > best.0 {
+                best = (weight, locale);
+            }
+        }
+        best.1
+    }
+
+    /// Speaks it from now on: for a browser, which has one reader.
+    pub fn begin(self) {
+        LOCALE.set(self);
+    }
+}
+
+/// Thousandths of a weight such as `0.8`.
+fn weight(text: &str) -> Option<u32> {
+    let weight: f32 = text.trim().parse().ok()?;
+    (0.0..=1.0).contains(&weight).then_some((weight * 1000.0) as u32)
+}
+
+thread_local! {
+    static LOCALE: Cell<Locale> = const { Cell::new(Locale::English) };
+    static PSEUDO: RefCell<HashMap<&'static str, &'static str>> = RefCell::new(HashMap::new());
+}
+
+/// The language of what is drawn at the moment.
+pub fn locale() -> Locale {
+    LOCALE.get()
+}
+
+/// Does something in a language.
+pub fn speak<T>(locale: Locale, act: impl FnOnce() -> T) -> T {
+    /// Puts back what was, after a panic too: the thread goes on with other requests.
+    struct Back(Locale);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            LOCALE.set(self.0);
+        }
+    }
+    let _back = Back(LOCALE.replace(locale));
+    act()
+}
+
+/// Work for another thread that goes on in the language at hand.
+pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let locale = locale();
+    move || speak(locale, work)
+}
+
+/// One of two words, as the language at hand says it.
+pub fn word(english: &'static str, chinese: &'static str) -> &'static str {
+    match locale() {
+        Locale::English => english,
+        Locale::Chinese => chinese,
+        Locale::Pseudo => PSEUDO.with_borrow_mut(|known| {
+            // As many as the tables have, once each and thread: no request adds to them.
+            *known.entry(english).or_insert_with(|| Box::leak(pseudo(english).into_boxed_str()))
+        }),
+    }
+}
+
+/// A sentence that was put together, in the language at hand.
+pub fn sentence(english: impl FnOnce() -> String, chinese: impl FnOnce() -> String) -> String {
+    match locale() {
+        Locale::English => english(),
+        Locale::Chinese => chinese(),
+        Locale::Pseudo => pseudo(&english()),
+    }
+}
+
+/// A text in the pseudo-language.
+fn pseudo(text: &str) -> String {
+    let letters = text.chars().map(|letter| match letter {
+        'a' => 'à',
+        'e' => 'é',
+        'i' => 'ï',
+        'o' => 'ô',
+        'u' => 'ü',
+        'A' => 'Å',
+        'E' => 'É',
+        'I' => 'Î',
+        'O' => 'Ø',
+        'U' => 'Û',
+        other => other,
+    });
+    let more = text.chars().count().div_ceil(5) * 2;
+    let mut said: String = std::iter::once('[').chain(letters).collect();
+    said.extend(std::iter::repeat_n('·', more));
+    said.push(']');
+    said
+}
+
+/// What the language joins a list's items with.
+pub fn join(items: &[impl AsRef<str>]) -> String {
+    let between = if locale() == Locale::Chinese { "、" } else { ", " };
+    let items: Vec<Cow<'_, str>> = items.iter().map(|item| Cow::Borrowed(item.as_ref())).collect();
+    items.join(between)
+}
+
+/// What stands between a label and its value.
+pub fn colon() -> &'static str {
+    word(": ", "：")
+}
+
+/// What ends a sentence before another.
+pub fn stop() -> &'static str {
+    word(". ", "。")
+}
+
+/// What stands between two parts of a line.
+pub fn comma() -> &'static str {
+    word(", ", "，")
+}
+
+/// A label with its value.
+pub fn labelled(label: &str, value: &str) -> String {
+    said!("{label}: {value}", "{label}：{value}")
+}
+
+/// Two sentences, one behind the other.
+pub fn then(first: &str, second: &str) -> String {
+    said!("{first} {second}", "{first}{second}")
+}
+
+/// What is said beside, behind what it belongs to.
+pub fn aside(text: &str) -> String {
+    said!(" ({text})", "（{text}）")
+}
+
+pub(crate) use {counted, said, words};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_browser_prefers_is_read_by_its_weights() {
+        for (header, locale) in [
+            ("", Locale::English),
+            ("zh-CN,zh;q=0.9,en;q=0.8", Locale::Chinese),
+            ("zh-Hant-TW", Locale::Chinese),
+            ("en-US,en;q=0.9,zh;q=0.8", Locale::English),
+            ("de-DE, de;q=0.9, zh;q=0.5, en;q=0.4", Locale::Chinese),
+            ("de;q=0.9, fr", Locale::English),
+            ("zh;q=0, en;q=0", Locale::English),
+            ("en;q=0.3,zh;q=0.30001", Locale::English),
+            ("ZH ; q=0.7 , en;q=0.6", Locale::Chinese),
+            ("zh;q=NaN,en;q=0.1", Locale::English),
+            ("zhx,*", Locale::English),
+            (";;,,q=1", Locale::English),
+        ] {
+            assert_eq!(Locale::accepted(header), locale, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_language_holds_for_what_is_done_in_it_and_no_longer() {
+        assert_eq!(locale(), Locale::English);
+        let both = || (word("Close", "关闭"), sentence(|| "1 chat".into(), || "1 个对话".into()));
+        assert_eq!(both(), ("Close", "1 chat".to_owned()));
+        assert_eq!(speak(Locale::Chinese, both), ("关闭", "1 个对话".to_owned()));
+        let panicked = std::panic::catch_unwind(|| speak(Locale::Chinese, || panic!("as asked")));
+        assert!(panicked.is_err());
+        assert_eq!(locale(), Locale::English);
+        let carried = speak(Locale::Chinese, || carried(both));
+        assert_eq!(std::thread::spawn(carried).join().unwrap().0, "关闭");
+    }
+
+    #[test]
+    fn numbers_are_counted_by_the_rules_of_the_language() {
+        let counted = |count: u32| counted!(count; "1 chat", "{count} chats"; "{count} 个对话");
+        assert_eq!([counted(0), counted(1), counted(2)], ["0 chats", "1 chat", "2 chats"]);
+        assert_eq!(speak(Locale::Chinese, || [counted(1), counted(2)]), ["1 个对话", "2 个对话"]);
+        assert_eq!(speak(Locale::Chinese, || join(&["甲", "乙"])), "甲、乙");
+    }
+
+    #[test]
+    fn the_pseudo_language_shows_what_is_not_in_the_tables() {
+        let said = speak(Locale::Pseudo, || word("Close", "关闭"));
+        assert_eq!(said, "[Clôsé··]");
+        assert!(std::ptr::eq(said, speak(Locale::Pseudo, || word("Close", "关闭"))), "made once");
+        assert_eq!(Locale::parse("en-XA"), Some(Locale::Pseudo));
+        assert!(!Locale::ALL.contains(&Locale::Pseudo));
+    }
+}

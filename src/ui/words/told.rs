@@ -1,0 +1,228 @@
+//! Sentences that the server keeps or answers in English, in the language at hand: why a reply failed, what happened to a
+//! request, what a field must be. Scripts read them too, so they are stored and sent in one language; here they are
+//! known again by their form. What is not known stays as it is.
+
+use std::borrow::Cow;
+
+use crate::api::error::ApiError;
+use crate::domain::NotSent;
+use crate::ui::locale::{Locale, locale};
+
+/// A sentence, English and Chinese; `{}` stands for what is put in, in the same order.
+type Pair = (&'static str, &'static str);
+
+/// Why a reply failed (`domain::FailureKind::sentence`). A longer form comes before one that it would fit.
+const FAILURES: &[Pair] = &[
+    ("Could not reach {}.", "无法连接 {}。"),
+    ("The key for {} was refused.", "{} 的密钥被拒绝。"),
+    ("Your account at {} has no quota left.", "{} 账户额度已用尽。"),
+    ("{} is limiting requests.", "{} 正在限制请求。"),
+    ("{} is overloaded. The reply up to here is kept.", "{} 过载，已收到的内容已保留。"),
+    ("{} failed while answering.", "{} 在回答时出错。"),
+    ("{} refused the request.", "{} 拒绝了请求。"),
+    ("{} does not have this model.", "{} 没有这个模型。"),
+    ("This conversation is too long for the model.", "对话超出了模型的上下文长度。"),
+    ("The provider stopped this reply.", "服务商中止了此回复。"),
+    ("The connection to {} broke off.", "与 {} 的连接中断。"),
+    ("{} sent nothing for too long.", "{} 长时间无响应。"),
+    ("{} sent something that is not a reply.", "{} 返回的内容不是有效的回复。"),
+    ("Reached a limit set on this server.", "达到服务器限制。"),
+    ("The server restarted while answering.", "回答时服务器重启。"),
+    ("The server's disk is full.", "服务器磁盘已满。"),
+    ("Something went wrong on this server.", "服务器出错了。"),
+];
+
+/// What happened to a request (`domain::Notice::sentence`), and why a reply waits (`domain::waiting`).
+const NOTICES: &[Pair] = &[
+    ("Earlier reasoning was left out, because the provider refused it.", "服务商拒绝了此前的思考过程，已将其省略。"),
+    (
+        "Earlier reasoning was left out and tools were summed up, because the provider refused them.",
+        "服务商拒绝了此前的思考过程和工具调用，已省略思考过程并概述工具。",
+    ),
+    ("The request was sent again in the form that the provider asked for.", "已按服务商要求的形式重新发送请求。"),
+    (
+        "The provider left earlier reasoning out, because the conversation before it has changed.",
+        "由于之前的对话有变动，服务商省略了此前的思考过程。",
+    ),
+    (
+        "The whole conversation was sent again, because the provider did not have it any more.",
+        "服务商已不再保存此对话，因此重新发送了全部内容。",
+    ),
+    ("The images were told in words, because the provider refused them.", "服务商拒绝了图片，已改用文字描述。"),
+    ("The images were told in words, because this model does not take images.", "此模型不支持图片，已改用文字描述。"),
+    ("Paused after asking for tools {} times.", "已请求工具 {} 次，现已暂停。"),
+    ("Paused because the same call was made again and again.", "因反复进行相同的调用而暂停。"),
+];
+
+/// What was not sent, and why (`domain::settle`).
+const NOT_SENT: &[Pair] = &[
+    ("{} was not sent as asked: {}.", "未按要求发送 {}：{}。"),
+    ("{} was not sent: {}.", "未发送 {}：{}。"),
+    ("this model takes temperature or top_p, not both", "此模型不能同时使用 temperature 和 top_p"),
+    ("this model does not think", "此模型不会思考"),
+    ("this model always thinks", "此模型始终会思考"),
+    ("this model does not take it while it thinks", "此模型在思考时不支持"),
+    ("this model does not take it unless it thinks", "此模型只在思考时支持"),
+    ("this model does not take it", "此模型不支持"),
+    ("it leaves no room for the budget of thinking", "它没有给思考预算留出余地"),
+    ("max_tokens leaves no room for it", "max_tokens 没有给它留出余地"),
+    ("this model does not take \"{}\", it gets \"{}\"", "此模型不支持“{}”，改用“{}”"),
+];
+
+/// What a field must be, where a person may meet it on a page; and what a request was answered.
+const REASONS: &[Pair] = &[
+    ("must be between {} and {}", "必须在 {} 与 {} 之间"),
+    ("must be at most {} characters", "最多 {} 个字符"),
+    ("must be at most {} words", "最多 {} 个词"),
+    ("must be at least {}", "至少为 {}"),
+    ("at most {} characters", "最多 {} 个字符"),
+    ("at most {} images", "最多 {} 张图片"),
+    ("at most {} for this model", "此模型最多 {} 个"),
+    ("must be {} for this model while it thinks", "此模型思考时必须为 {}"),
+    ("must be {} for this model", "此模型必须为 {}"),
+    ("a budget must be {} tokens for this model", "此模型的思考预算必须为 {} token"),
+    ("a budget must be below max_tokens ({})", "思考预算必须小于 max_tokens（{}）"),
+    ("is missing", "缺少此项"),
+    ("is needed", "需要填写"),
+    ("is too long", "太长了"),
+    ("must not be empty", "不能为空"),
+    ("must not contain NUL", "不能包含 NUL 字符"),
+    ("must not contain control characters", "不能包含控制字符"),
+    ("the message is empty", "消息为空"),
+    ("is not a URL", "不是有效的网址"),
+    ("each line must be like Name: value", "每行应为“名称: 值”的形式"),
+    ("there is a provider `{}` already", "已有服务商 `{}`"),
+    ("there is a server `{}` already", "已有服务器 `{}`"),
+    ("cannot be changed: chats name it", "不能更改：已有对话在使用它"),
+    ("cannot be changed: its tools are named so", "不能更改：它的工具以此命名"),
+    ("is no day such as {}", "不是有效的日期，例如 {}"),
+    ("a period has at most {} days", "时间段最多 {} 天"),
+    ("is after the end of the period", "晚于时间段的结束"),
+    ("a document has a title", "文档需要标题"),
+    ("this file is no image; make a document of it", "此文件不是图片，请将其作为文档添加"),
+    ("an image has no text; attach it to a message", "图片没有文字，请将其添加到消息中"),
+    ("its chat was deleted too; bring that back first", "所属对话也已删除，请先恢复该对话"),
+    (
+        "it hangs on something that was deleted later (“{}”); bring that back first",
+        "它所依附的“{}”随后被删除，请先恢复该内容",
+    ),
+    ("what it hangs on is being purged; bring that back first", "它所依附的内容正在被永久删除"),
+    ("Sign in first.", "请先登录。"),
+    ("This does not exist or is not yours.", "它不存在或不属于你。"),
+    ("Too many requests. Try again in {} s.", "请求太多，请在 {} 秒后重试。"),
+    ("This is too large.", "内容太大。"),
+    ("Something went wrong on this server. Reference: {}", "服务器出错了。编号：{}"),
+    ("The server cannot be reached at the moment.", "暂时无法连接服务器。"),
+    ("The server answered in a way this page does not know. Reload it.", "服务器的应答与此页面不符，请重新加载页面。"),
+];
+
+/// An English sentence of the server's in the language at hand.
+pub fn told(english: &str) -> Cow<'_, str> {
+    if locale() != Locale::Chinese {
+        return Cow::Borrowed(english);
+    }
+    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS];
+    let known = tables.iter().flat_map(|table| table.iter()).find_map(|pair| said_again(english, pair));
+    known.map_or(Cow::Borrowed(english), Cow::Owned)
+}
+
+/// What did not go out, in sentences; nothing where everything did.
+pub fn not_sent_told(all: &[NotSent]) -> Option<String> {
+    let between = if locale() == Locale::Chinese { "" } else { " " };
+    let sentences: Vec<String> = all.iter().map(|one| told(&one.sentence()).into_owned()).collect();
+    (!all.is_empty()).then(|| sentences.join(between))
+}
+
+/// What could not be done, for people.
+pub fn problem(error: &ApiError) -> String {
+    told_of_field(&error.to_string())
+}
+
+/// A field's trouble, such as `title: must not be empty`: the name stays, what follows is told.
+pub fn told_of_field(english: &str) -> String {
+    match english.split_once(": ") {
+        Some((field, reason)) if !field.contains(' ') && locale() == Locale::Chinese => {
+            format!("{field}：{}", told(reason))
+        }
+        _ => told(english).into_owned(),
+    }
+}
+
+/// The sentence in Chinese, where it has the form of this pair. What is put in is told too: a reason within a sentence.
+fn said_again(english: &str, (form, chinese): &Pair) -> Option<String> {
+    let mut pieces = form.split("{}");
+    let mut rest = english.strip_prefix(pieces.next()?)?;
+    let mut values = Vec::new();
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.next() {
+        let is_last = pieces.peek().is_none();
+        let end = match (piece.is_empty(), is_last) {
+            (true, true) => rest.len(),
+            (false, true) => rest.strip_suffix(piece)?.len(),
+            _ => rest.find(piece)?,
+        };
+        values.push(told(&rest[..end]));
+        rest = &rest[end + piece.len()..];
+    }
+    if !rest.is_empty() || values.iter().any(|value| value.is_empty()) {
+        return None;
+    }
+    let mut said = String::new();
+    let mut values = values.into_iter();
+    for (at, piece) in chinese.split("{}").enumerate() {
+        if at > 0 {
+            said.push_str(&values.next()?);
+        }
+        said.push_str(piece);
+    }
+    Some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::FailureKind;
+    use crate::domain::notice::Notice;
+    use crate::ui::locale::speak;
+
+    fn in_chinese(english: &str) -> String {
+        speak(Locale::Chinese, || told(english).into_owned())
+    }
+
+    #[test]
+    fn every_failure_and_every_notice_is_known_in_chinese() {
+        for kind in FailureKind::ALL {
+            let english = kind.sentence("Anthropic (at home)");
+            let chinese = in_chinese(&english);
+            assert_ne!(chinese, english);
+            assert_eq!(chinese.contains("Anthropic (at home)"), english.contains("Anthropic"), "{chinese}");
+        }
+        for notice in Notice::ALL {
+            assert_ne!(in_chinese(notice.sentence()), notice.sentence());
+        }
+    }
+
+    #[test]
+    fn forms_are_known_with_what_is_put_in() {
+        let not_sent =
+            [NotSent { param: "top_k".into(), reason: "this model does not take it while it thinks".into() }];
+        for (english, chinese) in [
+            ("must be between 1 and 100", "必须在 1 与 100 之间"),
+            ("must be between 1 and ", "must be between 1 and "),
+            ("must be at least 1", "至少为 1"),
+            ("Could not reach A {} b.", "无法连接 A {} b。"),
+            ("this model does not take \"low\", it gets \"high\"", "此模型不支持“low”，改用“high”"),
+            ("something new", "something new"),
+            ("", ""),
+        ] {
+            assert_eq!(in_chinese(english), chinese, "{english}");
+        }
+        assert_eq!(
+            speak(Locale::Chinese, || not_sent_told(&not_sent)).unwrap(),
+            "未发送 top_k：此模型在思考时不支持。"
+        );
+        assert_eq!(told("must be at least 1"), "must be at least 1", "English stays English");
+        let field = speak(Locale::Chinese, || told_of_field("title: must not be empty"));
+        assert_eq!(field, "title：不能为空");
+    }
+}

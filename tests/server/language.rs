@@ -1,0 +1,143 @@
+//! Pages in the reader's language: by the cookie, else by what the browser prefers; on every thread and for what is
+//! remembered between requests.
+
+use axum::body::Body;
+use http::header::{CONTENT_LANGUAGE, LOCATION, SET_COOKIE};
+use http::{Request, StatusCode};
+use serde_json::json;
+use turnleaf::server::outbound::scripted::Scripted;
+
+use crate::house::{answer, text};
+use crate::http_api::Api;
+
+async fn api() -> Api {
+    let reply = text("Run this:\n\n```rust\nfn main() {}\n```\n");
+    Api::of(Scripted::new("scripted", [answer([reply])])).await
+}
+
+/// A page with these headers: its status, the language that it says it has, and its text.
+async fn get(api: &Api, path: &str, headers: &[(&str, &str)]) -> (StatusCode, String, String) {
+    let mut request = Request::builder().uri(path).header("host", "127.0.0.1:3000");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = api.send(request.body(Body::empty()).unwrap()).await;
+    let status = response.status();
+    let language = response.headers().get(CONTENT_LANGUAGE).map(|value| value.to_str().unwrap().to_owned());
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, language.unwrap_or_default(), String::from_utf8(bytes.into()).unwrap())
+}
+
+#[tokio::test]
+async fn a_page_is_in_the_language_of_its_reader() {
+    let api = api().await;
+    for (headers, lang, word) in [
+        (&[][..], "en", "Skip to the message box"),
+        (&[("accept-language", "zh-CN,zh;q=0.9,en;q=0.8")], "zh-Hans", "跳到"),
+        (&[("accept-language", "de,fr;q=0.5")], "en", "Skip to the message box"),
+        (&[("accept-language", "zh"), ("cookie", "a=b; turnleaf_language=en")], "en", "Skip to the message box"),
+        (&[("accept-language", "en"), ("cookie", "turnleaf_language=zh-Hans")], "zh-Hans", "跳到"),
+        (&[("cookie", "turnleaf_language=en-XA")], "en-XA", "[Skïp tô"),
+        (&[("cookie", "turnleaf_language=\"><script>")], "en", "Skip to the message box"),
+    ] {
+        for path in ["/", "/settings/general", "/usage", "/nothing/here"] {
+            let (_, said, html) = get(&api, path, headers).await;
+            assert_eq!(said, lang, "{path} {headers:?}");
+            assert!(html.contains(&format!("<html lang=\"{lang}\"")), "{path}: {html}");
+        }
+        let (_, _, html) = get(&api, "/", headers).await;
+        assert!(html.contains(word), "{headers:?}: {html}");
+    }
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn what_is_remembered_of_a_text_is_remembered_for_each_language() {
+    let api = api().await;
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    let path = format!("/c/{chat}");
+    for _ in 0..2 {
+        let (_, _, english) = get(&api, &path, &[]).await;
+        assert!(english.contains("Copy code") && !english.contains("复制代码"), "{english}");
+        let (_, _, chinese) = get(&api, &path, &[("accept-language", "zh")]).await;
+        assert!(chinese.contains("复制代码") && !chinese.contains("Copy code"), "{chinese}");
+    }
+    api.house.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_in_two_languages_do_not_mix() {
+    let api = api().await;
+    let ask = |at: usize| {
+        let api = &api;
+        async move {
+            let (accepted, own, other) =
+                if at.is_multiple_of(2) { ("zh", "模型", "Usage") } else { ("en", "Usage", "用量") };
+            let path = ["/", "/usage", "/settings/providers"][at % 3];
+            let (status, _, html) = get(api, path, &[("accept-language", accepted)]).await;
+            assert_eq!(status, StatusCode::OK);
+            if path != "/" {
+                assert!(html.contains(own) && !html.contains(other), "{accepted} {path}: {html}");
+            }
+        }
+    };
+    futures::future::join_all((0..48).map(ask)).await;
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn a_choice_is_kept_in_this_browser() {
+    let api = api().await;
+    let choose = async |fields: &str| {
+        let request = Request::builder().method("POST").uri("/forms/preferences").header("host", "127.0.0.1:3000");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let response = api.send(request.body(Body::from(fields.to_owned())).unwrap()).await;
+        let cookies: Vec<String> =
+            response.headers().get_all(SET_COOKIE).iter().map(|value| value.to_str().unwrap().to_owned()).collect();
+        (response.headers()[LOCATION].to_str().unwrap().to_owned(), cookies)
+    };
+    let (to, cookies) = choose("size=18&next=/settings/appearance?saved=1").await;
+    assert_eq!(to, "/settings/appearance?saved=1");
+    assert_eq!(cookies, ["turnleaf_size=18; Path=/; Max-Age=31536000; SameSite=Lax"]);
+    let (_, cookies) = choose("size=99%3B+evil&motion=reduced").await;
+    assert_eq!(cookies.len(), 2);
+    assert!(cookies[0].starts_with("turnleaf_size=16;") && cookies[1].starts_with("turnleaf_motion=reduced;"));
+    let (_, cookies) = choose("language=zh-Hans").await;
+    assert!(cookies[0].starts_with("turnleaf_language=zh-Hans;"), "{cookies:?}");
+    let (_, cookies) = choose("language=").await;
+    assert!(cookies[0].starts_with("turnleaf_language=; Path=/; Max-Age=0;"), "{cookies:?}");
+    let (to, cookies) = choose("next=//canary.test").await;
+    assert_eq!((to.as_str(), cookies.len()), ("/", 0));
+
+    let cookie = ("cookie", "turnleaf_size=18; turnleaf_density=compact; turnleaf_theme=dark");
+    for path in ["/", "/settings/appearance?saved=1"] {
+        let (_, _, html) = get(&api, path, &[cookie]).await;
+        for mark in ["data-theme=\"dark\"", "data-size=\"18\"", "data-density=\"compact\""] {
+            assert!(html.contains(mark), "{path} {mark}: {html}");
+        }
+        assert!(!html.contains("data-motion"), "{html}");
+    }
+    let (_, _, html) = get(&api, "/settings/appearance?saved=1", &[cookie]).await;
+    assert!(html.contains("name=\"size\" value=\"18\" aria-pressed=\"true\""), "{html}");
+    assert!(html.contains("Saved."), "{html}");
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn the_pages_of_the_settings_are_there() {
+    let api = api().await;
+    for (path, word) in [
+        ("/settings/general", "Ctrl+Enter always sends"),
+        ("/settings/appearance", "Text size"),
+        ("/settings/shortcuts", "<kbd>F6</kbd>"),
+        ("/settings/about", "SQLite"),
+    ] {
+        let (status, _, html) = get(&api, path, &[]).await;
+        assert_eq!(status, StatusCode::OK, "{path}");
+        assert!(html.contains(word), "{path}: {html}");
+        assert!(html.contains(&format!("<a href=\"{path}\" aria-current=\"page\">")), "{path}: {html}");
+    }
+    api.house.close().await;
+}
