@@ -97,6 +97,7 @@ words! {
     greeting: "What would you like to talk about?", "想聊些什么？";
     connect_first: "Connect a model to start.", "连接一个模型即可开始。";
     connect_how: "Keys are stored sealed on this server and never shown. Variables such as OPENAI_API_KEY work too.", "密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
+    other_server: "Other server", "其他服务器";
     recent: "Recent chats", "最近的对话";
     try_demo: "Try the demo", "试用演示";
     try_demo_what: "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.", "预先写好的回复，离线可用。展示思考过程、工具和分支，无需密钥。";

@@ -113,7 +113,7 @@ pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
 
 fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
     let (Some(window), Some(now)) = (window(), metrics()) else { return };
-    let on_scroll = Listener::new(|_: Event| scrolled());
+    let on_scroll = Listener::new(|event: Event| if event.type_() == "resize" { resized() } else { scrolled() });
     let on_pointer = Listener::new(|event: Event| {
         let is_down = event.type_() == "touchstart";
         with(|watch| watch.is_touched = is_down);

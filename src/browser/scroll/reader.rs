@@ -90,8 +90,12 @@ impl Reader {
         self.seen(now);
     }
 
-    /// The page changed its height without scrolling.
+    /// The page changed its height, or its window did. Where it became shorter than its own place it is pulled up, and
+    /// the browser tells of that as of any scrolling, but later: the place is known by then.
     pub fn resized(&mut self, now: Metrics) {
+        if now.top < self.top && now.rest() <= ROUNDING {
+            self.top = now.top;
+        }
         self.height = now.height;
         self.judge_distance(now);
     }
@@ -129,6 +133,35 @@ mod tests {
 
     fn at(top: f64) -> Metrics {
         Metrics { top, height: 3_000.0, view: 800.0 }
+    }
+
+    #[test]
+    fn a_page_that_gets_shorter_goes_on_being_followed() {
+        // The status line goes when the first words are there; the browser tells of the size first, then of the place.
+        let mut reader = Reader::new(at(2_200.0));
+        let shorter = Metrics { top: 2_100.0, height: 2_900.0, view: 800.0 };
+        reader.resized(shorter);
+        reader.scrolled(shorter);
+        assert!(reader.is_following());
+        // In the other order.
+        let mut reader = Reader::new(at(2_200.0));
+        reader.scrolled(shorter);
+        reader.resized(shorter);
+        assert!(reader.is_following());
+        // Who scrolls up while it gets shorter is no more at its end.
+        let mut reader = Reader::new(at(2_200.0));
+        let away = Metrics { top: 1_900.0, ..shorter };
+        reader.resized(away);
+        reader.scrolled(away);
+        assert!(!reader.is_following());
+    }
+
+    #[test]
+    fn a_window_that_gets_lower_is_followed_at_the_bottom() {
+        let mut reader = Reader::new(at(2_200.0));
+        let lower = Metrics { top: 2_200.0, height: 3_000.0, view: 400.0 };
+        reader.resized(lower);
+        assert_eq!(reader.next(lower, true), Some(2_600.0));
     }
 
     #[test]

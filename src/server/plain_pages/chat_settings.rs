@@ -14,6 +14,7 @@ use crate::domain::{Branch, Chat, Invalid, Params, Thinking};
 use crate::ui::erased::view;
 use crate::ui::locale::said;
 use crate::ui::words as app_words;
+use crate::ui::words::told::told;
 
 /// What the form holds, as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -155,7 +156,7 @@ impl ChatSettingsView<'_> {
                 {self.number("temperature", words::temperature(), &form.temperature, |model| bounds(model.temperature))}
                 {self.number("top_p", words::TOP_P, &form.top_p, |model| bounds(model.top_p))}
                 {self.number("top_k", words::TOP_K, &form.top_k, |model| bounds(model.top_k))}
-                {self.number("max_tokens", words::max_tokens(), &form.max_tokens, |model| model.max_tokens.to_string())}
+                {self.number("max_tokens", words::max_tokens(), &form.max_tokens, |model| told(&model.max_tokens.to_string()).into_owned())}
                 {lines("stop_sequences", words::stops(), words::stops_hint(), &form.stop_sequences, 3)}
                 {self.policy()}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
@@ -203,7 +204,9 @@ impl ChatSettingsView<'_> {
             error: self.error("thinking"),
         };
         let budget = self.number("budget", words::budget(), &self.form.budget, |model| {
-            model.thinking_budget.map_or_else(|| words::not_taken().to_owned(), |budget| budget.to_string())
+            model
+                .thinking_budget
+                .map_or_else(|| words::not_taken().to_owned(), |budget| told(&budget.to_string()).into_owned())
         });
         view! { {choice.draw()} {budget} }.into_any()
     }
@@ -239,16 +242,18 @@ const FORM: &str = "chat";
 
 fn bounds<T: Display + PartialEq + Copy>(takes: Takes<T>) -> String {
     match (takes.plain, takes.thinking) {
-        (Some(plain), Some(thinking)) if plain == thinking => plain.to_string(),
+        (Some(plain), Some(thinking)) if plain == thinking => told(&plain.to_string()).into_owned(),
         (Some(plain), Some(thinking)) => {
-            let thinking = words::while_thinking(&thinking.to_string());
+            let plain = plain.to_string();
+            let (plain, thinking) = (told(&plain), words::while_thinking(&told(&thinking.to_string())));
             said!("{plain}; {thinking}", "{plain}；{thinking}")
         }
         (Some(plain), None) => {
-            let not = words::not_while_thinking();
+            let plain = plain.to_string();
+            let (plain, not) = (told(&plain), words::not_while_thinking());
             said!("{plain}; {not}", "{plain}；{not}")
         }
-        (None, Some(thinking)) => words::while_thinking(&thinking.to_string()),
+        (None, Some(thinking)) => words::while_thinking(&told(&thinking.to_string())),
         (None, None) => words::not_taken().to_owned(),
     }
 }

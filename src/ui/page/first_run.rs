@@ -16,7 +16,8 @@ const WAYS: [(&str, &str); 6] = [
     ("Gemini", "gemini"),
     ("OpenRouter", "openrouter"),
     ("Ollama", "ollama"),
-    ("Other server", "other"),
+    // Not a name: in the words of the language.
+    ("", "other"),
 ];
 
 /// "Connect a model to start", the local servers that were found, and "Try the demo".
@@ -40,7 +41,7 @@ pub fn FirstRunPanel(
         .iter()
         .map(|(name, start)| {
             let form = format!("/settings/providers?add={start}#add");
-            view! { <li><a class="button" rel="external" href=form>{*name}</a></li> }
+            view! { <li><a class="button" rel="external" href=form>{if name.is_empty() { words::other_server() } else { *name }}</a></li> }
         })
         .collect_view();
     view! {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::api::error::ApiError;
 use crate::domain::NotSent;
-use crate::ui::locale::{Locale, locale};
+use crate::ui::locale::{Locale, locale, sentence};
 
 /// A sentence, English and Chinese; `{}` stands for what is put in, in the same order.
 type Pair = (&'static str, &'static str);
@@ -82,6 +82,8 @@ const REASONS: &[Pair] = &[
     ("must be {} for this model", "此模型必须为 {}"),
     ("a budget must be {} tokens for this model", "此模型的思考预算必须为 {} token"),
     ("a budget must be below max_tokens ({})", "思考预算必须小于 max_tokens（{}）"),
+    ("between {} and {}", "{} 至 {}"),
+    ("at least {}", "不小于 {}"),
     ("is missing", "缺少此项"),
     ("is needed", "需要填写"),
     ("is too long", "太长了"),
@@ -116,14 +118,74 @@ const REASONS: &[Pair] = &[
     ("The server answered in a way this page does not know. Reload it.", "服务器的应答与此页面不符，请重新加载页面。"),
 ];
 
+/// How a provider or a server of tools is (`registry::check`, the views of the service).
+const STATES: &[Pair] = &[
+    ("{} Did you mean {}?", "{}你是否想用 {}？"),
+    ("Working, but it lists no models.", "正常，但没有列出模型。"),
+    ("Working · {} models", "正常 · {} 个模型"),
+    ("Working · {} model", "正常 · {} 个模型"),
+    ("Working · {} answers; there is no list of models", "正常 · {} 可以回答；没有模型列表"),
+    ("Working", "正常"),
+    ("{} did not answer within {} seconds.", "{} 在 {} 秒内没有应答。"),
+    ("It asks for a key, and none is set.", "它需要密钥，但尚未设置。"),
+    ("There is no list of models at this address ({}): {}.", "此地址没有模型列表（{}）：{}。"),
+    ("There is no list of models at this address ({}).", "此地址没有模型列表（{}）。"),
+    ("It points elsewhere ({}): {}.", "它指向了别处（{}）：{}。"),
+    ("It points elsewhere ({}).", "它指向了别处（{}）。"),
+    ("It refused the key ({}): {}.", "它拒绝了密钥（{}）：{}。"),
+    ("It refused the key ({}).", "它拒绝了密钥（{}）。"),
+    ("It answered, but not with a list of models: {}.", "它有应答，但不是模型列表：{}。"),
+    ("It answered, but not with a list of models.", "它有应答，但不是模型列表。"),
+    ("It answered with status {}: {}.", "它应答的状态为 {}：{}。"),
+    ("It answered with status {}.", "它应答的状态为 {}。"),
+    ("The key cannot be sent: {}.", "无法发送密钥：{}。"),
+    ("The key cannot be sent.", "无法发送密钥。"),
+    ("It cannot be reached: {}.", "无法连接：{}。"),
+    ("It cannot be reached.", "无法连接。"),
+    ("It has not been asked yet.", "尚未检测。"),
+    ("It is switched off.", "已停用。"),
+    ("It is starting.", "正在启动。"),
+    ("It works.", "正常。"),
+    ("It does not answer.", "没有应答。"),
+    ("It failed too often; begin it again when it is mended.", "它多次出错；修好后请重新启动。"),
+    ("It was not begun yet.", "尚未启动。"),
+    ("The address changed, so the headers were cleared.", "地址已更改，请求头已清除。"),
+];
+
+/// Turnleaf's own tools, which describe themselves to models in English.
+const TOOLS: &[Pair] = &[
+    ("Current time", "当前时间"),
+    (
+        "Gives the date and the time now, in UTC, in the server's time zone, and at another offset from UTC if asked.",
+        "给出当前的日期和时间：UTC、服务器所在时区，以及所要求的其他时区偏移。",
+    ),
+    ("Calculator", "计算器"),
+    ("Calculates exactly: {}", "精确计算：任意大小的数、分数、乘方、开方、函数、进制、日期以及单位换算。"),
+    ("Web page", "网页"),
+    (
+        "Fetches one page of the open internet and gives its title and its main text. Pages that need a sign-in, a script or a local network cannot be fetched.",
+        "获取互联网上的一个网页，给出其标题和正文。需要登录、脚本或位于本地网络的网页无法获取。",
+    ),
+    ("Search in your chats", "在你的对话中搜索"),
+    (
+        "Looks for words in the user's other chats and gives where they stand: places that have every word, the best of the newest first.",
+        "在你的其他对话中查找词语并给出所在位置：包含所有词语的地方，较新的优先。",
+    ),
+];
+
 /// An English sentence of the server's in the language at hand.
 pub fn told(english: &str) -> Cow<'_, str> {
-    if locale() != Locale::Chinese {
+    if locale() == Locale::English {
         return Cow::Borrowed(english);
     }
-    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS];
+    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS, STATES, TOOLS];
     let known = tables.iter().flat_map(|table| table.iter()).find_map(|pair| said_again(english, pair));
-    known.map_or(Cow::Borrowed(english), Cow::Owned)
+    known.map_or(Cow::Borrowed(english), |chinese| Cow::Owned(said_or(english, chinese)))
+}
+
+/// The pseudo-language knows what Chinese knows.
+fn said_or(english: &str, chinese: String) -> String {
+    sentence(|| english.to_owned(), || chinese)
 }
 
 /// What did not go out, in sentences; nothing where everything did.
@@ -213,6 +275,11 @@ mod tests {
             ("Could not reach A {} b.", "无法连接 A {} b。"),
             ("this model does not take \"low\", it gets \"high\"", "此模型不支持“low”，改用“high”"),
             ("something new", "something new"),
+            ("Working · 12 models", "正常 · 12 个模型"),
+            (
+                "It cannot be reached: connection refused. Did you mean http://a/v1?",
+                "无法连接：connection refused。你是否想用 http://a/v1？",
+            ),
             ("", ""),
         ] {
             assert_eq!(in_chinese(english), chinese, "{english}");

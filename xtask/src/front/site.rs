@@ -16,7 +16,7 @@ use crate::workspace;
 pub const BUDGET: u64 = 400_000;
 /// What it weighs and a little more, so that what belongs into a part is noticed; raised by a decision alone
 /// (docs/decisions.md).
-pub const CEILING: u64 = 366_000;
+pub const CEILING: u64 = 374_000;
 /// The same for all parts together.
 pub const PARTS_CEILING: u64 = 330_000;
 /// The sheet that only the plain pages load: no part of what the application weighs.

@@ -11,6 +11,7 @@ use crate::server::plain_pages::words::providers as words;
 use crate::server::service::providers::ProviderView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::words::told::told;
 
 /// The card. `wrong_key` is what is wrong with a key that was given; `search` unfolds the models.
 pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>, search: Option<&str>) -> AnyView {
@@ -22,7 +23,7 @@ pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>
                 <h2 id=title><bdi>{provider.name.clone()}</bdi></h2>
                 {status(provider)}
             </header>
-            <p class="status-line" dir="auto">{provider.status.sentence.clone()}{checked(provider, now)}</p>
+            <p class="status-line" dir="auto">{told(&provider.status.sentence).into_owned()}{checked(provider, now)}</p>
             {suggestion(provider)}
             {facts(provider)}
             {(!provider.locked).then(|| key_forms(provider, wrong_key))}

@@ -8,6 +8,7 @@ use crate::server::service::tool_servers::ToolView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{colon, join};
+use crate::ui::words::told::told;
 
 /// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
 pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
@@ -61,11 +62,11 @@ fn about(tool: &ToolView) -> AnyView {
         .then(|| view! { <p class="hint">{words::claims()}{colon()}<bdi>{join(&tool.hints)}</bdi></p> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
-        <legend class="listed-name"><strong><bdi>{tool.title.clone()}</bdi></strong>{other_name}{hidden}</legend>
-        <p class="listed-says" dir="auto">{tool.description.clone()}</p>
+        <legend class="listed-name"><strong><bdi>{told(&tool.title).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
+        <p class="listed-says" dir="auto">{told(&tool.description).into_owned()}</p>
         {claims}
         <details class="fold">
-            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{tool.title.clone()}</bdi></span><Icon name="chevron-down"/></summary>
+            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{told(&tool.title).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
             <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>
         </details>
     }
@@ -77,8 +78,9 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
     let hidden = (tool.hidden_characters > 0)
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
-        let short: String = tool.description.chars().take(200).collect();
-        let short = if short.len() < tool.description.len() { format!("{short}…") } else { short };
+        let whole = told(&tool.description);
+        let short: String = whole.chars().take(200).collect();
+        let short = if short.len() < whole.len() { format!("{short}…") } else { short };
         view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
     });
     let described = hint.is_some().then_some(hint_id);
@@ -86,7 +88,7 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
         <div>
             <label class="tick">
                 <input type="checkbox" name="on" value=tool.name.clone() checked=is_on aria-describedby=described/>
-                <span><bdi>{tool.title.clone()}</bdi>{hidden}</span>
+                <span><bdi>{told(&tool.title).into_owned()}</bdi>{hidden}</span>
             </label>
             {hint}
         </div>

@@ -11,6 +11,7 @@ use crate::server::service::tool_servers::ToolServerView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
+use crate::ui::words::told::told;
 
 /// The card.
 pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
@@ -46,7 +47,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
                 <h2 id=title><bdi>{server.name.clone()}</bdi></h2>
                 <span class="state" data-state=dot(state)><span class="state-dot" aria-hidden="true"></span>{words::state(state)}</span>
             </header>
-            <p class="status-line" dir="auto">{server.status.sentence.clone()}{since}</p>
+            <p class="status-line" dir="auto">{told(&server.status.sentence).into_owned()}{since}</p>
             {facts(server)}
             {tools}
             {log}
