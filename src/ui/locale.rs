@@ -85,7 +85,10 @@ impl Locale {
                 Some("zh") => Self::Chinese,
                 _ => continue,
             };
-            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1000), weight).unwrap_or(0);
+            let weight = parts
+                .find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")))
+                .map_or(Some(1000), weight)
+                .unwrap_or(0);
             if weight > best.0 {
                 best = (weight, locale);
             }

@@ -69,22 +69,28 @@ async fn what_is_remembered_of_a_text_is_remembered_for_each_language() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_in_two_languages_do_not_mix() {
-    let api = api().await;
+    let api = std::sync::Arc::new(api().await);
     let ask = |at: usize| {
-        let api = &api;
-        async move {
-            let (accepted, own, other) =
-                if at.is_multiple_of(2) { ("zh", "模型", "Usage") } else { ("en", "Usage", "用量") };
+        let api = api.clone();
+        tokio::spawn(async move {
+            let is_chinese = at.is_multiple_of(2);
+            let (accepted, lang, own, other) = if is_chinese {
+                ("zh", "<html lang=\"zh-Hans\"", "回收站", ">Trash<")
+            } else {
+                ("en", "<html lang=\"en\"", ">Trash<", "回收站")
+            };
             let path = ["/", "/usage", "/settings/providers"][at % 3];
-            let (status, _, html) = get(api, path, &[("accept-language", accepted)]).await;
+            let (status, _, html) = get(&api, path, &[("accept-language", accepted)]).await;
             assert_eq!(status, StatusCode::OK);
-            if path != "/" {
-                assert!(html.contains(own) && !html.contains(other), "{accepted} {path}: {html}");
+            for part in [lang, own] {
+                assert!(html.contains(part), "{part} {path}: {html}");
             }
-        }
+            assert!(!html.contains(other), "{other} {path}: {html}");
+        })
     };
-    futures::future::join_all((0..48).map(ask)).await;
-    api.house.close().await;
+    for answered in futures::future::join_all((0..48).map(ask)).await {
+        answered.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -99,7 +105,7 @@ async fn a_choice_is_kept_in_this_browser() {
         (response.headers()[LOCATION].to_str().unwrap().to_owned(), cookies)
     };
     let (to, cookies) = choose("size=18&next=/settings/appearance?saved=1").await;
-    assert_eq!(to, "/settings/appearance?saved=1");
+    assert_eq!(to, "/settings/appearance?saved=1#size");
     assert_eq!(cookies, ["turnleaf_size=18; Path=/; Max-Age=31536000; SameSite=Lax"]);
     let (_, cookies) = choose("size=99%3B+evil&motion=reduced").await;
     assert_eq!(cookies.len(), 2);

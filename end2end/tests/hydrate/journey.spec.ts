@@ -20,6 +20,8 @@ async function tabTo(page: Page, wanted: Locator, key = "Tab"): Promise<void> {
 }
 
 async function attachWithKeys(page: Page, files: TestFile[]): Promise<void> {
+  // Whoever listens first makes the browser ask the test instead of a person, which takes a moment.
+  page.on("filechooser", () => {});
   await messageBox(page).focus();
   await tabTo(page, page.getByLabel("Attach files"));
   const chooser = page.waitForEvent("filechooser");

@@ -260,6 +260,10 @@ test("S14 selected text and open menus pause following", async ({ page, model })
   await page.evaluate(() => getSelection()?.removeAllRanges());
   await toLatest(page).click();
   await expectFollowed(page, reply, 61);
+  await page.locator("main header button[popovertarget]").last().click();
+  await expect(page.locator(":popover-open")).toBeVisible();
+  await expectLeftAlone(page, reply, 81);
+  await page.keyboard.press("Escape");
   reply.end();
 });
 
@@ -284,6 +288,7 @@ test("S15 with less motion the page is at its end at once", async ({ page, model
   await expectFollowed(page, reply, 41);
   await settled(page);
   await settled(page);
+  await expect.poll(() => page.evaluate(() => (window as unknown as { seen: number[] }).seen.length)).toBeGreaterThan(0);
   const far = await page.evaluate(() => (window as unknown as { seen: number[] }).seen.filter((distance) => distance > 1));
   expect(far, "three frames after it grew").toEqual([]);
   reply.end();

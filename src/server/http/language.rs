@@ -34,8 +34,11 @@ pub async fn layer(request: Request, next: Next) -> Response {
 /// What a request asks for.
 fn asked(headers: &HeaderMap) -> Locale {
     let chosen = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
-    let accepted = || headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).map(Locale::accepted);
-    chosen.or_else(accepted).unwrap_or_default()
+    chosen.unwrap_or_else(|| {
+        let lines: Vec<&str> =
+            headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok()).collect();
+        Locale::accepted(&lines.join(","))
+    })
 }
 
 /// Work whose every step speaks a language.

@@ -72,7 +72,14 @@ fn answer(app: &App, asked: Asked, page: Page) -> Response {
 
 /// `POST /forms/preferences`: each setting that is named, to a year's cookie. Nonsense is the usual.
 pub async fn keep(fields: Fields) -> Response {
-    let mut response = see_other(local_path(fields.text("next").as_deref().unwrap_or("/")));
+    let next = fields.text("next").unwrap_or_else(|| "/".to_owned());
+    // Back to the row that was changed, so that keys go on there.
+    let row = Setting::ALL.map(Setting::name).into_iter().chain(["language"]).find(|name| fields.has(name));
+    let next = match row {
+        Some(row) if next.contains("saved=1") && !next.contains('#') => format!("{next}#{row}"),
+        _ => next,
+    };
+    let mut response = see_other(local_path(&next));
     let chosen = |setting: Setting| {
         let word = fields.text(setting.name())?;
         Some((setting.cookie(), setting.value(&word).unwrap_or(setting.values()[0])))

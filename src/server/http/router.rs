@@ -13,6 +13,7 @@ use crate::server::http::headers::Transport;
 use crate::server::http::host::AllowedHosts;
 use crate::server::http::problem::Problem;
 use crate::server::http::{csrf, headers, host, language, request_id, request_size};
+use crate::ui::locale::{locale, word};
 
 /// What the shell needs to know.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +53,11 @@ where
 /// 404 in the shape that fits the path.
 pub async fn not_found(uri: Uri) -> Response {
     let problem = Problem::not_found();
-    if is_api(&uri) { problem.into_response() } else { page(problem.status(), "There is nothing here") }
+    if is_api(&uri) {
+        problem.into_response()
+    } else {
+        page(problem.status(), word("There is nothing here", "这里什么也没有"))
+    }
 }
 
 pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
@@ -60,7 +65,7 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     if is_api(&uri) {
         Problem::new(status, "method_not_allowed", format!("{method} does nothing here.")).into_response()
     } else {
-        page(status, "This cannot be done here")
+        page(status, word("This cannot be done here", "此处无法进行该操作"))
     }
 }
 
@@ -70,10 +75,11 @@ fn is_api(uri: &Uri) -> bool {
 
 /// A page of the last resort. `what` is one of our own sentences, so it needs no escaping.
 fn page(status: StatusCode, what: &'static str) -> Response {
+    let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
     let html = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+        "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>{what}</title></head>\
-         <body><main><h1>{what}</h1><p><a href=\"/\">To the chats</a></p></main></body></html>"
+         <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
     );
     (status, Html(html)).into_response()
 }

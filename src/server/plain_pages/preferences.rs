@@ -102,7 +102,7 @@ fn row(name: &'static str, label: &'static str, hint: Option<&'static str>, choi
         }
     };
     view! {
-        <fieldset id=name aria-describedby=described_by>
+        <fieldset id=name tabindex="-1" aria-describedby=described_by>
             <legend>{label}</legend>
             <div class="choice-row">{choices.into_iter().map(button).collect_view()}</div>
             {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}

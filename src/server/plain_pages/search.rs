@@ -12,7 +12,7 @@ use crate::domain::{BranchId, ChatId, Role};
 use crate::server::service::chats::ListedChat;
 use crate::server::service::search::{Hit, Kind, Marked, TurnHit};
 use crate::ui::erased::view;
-use crate::ui::locale::{aside, word};
+use crate::ui::locale::{aside, stop, word};
 use crate::ui::words as app_words;
 
 /// What a search was narrowed down to.
@@ -139,7 +139,7 @@ impl SearchPage {
             let without = Narrowed { chat: None, branch: None, ..narrowed.clone() };
             view! {
                 {hidden("chat", chat.to_string())}
-                <p>{says::in_chat(title)}". "<a href=self.address(&without, None)>{says::all_chats()}</a></p>
+                <p>{says::in_chat(title)}{stop()}<a href=self.address(&without, None)>{says::all_chats()}</a></p>
             }
         });
         let branch = narrowed.branch.map(|branch| {

@@ -109,6 +109,8 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
         entry(Commands, "system", words::theme_system(), "", theme("system")),
         entry(Commands, "sun", words::theme_light(), "", theme("light")),
         entry(Commands, "moon", words::theme_dark(), "", theme("dark")),
+        entry(Settings, "user", words::general(), "", leave("/settings/general")),
+        entry(Settings, "sun", words::appearance(), "", leave("/settings/appearance")),
         entry(Settings, "key", words::providers(), "", leave("/settings/providers")),
         entry(Settings, "tool", words::tools(), "", leave("/settings/tools")),
         entry(Settings, "clock", words::usage(), "", leave("/usage")),

@@ -6,6 +6,7 @@ use crate::browser::api_request::Refused;
 use crate::domain::ChatId;
 use crate::ui::chats::chat_path;
 use crate::ui::palette::entry::{Does, Entry, Group, Pieces};
+use crate::ui::words::told::told_of_field;
 use crate::ui::words::{self, transcript};
 
 /// What is asked for, one by one: the fast does not wait for the slow.
@@ -70,7 +71,7 @@ impl Found {
             }
             Err(why) => {
                 self.entries[at] = Vec::new();
-                self.refused = Some(why);
+                self.refused = Some(why.map(|why| told_of_field(&why)));
             }
         }
     }

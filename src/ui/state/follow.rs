@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::ChatState;
 use super::saying::{Said, Saying};
-use super::turn::Heard;
+use super::turn::{Heard, TurnState};
 use crate::api::json;
 use crate::browser::event_source::{self, News, Source};
 use crate::browser::{clock, document, focus};
@@ -245,7 +245,7 @@ impl ChatState {
             said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), is_at_composer));
         });
         match said {
-            Some(Said::Politely(_)) if chosen(Setting::Announced) == "off" => {}
+            Some(Said::Politely(_)) if !is_told(&turn) => {}
             Some(Said::Politely(text)) => announcer.say(text),
             Some(Said::AtOnce(text)) => announcer.alert(&text),
             None => {}
@@ -259,5 +259,14 @@ impl ChatState {
                 change(follower);
             }
         });
+    }
+}
+
+/// Whether the reader wants to hear of how a reply goes, beside errors and questions.
+fn is_told(turn: &TurnState) -> bool {
+    match chosen(Setting::Announced) {
+        "off" => false,
+        "events" => turn.with_untracked(|view| view.turn.status.is_terminal()),
+        _ => true,
     }
 }

@@ -15,6 +15,7 @@ use super::verbs::Verbs;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
+use crate::ui::locale::comma;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::told::not_sent_told;
 use crate::ui::words::transcript as words;
@@ -38,7 +39,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         move |_| {
             let model = turn.with(|view| view.turn.model_used.clone());
             let parts = [Some(words::assistant().to_owned()), model, words::ending(status.get()).map(str::to_owned)];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
         }
     });
     let is_empty = Memo::new({

@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use crate::browser::form;
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{live, view};
+use crate::ui::words::told::told_of_field;
 use crate::ui::words::transcript as words;
 
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl Posting {
             match answer {
                 Ok(()) => done(),
                 Err(why) => {
-                    let why = why.unwrap_or_else(|| words::post_failed().to_owned());
+                    let why = why.map_or_else(|| words::post_failed().to_owned(), |why| told_of_field(&why));
                     if let Some(announcer) = self.announcer {
                         announcer.alert(&why);
                     }

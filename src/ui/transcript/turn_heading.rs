@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 use crate::ui::erased::{effect, view};
+use crate::ui::locale::comma;
 
 /// The hidden heading of a turn. Everything in it is told by the article's name too.
 #[component]
@@ -19,7 +20,7 @@ pub fn TurnHeading(
     view! {
         <h3 id=id class="quiet" tabindex="-1">
             <bdi>{who}</bdi>
-            ", "
+            {comma()}
             <TurnTime at/>
         </h3>
     }

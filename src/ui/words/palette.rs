@@ -30,6 +30,8 @@ words! {
     theme_dark: "Theme: dark", "主题：深色";
     chat_settings: "Settings of this chat", "此对话的设置";
     chat_tools: "Tools of this chat", "此对话的工具";
+    general: "General settings, language", "常规设置，语言";
+    appearance: "Appearance, text size", "外观，文字大小";
     providers: "Providers and models", "服务商与模型";
     tools: "Tools and servers", "工具与服务器";
     usage: "Usage and cost", "用量与费用";

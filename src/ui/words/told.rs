@@ -8,7 +8,7 @@ use crate::api::error::ApiError;
 use crate::domain::NotSent;
 use crate::ui::locale::{Locale, locale, sentence};
 
-/// A sentence, English and Chinese; `{}` stands for what is put in, in the same order.
+/// A sentence, English and Chinese; `{}` stands for what is put in, in the same order, and `{!}` for a sentence.
 type Pair = (&'static str, &'static str);
 
 /// Why a reply failed (`domain::FailureKind::sentence`). A longer form comes before one that it would fit.
@@ -56,8 +56,8 @@ const NOTICES: &[Pair] = &[
 
 /// What was not sent, and why (`domain::settle`).
 const NOT_SENT: &[Pair] = &[
-    ("{} was not sent as asked: {}.", "未按要求发送 {}：{}。"),
-    ("{} was not sent: {}.", "未发送 {}：{}。"),
+    ("{} was not sent as asked: {!}.", "未按要求发送 {}：{!}。"),
+    ("{} was not sent: {!}.", "未发送 {}：{!}。"),
     ("this model takes temperature or top_p, not both", "此模型不能同时使用 temperature 和 top_p"),
     ("this model does not think", "此模型不会思考"),
     ("this model always thinks", "此模型始终会思考"),
@@ -78,9 +78,9 @@ const REASONS: &[Pair] = &[
     ("at most {} characters", "最多 {} 个字符"),
     ("at most {} images", "最多 {} 张图片"),
     ("at most {} for this model", "此模型最多 {} 个"),
-    ("must be {} for this model while it thinks", "此模型思考时必须为 {}"),
-    ("must be {} for this model", "此模型必须为 {}"),
-    ("a budget must be {} tokens for this model", "此模型的思考预算必须为 {} token"),
+    ("must be {!} for this model while it thinks", "此模型思考时必须为 {!}"),
+    ("must be {!} for this model", "此模型必须为 {!}"),
+    ("a budget must be {!} tokens for this model", "此模型的思考预算必须为 {!} token"),
     ("a budget must be below max_tokens ({})", "思考预算必须小于 max_tokens（{}）"),
     ("between {} and {}", "{} 至 {}"),
     ("at least {}", "不小于 {}"),
@@ -109,6 +109,29 @@ const REASONS: &[Pair] = &[
         "它所依附的“{}”随后被删除，请先恢复该内容",
     ),
     ("what it hangs on is being purged; bring that back first", "它所依附的内容正在被永久删除"),
+    ("the file is empty", "文件是空的"),
+    ("{} cannot be read here", "无法读取此类文件：{}"),
+    ("the image is too large: at most {}", "图片太大：最多 {}"),
+    ("the text's encoding is not known; choose one", "无法判断文字的编码，请选择一种"),
+    ("the file unpacks to more than {}", "文件解压后超过 {}"),
+    ("the text is too long: at most {}", "文字太长：最多 {}"),
+    ("the file is damaged: {}", "文件已损坏：{}"),
+    ("there is no text in the file", "文件中没有文字"),
+    ("the file could not be read within its bounds", "无法在限定的时间和内存内读取文件"),
+    ("the file could not be read", "无法读取文件"),
+    ("{} is too large: at most {}", "{} 太大：最多 {}"),
+    (
+        "your files and documents have {} GiB in all, and that is full; delete some for ever first",
+        "你的文件和文档总共可占 {} GiB，现已用满；请先永久删除一些",
+    ),
+    ("The database is busy. Try again in a moment.", "数据库正忙，请稍后重试。"),
+    ("the reply before this message is still running", "此消息之前的回复仍在生成"),
+    ("something was added to this branch at the same moment", "此分支刚刚有了新内容"),
+    ("this is not asked any more", "此请求已失效"),
+    ("what is asked has changed; look at it again", "请求的内容已变化，请重新查看"),
+    ("the document was changed meanwhile", "文档在此期间已被更改"),
+    ("must be letters, digits and signs of ASCII, without spaces", "只能是 ASCII 字母、数字和符号，不含空格"),
+    ("must be {} characters on one line", "必须是一行 {} 个字符"),
     ("Sign in first.", "请先登录。"),
     ("This does not exist or is not yours.", "它不存在或不属于你。"),
     ("Too many requests. Try again in {} s.", "请求太多，请在 {} 秒后重试。"),
@@ -120,7 +143,7 @@ const REASONS: &[Pair] = &[
 
 /// How a provider or a server of tools is (`registry::check`, the views of the service).
 const STATES: &[Pair] = &[
-    ("{} Did you mean {}?", "{}你是否想用 {}？"),
+    ("{!} Did you mean {}?", "{!}你是否想用 {}？"),
     ("Working, but it lists no models.", "正常，但没有列出模型。"),
     ("Working · {} models", "正常 · {} 个模型"),
     ("Working · {} model", "正常 · {} 个模型"),
@@ -160,7 +183,10 @@ const TOOLS: &[Pair] = &[
         "给出当前的日期和时间：UTC、服务器所在时区，以及所要求的其他时区偏移。",
     ),
     ("Calculator", "计算器"),
-    ("Calculates exactly: {}", "精确计算：任意大小的数、分数、乘方、开方、函数、进制、日期以及单位换算。"),
+    (
+        "Calculates exactly: arithmetic with numbers of any size, fractions, powers, roots, functions (sin, ln, log10), bases, dates, and units with conversions (\"5 km/h to m/s\", \"30 °C to °F\"). Give one expression.",
+        "精确计算：任意大小的数、分数、乘方、开方、函数（sin、ln、log10）、进制、日期以及单位换算（“5 km/h to m/s”、“30 °C to °F”）。",
+    ),
     ("Web page", "网页"),
     (
         "Fetches one page of the open internet and gives its title and its main text. Pages that need a sign-in, a script or a local network cannot be fetched.",
@@ -178,9 +204,13 @@ pub fn told(english: &str) -> Cow<'_, str> {
     if locale() == Locale::English {
         return Cow::Borrowed(english);
     }
-    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS, STATES, TOOLS];
-    let known = tables.iter().flat_map(|table| table.iter()).find_map(|pair| said_again(english, pair));
-    known.map_or(Cow::Borrowed(english), |chinese| Cow::Owned(said_or(english, chinese)))
+    known(english, false).map_or(Cow::Borrowed(english), |chinese| Cow::Owned(said_or(english, chinese)))
+}
+
+/// What one of Turnleaf's own tools says of itself. Never for tools of others: theirs are shown as they are.
+pub fn told_of_tool(english: &str) -> Cow<'_, str> {
+    let known = TOOLS.iter().find(|(known, _)| *known == english).filter(|_| locale() != Locale::English);
+    known.map_or(Cow::Borrowed(english), |(_, chinese)| Cow::Owned(said_or(english, (*chinese).to_owned())))
 }
 
 /// The pseudo-language knows what Chinese knows.
@@ -210,34 +240,57 @@ pub fn told_of_field(english: &str) -> String {
     }
 }
 
-/// The sentence in Chinese, where it has the form of this pair. What is put in is told too: a reason within a sentence.
-fn said_again(english: &str, (form, chinese): &Pair) -> Option<String> {
-    let mut pieces = form.split("{}");
-    let mut rest = english.strip_prefix(pieces.next()?)?;
+/// The sentence in Chinese, where it has the form of this pair. `{}` is put in as it is: names are names, whatever they
+/// say; `{!}` is a sentence again, and only one within another.
+fn said_again(english: &str, (form, chinese): &Pair, is_within: bool) -> Option<String> {
     let mut values = Vec::new();
-    let mut pieces = pieces.peekable();
-    while let Some(piece) = pieces.next() {
-        let is_last = pieces.peek().is_none();
-        let end = match (piece.is_empty(), is_last) {
-            (true, true) => rest.len(),
-            (false, true) => rest.strip_suffix(piece)?.len(),
-            _ => rest.find(piece)?,
+    let (mut form, mut rest) = (*form, english);
+    while let Some((before, mark, behind)) = next_mark(form) {
+        rest = rest.strip_prefix(before)?;
+        let until = next_mark(behind).map_or(behind, |(until, ..)| until);
+        let end = match (until.is_empty(), behind.len() == until.len()) {
+            (true, _) => rest.len(),
+            (false, true) => rest.strip_suffix(until)?.len(),
+            (false, false) => rest.find(until)?,
         };
-        values.push(told(&rest[..end]));
-        rest = &rest[end + piece.len()..];
+        if end == 0 {
+            return None;
+        }
+        values.push((mark, &rest[..end]));
+        (form, rest) = (behind, &rest[end..]);
     }
-    if !rest.is_empty() || values.iter().any(|value| value.is_empty()) {
+    if form != rest {
         return None;
     }
-    let mut said = String::new();
     let mut values = values.into_iter();
-    for (at, piece) in chinese.split("{}").enumerate() {
-        if at > 0 {
-            said.push_str(&values.next()?);
+    let mut said = String::new();
+    let mut chinese = *chinese;
+    while let Some((before, _, behind)) = next_mark(chinese) {
+        said.push_str(before);
+        match values.next()? {
+            (SENTENCE, within) if !is_within => {
+                said.push_str(&known(within, true).unwrap_or_else(|| within.to_owned()))
+            }
+            (_, value) => said.push_str(value),
         }
-        said.push_str(piece);
+        chinese = behind;
     }
+    said.push_str(chinese);
     Some(said)
+}
+
+const SENTENCE: &str = "{!}";
+
+/// What is before the next mark, the mark, and what is behind it.
+fn next_mark(form: &str) -> Option<(&str, &str, &str)> {
+    let at = form.find('{')?;
+    let end = at + form[at..].find('}')? + 1;
+    Some((&form[..at], &form[at..end], &form[end..]))
+}
+
+fn known(english: &str, is_within: bool) -> Option<String> {
+    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS, STATES];
+    tables.iter().flat_map(|table| table.iter()).find_map(|pair| said_again(english, pair, is_within))
 }
 
 #[cfg(test)]
@@ -275,6 +328,9 @@ mod tests {
             ("Could not reach A {} b.", "无法连接 A {} b。"),
             ("this model does not take \"low\", it gets \"high\"", "此模型不支持“low”，改用“high”"),
             ("something new", "something new"),
+            ("Could not reach Working.", "无法连接 Working。"),
+            ("must be between 0 and 2 for this model", "此模型必须为 0 至 2"),
+            ("the image is too large: at most 50 megapixels", "图片太大：最多 50 megapixels"),
             ("Working · 12 models", "正常 · 12 个模型"),
             (
                 "It cannot be reached: connection refused. Did you mean http://a/v1?",
@@ -289,6 +345,11 @@ mod tests {
             "未发送 top_k：此模型在思考时不支持。"
         );
         assert_eq!(told("must be at least 1"), "must be at least 1", "English stays English");
+        let hostile = " was not sent as asked: was not sent: ".repeat(40) + &".".repeat(80);
+        assert!(!in_chinese(&hostile).is_empty(), "no form is tried again and again");
+        let tool = |english: &str| speak(Locale::Chinese, || told_of_tool(english).into_owned());
+        assert_eq!(tool("Calculator"), "计算器");
+        assert_eq!(tool("Calculates exactly: and more"), "Calculates exactly: and more", "it is not ours");
         let field = speak(Locale::Chinese, || told_of_field("title: must not be empty"));
         assert_eq!(field, "title：不能为空");
     }

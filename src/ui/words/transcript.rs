@@ -272,7 +272,7 @@ pub mod say {
     }
 
     pub fn paused(why: &str) -> String {
-        said!("{why} Press F6 to review.", "{why} 按 F6 查看。")
+        said!("{why} Press F6 to review.", "{why}按 F6 查看。")
     }
 
     pub fn reply(text: &str) -> String {

@@ -1,5 +1,7 @@
 //! Tools as rows: what each says of itself, and what happens when a model calls it.
 
+use std::borrow::Cow;
+
 use leptos::prelude::*;
 
 use crate::server::plain_pages::field::Choice;
@@ -8,7 +10,7 @@ use crate::server::service::tool_servers::ToolView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{colon, join};
-use crate::ui::words::told::told;
+use crate::ui::words::told::told_of_tool;
 
 /// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
 pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
@@ -62,11 +64,11 @@ fn about(tool: &ToolView) -> AnyView {
         .then(|| view! { <p class="hint">{words::claims()}{colon()}<bdi>{join(&tool.hints)}</bdi></p> });
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
-        <legend class="listed-name"><strong><bdi>{told(&tool.title).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
-        <p class="listed-says" dir="auto">{told(&tool.description).into_owned()}</p>
+        <legend class="listed-name"><strong><bdi>{said_of(tool, &tool.title).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
+        <p class="listed-says" dir="auto">{said_of(tool, &tool.description).into_owned()}</p>
         {claims}
         <details class="fold">
-            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{told(&tool.title).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
+            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{said_of(tool, &tool.title).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
             <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>
         </details>
     }
@@ -78,7 +80,7 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
     let hidden = (tool.hidden_characters > 0)
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
-        let whole = told(&tool.description);
+        let whole = said_of(tool, &tool.description);
         let short: String = whole.chars().take(200).collect();
         let short = if short.len() < whole.len() { format!("{short}…") } else { short };
         view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
@@ -88,7 +90,7 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
         <div>
             <label class="tick">
                 <input type="checkbox" name="on" value=tool.name.clone() checked=is_on aria-describedby=described/>
-                <span><bdi>{told(&tool.title).into_owned()}</bdi>{hidden}</span>
+                <span><bdi>{said_of(tool, &tool.title).into_owned()}</bdi>{hidden}</span>
             </label>
             {hint}
         </div>
@@ -109,4 +111,9 @@ pub fn tick_own(form: &str, name: &str, title: String, is_on: bool) -> AnyView {
             <span>{title}</span>
         </label>
     }
+}
+
+/// What a tool says of itself: in the reader's language where it is our own, else letter for letter.
+fn said_of<'t>(tool: &'t ToolView, text: &'t str) -> Cow<'t, str> {
+    if tool.name == tool.tool { told_of_tool(text) } else { Cow::Borrowed(text) }
 }

@@ -54,8 +54,8 @@ pub fn hint(setting: Setting) -> Option<&'static str> {
             "Ctrl+Enter 始终可以发送；在触屏键盘上，回车始终换行。",
         ),
         Setting::Letters => word(
-            "On a focused message: e edits, r tries again, b branches, c copies, o opens the reasoning.",
-            "焦点在消息上时：e 编辑，r 重试，b 新建分支，c 复制，o 展开思考过程。",
+            "On a focused message: e edits, r tries again, b branches, c copies, o opens the reasoning; / goes to the message box.",
+            "焦点在消息上时：e 编辑，r 重试，b 新建分支，c 复制，o 展开思考过程；/ 跳到输入框。",
         ),
         Setting::Motion => {
             word("The system's wish for less motion is always followed.", "系统要求减少动效时始终遵从。")
@@ -74,7 +74,7 @@ pub fn value(setting: Setting, value: &str) -> String {
         (Setting::Sidebar, _) => word("Shown", "显示"),
         (Setting::Density, "compact") => word("Compact", "紧凑"),
         (Setting::Density, _) => word("Roomy", "宽松"),
-        (Setting::Code, "wrap") => word("Broken", "自动换行"),
+        (Setting::Code, "wrap") => word("Wrapped", "自动换行"),
         (Setting::Code, _) => word("Scrolled", "横向滚动"),
         (Setting::Motion, "reduced") => word("Less", "减少"),
         (Setting::Motion, _) => word("As the system", "跟随系统"),

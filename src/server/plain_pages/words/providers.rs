@@ -178,5 +178,6 @@ words! {
 
 /// After a test or a change: how the connection is.
 pub fn tested(name: &str, sentence: &str) -> String {
+    let sentence = told(sentence);
     said!("{name}: {sentence}", "{name}：{sentence}")
 }

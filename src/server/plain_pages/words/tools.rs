@@ -5,6 +5,7 @@ pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test
 pub use super::saved;
 use crate::domain::approval::Policy;
 use crate::ui::locale::{counted, said, word, words};
+use crate::ui::words::told::told;
 
 pub const KIND_HTTP: &str = "HTTP";
 
@@ -123,6 +124,7 @@ pub fn now_hint(branch: &str) -> String {
 }
 
 pub fn done(name: &str, sentence: &str) -> String {
+    let sentence = told(sentence);
     said!("{name}: {sentence}", "{name}：{sentence}")
 }
 

@@ -7,6 +7,7 @@ use super::{Attaching, Outgoing};
 use crate::browser::transfer::{Body, News};
 use crate::domain::attachment::Attachment;
 use crate::ui::words::attaching as words;
+use crate::ui::words::told::told_of_field;
 
 impl Attaching {
     pub(super) fn heard(self, id: u32, news: News, then: fn(Self, u32, &Value)) {
@@ -27,8 +28,8 @@ impl Attaching {
 
     /// The server does not take it: for good, for this time, or before it is told the encoding.
     fn refused(self, id: u32, status: u16, answer: &Value) {
-        let why =
-            text_of(answer, "detail").map_or_else(|| words::send_failed().to_owned(), |why| words::sentence(&why));
+        let why = text_of(answer, "detail")
+            .map_or_else(|| words::send_failed().to_owned(), |why| words::sentence(&told_of_field(&why)));
         let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
         let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
         // What a file is does not change; a reader that had no time or no room may have them the next time.

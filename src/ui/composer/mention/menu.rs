@@ -13,6 +13,7 @@ use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
 use crate::ui::words::attaching as words;
+use crate::ui::words::told::told_of_field;
 
 /// Options that are shown: who sees more types on.
 const SHOWN: usize = 8;
@@ -176,7 +177,7 @@ impl Menu {
             let said = match answer.map(|answer| lines_in(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
-                Err(why) => why.unwrap_or_else(|| words::not_read().to_owned()),
+                Err(why) => why.map_or_else(|| words::not_read().to_owned(), |why| told_of_field(&why)),
             };
             self.state.announcer.say(said.clone());
             let _ = self.note.try_set(Some(said));

@@ -7,6 +7,7 @@ use crate::domain::segment::tool_failed;
 use crate::domain::tool::{Called, ToolProgress};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
 use crate::ui::state::TurnState;
+use crate::ui::words::told::told_of_tool;
 use crate::ui::words::transcript as words;
 
 /// A call and its result.
@@ -142,5 +143,8 @@ pub fn tool_name(call: &Block) -> (String, Option<String>) {
         Content::ToolUse { tool_name, .. } => tool_name.clone(),
         _ => String::new(),
     };
-    (said("title").unwrap_or_else(on_wire), said("server"))
+    let (title, server) = (said("title"), said("server"));
+    // Our own tools are called as the pages call them; others are called what they say.
+    let title = title.map(|title| if server.is_none() { told_of_tool(&title).into_owned() } else { title });
+    (title.unwrap_or_else(on_wire), server)
 }

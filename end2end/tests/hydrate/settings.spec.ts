@@ -1,0 +1,118 @@
+// What is chosen in the settings does what it says, on the next page and without script's help.
+import { begin, expectStatus, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { heading, users } from "../../support/verbs.ts";
+
+import type { Page } from "@playwright/test";
+
+async function choose(page: Page, screen: "general" | "appearance", setting: string, value: string): Promise<void> {
+  await page.goto(`/settings/${screen}`);
+  await page.getByRole("group", { name: setting }).getByRole("button", { name: value, exact: true }).click();
+  await expect(page.getByRole("group", { name: setting }).getByRole("button", { name: value, exact: true })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByText("Saved.")).toBeVisible();
+}
+
+const rootSize = (page: Page): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).fontSize);
+
+test("letters are as large as was chosen, everywhere", async ({ page }) => {
+  await open(page);
+  expect(await rootSize(page)).toBe("16px");
+  await choose(page, "appearance", "Text size", "20 px");
+  expect(await rootSize(page)).toBe("20px");
+  await open(page);
+  expect(await rootSize(page)).toBe("20px");
+  await choose(page, "appearance", "Text size", "14 px");
+  expect(await rootSize(page)).toBe("14px");
+});
+
+test("long lines of code are wrapped, and space is saved, where that was chosen", async ({ page }) => {
+  await begin(page, "Show me", "demo/markdown");
+  await expectStatus(latestReply(page), "complete");
+  const chat = page.url();
+  const code = latestReply(page).locator("pre").first();
+  await expect(code).toHaveCSS("white-space", /^pre$/);
+  const gap = () => page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--sp-7")));
+  const before = await gap();
+  await choose(page, "appearance", "Long lines of code", "Wrapped");
+  await choose(page, "appearance", "Spacing", "Compact");
+  await page.goto(chat);
+  await expect(code).toHaveCSS("white-space", /pre-wrap/);
+  expect(await gap()).toBeLessThan(before);
+});
+
+test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model }) => {
+  await choose(page, "general", "A message is sent with", "Ctrl+Enter");
+  await open(page);
+  await page.locator("select[name=model]").selectOption("openai/test-model");
+  await messageBox(page).focus();
+  await page.keyboard.type("one");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("two");
+  await expect(messageBox(page)).toHaveValue("one\ntwo");
+  await page.keyboard.press("Control+Enter");
+  const reply = await model.next();
+  expect(reply.request.messages.at(-1).content).toBe("one\ntwo");
+  reply.answer("both");
+  await expectStatus(latestReply(page), "complete");
+});
+
+for (const [value, open_] of [["Always open", true], ["Closed", false]] as const) {
+  test(`reasoning is ${value.toLowerCase()} while it is written and after`, async ({ page, model }) => {
+    await choose(page, "general", "Reasoning", value);
+    await begin(page, "Think");
+    const reply = await model.next();
+    reply.think("Let me see.");
+    const panel = latestReply(page).locator("details.reasoning");
+    await expect(panel).toHaveJSProperty("open", open_);
+    reply.answer("Done.");
+    await expectStatus(latestReply(page), "complete");
+    await expect(textOf(latestReply(page))).toContainText("Done.");
+    // Longer than it takes to close by itself.
+    await expect(async () => expect(await page.evaluate(() => performance.now())).toBeGreaterThan(0)).toPass();
+    await page.reload();
+    await expect(page.locator("html[data-hydrated]")).toBeAttached();
+    await expect(panel).toHaveJSProperty("open", open_);
+    await panel.locator("summary").click();
+    await expect(panel).toHaveJSProperty("open", !open_);
+  });
+}
+
+test("letters do nothing where they were switched off", async ({ page, model }) => {
+  await begin(page, "First");
+  (await model.next()).answer("Reply.");
+  await expectStatus(latestReply(page), "complete");
+  const chat = page.url();
+  await heading(users(page).first()).focus();
+  await page.keyboard.press("e");
+  await expect(page.getByRole("textbox", { name: "Edit your message" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await choose(page, "general", "Letters as shortcuts", "Off");
+  await open(page, new URL(chat).pathname);
+  await heading(users(page).first()).focus();
+  await page.keyboard.press("e");
+  await page.keyboard.press("/");
+  await expect(heading(users(page).first())).toBeFocused();
+  await expect(page.getByRole("textbox", { name: "Edit your message" })).toHaveCount(0);
+});
+
+test("a screen reader is told that a reply came, and no more, where that was chosen", async ({ page, model }) => {
+  await choose(page, "general", "Told to a screen reader", "That a reply came");
+  await page.addInitScript(() => {
+    const told: string[] = [];
+    Object.assign(window, { told });
+    addEventListener("DOMContentLoaded", () => {
+      const say = document.getElementById("say");
+      if (say) new MutationObserver(() => say.textContent && told.push(say.textContent)).observe(say, { childList: true, characterData: true, subtree: true });
+    });
+  });
+  await open(page);
+  await page.locator("select[name=model]").selectOption("openai/test-model");
+  await send(page, "Think");
+  const reply = await model.next();
+  reply.think("Hm.");
+  reply.answer("A short reply.");
+  await expectStatus(latestReply(page), "complete");
+  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+  await expect.poll(told).toContainEqual(expect.stringMatching(/^Reply complete, 3 words/));
+  expect((await told()).filter((text) => /thinking|answering|short reply/i.test(text))).toEqual([]);
+});
