@@ -175,7 +175,8 @@ fn pseudo(text: &str) -> String {
     });
     let more = text.chars().count().div_ceil(5) * 2;
     let mut said: String = std::iter::once('[').chain(letters).collect();
-    said.extend(std::iter::repeat_n('·', more));
+    // In pieces that a line may break between, as words are.
+    said.extend((1..=more).flat_map(|at| ['·', ' '].into_iter().take(if at % 8 == 0 && at < more { 2 } else { 1 })));
     said.push(']');
     said
 }

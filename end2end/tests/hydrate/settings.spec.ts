@@ -110,6 +110,7 @@ test("a screen reader is told that a reply came, and no more, where that was cho
   await send(page, "Think");
   const reply = await model.next();
   reply.think("Hm.");
+  await expect(latestReply(page).locator("details.reasoning")).toBeAttached();
   reply.answer("A short reply.");
   await expectStatus(latestReply(page), "complete");
   const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);

@@ -78,7 +78,7 @@ fn page(status: StatusCode, what: &'static str) -> Response {
     let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>{what}</title></head>\
+         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\
          <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
     );
     (status, Html(html)).into_response()

@@ -11,7 +11,7 @@ use crate::server::service::outline::{ListedBranch, Reach};
 use crate::server::service::usage::Sum;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::locale::labelled;
+use crate::ui::locale::{comma, labelled};
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
 
@@ -97,7 +97,7 @@ fn card(
                 <time datetime=last.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string()>
                     {last.created_at.format("%Y-%m-%d %H:%M UTC").to_string()}
                 </time>
-                ", "{words::messages(turns)}
+                {comma()}{words::messages(turns)}
             </p>
         },
         None => view! { <p>{words::empty()}</p> },
