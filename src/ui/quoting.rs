@@ -14,7 +14,6 @@ use crate::domain::attachment::DOCUMENT;
 use crate::domain::selection::{Selected, between};
 use crate::domain::{limits, quoted};
 use crate::ui::words::quoting as words;
-use crate::ui::words::told::told_of_field;
 
 /// Where a tab keeps which chat it showed last.
 pub const CAME_FROM: &str = "came-from";
@@ -278,8 +277,7 @@ fn quote(memory: &Shared) {
             }
             Err(why) => {
                 viewer::show(BAR, true);
-                let why = why.map_or_else(|| words::not_reached().to_owned(), |why| told_of_field(&why));
-                document::set_text(PROBLEM, &why);
+                document::set_text(PROBLEM, &words::refused(why.as_deref()));
                 viewer::place(BAR);
             }
         }

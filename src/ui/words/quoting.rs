@@ -1,6 +1,7 @@
 //! What a document's page says about selected text, in both languages.
 
 use crate::ui::locale::{said, words};
+use crate::ui::words::told::told_of_field;
 
 words! {
     select_first: "Select some text first.", "请先选中一些文字。";
@@ -25,4 +26,9 @@ pub fn selected(first: u64, last: u64, chat: &str) -> String {
         "{lines} selected. Ctrl+Shift+L quotes it in {chat}; Tab leads to what else can be done.",
         "已选中{lines}。按 Ctrl+Shift+L 引用到“{chat}”，按 Tab 查看其他操作。"
     )
+}
+
+/// Why a quote was not taken; without a reason the server was not reached.
+pub fn refused(why: Option<&str>) -> String {
+    why.map_or_else(|| not_reached().to_owned(), told_of_field)
 }

@@ -71,6 +71,8 @@ const NOT_SENT: &[Pair] = &[
 
 /// What a field must be, where a person may meet it on a page; and what a request was answered.
 const REASONS: &[Pair] = &[
+    ("must be {!} for this model while it thinks", "此模型思考时必须为 {!}"),
+    ("must be {!} for this model", "此模型必须为 {!}"),
     ("must be between {} and {}", "必须在 {} 与 {} 之间"),
     ("must be at most {} characters", "最多 {} 个字符"),
     ("must be at most {} words", "最多 {} 个词"),
@@ -78,8 +80,6 @@ const REASONS: &[Pair] = &[
     ("at most {} characters", "最多 {} 个字符"),
     ("at most {} images", "最多 {} 张图片"),
     ("at most {} for this model", "此模型最多 {} 个"),
-    ("must be {!} for this model while it thinks", "此模型思考时必须为 {!}"),
-    ("must be {!} for this model", "此模型必须为 {!}"),
     ("a budget must be {!} tokens for this model", "此模型的思考预算必须为 {!} token"),
     ("a budget must be below max_tokens ({})", "思考预算必须小于 max_tokens（{}）"),
     ("between {} and {}", "{} 至 {}"),
