@@ -2,6 +2,8 @@
 // that they need and runs them.
 import { defineConfig } from "@playwright/test";
 
+import type { Options } from "./support/fixtures.ts";
+
 export const browser = {
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   // Chromium's own conversations with the outside are switched off: a request to another host is a failure here.
@@ -12,7 +14,7 @@ export const browser = {
   ],
 };
 
-export default defineConfig({
+export default defineConfig<Options>({
   testDir: "tests",
   workers: 2,
   fullyParallel: true,
@@ -25,7 +27,9 @@ export default defineConfig({
   // What a worker asks for is not seen by tests that hold answers back; the tests of the worker let it run.
   use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", serviceWorkers: "block", trace: "on-first-retry" },
   projects: [
+    { name: "pictures", testMatch: "pictures/**/*.spec.ts", timeout: 150_000 },
     { name: "hydrate", testMatch: "hydrate/**/*.spec.ts" },
+    { name: "basic", testMatch: "no-script/**/*.spec.ts", use: { withoutProgram: true } },
     { name: "no-js", testMatch: "no-script/**/*.spec.ts", use: { javaScriptEnabled: false } },
   ],
 });

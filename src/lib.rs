@@ -6,6 +6,8 @@
 //! which room may use which; `tests/architecture.rs` holds them to it.
 
 pub use turnleaf_domain as domain;
+#[cfg(feature = "ssr")]
+pub use turnleaf_interchange as interchange;
 
 pub mod api;
 pub mod browser;
@@ -26,6 +28,8 @@ pub async fn hydrate() {
     if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
         leptos::mount::hydrate_body(ui::app::App);
         browser::document::mark_hydrated();
+    } else {
+        browser::document::set_root_attribute("data-basic", "");
     }
     browser::service_worker::register();
     browser::reload::on_restart();
@@ -46,6 +50,7 @@ fn speak_as_the_page() {
 pub fn enhance() {
     console_error_panic_hook::set_once();
     speak_as_the_page();
+    browser::plain_page::enhance();
     ui::quoting::begin();
     browser::document::mark_hydrated();
     browser::service_worker::register();

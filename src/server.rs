@@ -4,6 +4,7 @@ pub mod access;
 pub mod app;
 pub mod cli;
 pub mod convert;
+pub mod gallery;
 pub mod http;
 pub mod markup;
 pub mod outbound;

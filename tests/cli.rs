@@ -8,6 +8,14 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
+
+#[path = "support/legacy.rs"]
+#[expect(dead_code, reason = "PostgreSQL and the other schema are for the tests of the server")]
+mod legacy;
+
+#[path = "cli/transfer.rs"]
+mod transfer;
 
 /// The program with an environment of its own: only what the test sets.
 fn turnleaf(data_dir: &Path) -> Command {
@@ -80,7 +88,9 @@ fn wrong_use_ends_with_2_and_help_with_0() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
     }
-    for command in ["serve", "migrate", "fsck", "replay", "backup", "config", "doctor", "version"] {
+    for command in
+        ["serve", "migrate", "fsck", "replay", "backup", "restore", "import", "export", "config", "doctor", "version"]
+    {
         let output = run(dir.path(), &[command, "--help"]);
         assert_eq!(output.status.code(), Some(0), "{command}");
         assert!(text(&output.stdout).contains("Usage:"), "{command}");
@@ -271,4 +281,104 @@ fn replay_reads_a_reply_from_standard_input() {
 
     let unknown = run(dir.path(), &["replay", "--api", "telepathy", "-"]);
     assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn a_chat_goes_out_as_a_page_and_as_a_repository() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let conversation = serde_json::json!([{
+        "id": "c", "title": "A tree", "create_time": 1_700_000_000.0, "current_node": "u",
+        "mapping": {"u": {"id": "u", "parent": null, "children": [], "message": {
+            "id": "u", "author": {"role": "user"}, "create_time": 1_700_000_000.0,
+            "content": {"content_type": "text", "parts": ["Hello"]}}}},
+    }]);
+    std::fs::write(file("conversations.json"), conversation.to_string()).unwrap();
+    let reports = run(dir.path(), &["import", "--json", &file("conversations.json")]);
+    let reports: Value = serde_json::from_slice(&reports.stdout).unwrap();
+    let chat = reports[0]["chats"][0]["id"].as_str().unwrap().to_owned();
+    let export = |format: &str, to: &str| {
+        run(dir.path(), &["export", "--chat", &chat, "--format", format, "--output", &file(to)])
+    };
+    for (format, to) in [("html", "a.html"), ("markdown", "a.md"), ("json", "a.json"), ("git", "a.git")] {
+        let output = export(format, to);
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty(), "{format}");
+        // What is there is not written over.
+        assert_eq!(export(format, to).status.code(), Some(1), "{format}");
+    }
+    let page = std::fs::read_to_string(file("a.html")).unwrap();
+    assert!(page.contains("Hello") && page.contains("Imported from ChatGPT") && !page.contains("<script"), "{page}");
+    let read = |name: &str| std::fs::read_to_string(dir.path().join("a.git").join(name)).unwrap();
+    assert!(read("HEAD").starts_with("ref: refs/heads/") && read("packed-refs").contains(" refs/heads/"));
+    for wrong in [
+        &["export", "--format", "git"] as &[&str],
+        &["export", "--chat", &chat, "--format", "git"],
+        &["export", "--format", "html"],
+    ] {
+        assert_eq!(run(dir.path(), wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    let nobody = "01900000-0000-7000-8000-000000000000";
+    for format in ["html", "git", "json"] {
+        let output = run(dir.path(), &["export", "--chat", nobody, "--format", format, "-o", &file("none")]);
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        assert!(!dir.path().join("none").exists(), "{format}: nothing is left behind");
+    }
+}
+
+/// A database of the program from before, in a file.
+fn old_database(file: &Path) {
+    let fill = async {
+        let mut conn = SqliteConnection::connect(&format!("sqlite://{}?mode=rwc", file.display())).await.unwrap();
+        for text in legacy::messages(&legacy::SQLITE, true) {
+            sqlx::query(AssertSqlSafe(text)).execute(&mut conn).await.unwrap();
+        }
+        conn.close().await.unwrap();
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(fill);
+}
+
+#[test]
+fn a_database_from_before_is_imported_by_its_schema_while_no_server_runs() {
+    let (dir, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = old.path().join("old.db");
+    old_database(&file);
+    let file = file.to_str().unwrap();
+    let import = |arguments: &[&str]| run(dir.path(), &[&["import", "--json"], arguments].concat());
+    let report = |output: &Output| serde_json::from_slice::<Value>(&output.stdout).unwrap()[0].clone();
+
+    let looked = import(&["--from", "legacy-messages", "--dry-run", file]);
+    assert_eq!((looked.status.code(), &report(&looked)["imported"]), (Some(0), &Value::from(3)));
+    let taken = import(&["--from", "legacy-messages", file]);
+    let told = report(&taken);
+    assert_eq!((&told["format"], &told["name"]), (&Value::from("legacy-messages"), &Value::from("old.db")));
+    for number in ["imported", "left_out", "turns", "tables", "findings"] {
+        assert_eq!(told[number], report(&looked)[number], "{number}");
+    }
+    assert!(!dir.path().join("turnleaf.db-wal").exists(), "all of it is in the file");
+    let again = import(&["--from", "legacy-messages", file]);
+    assert_eq!((&report(&again)["imported"], &report(&again)["known"]), (&Value::from(0), &Value::from(3)));
+
+    let table: [(&[&str], i32, &str); 5] = [
+        (&["--from", "legacy-actions", file], 1, "there is no table chat_sessions"),
+        (&[file], 1, "turnleaf import --from legacy-messages FILE"),
+        (&["--from", "legacy-nothing", file], 2, "legacy-messages, legacy-actions"),
+        (&["postgres://somebody:a-secret@127.0.0.1:1/old"], 2, "--from"),
+        (
+            &["--from", "legacy-messages", "postgres://somebody:a-secret@127.0.0.1:1/old"],
+            1,
+            "somebody:********@127.0.0.1",
+        ),
+    ];
+    for (arguments, code, words) in table {
+        let output = import(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(words) && !said.contains("a-secret"), "{arguments:?}: {said}");
+    }
+
+    let server = Server::start(dir.path());
+    assert_eq!(import(&["--from", "legacy-messages", file]).status.code(), Some(75), "replies could not be written");
+    assert_eq!(import(&["--from", "legacy-messages", "--dry-run", file]).status.code(), Some(0));
+    drop(server);
 }

@@ -12,6 +12,8 @@ mod at_once;
 mod attaching;
 #[path = "server/bad_bytes.rs"]
 mod bad_bytes;
+#[path = "server/bad_imports.rs"]
+mod bad_imports;
 #[path = "server/branches.rs"]
 mod branches;
 #[path = "store/bush.rs"]
@@ -31,6 +33,8 @@ mod document_pages;
 mod documents;
 #[path = "server/drafts.rs"]
 mod drafts;
+#[path = "server/failed_pages.rs"]
+mod failed_pages;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
@@ -38,6 +42,8 @@ mod fakeprov;
 mod files;
 #[path = "server/find.rs"]
 mod find;
+#[path = "server/gallery.rs"]
+mod gallery;
 #[path = "server/grafts.rs"]
 mod grafts;
 #[path = "server/house.rs"]
@@ -46,10 +52,16 @@ mod house;
 mod http_api;
 #[path = "server/images.rs"]
 mod images;
+#[path = "server/interchange.rs"]
+mod interchange;
 #[path = "server/kept_responses.rs"]
 mod kept_responses;
 #[path = "server/language.rs"]
 mod language;
+#[path = "server/legacy.rs"]
+mod legacy;
+#[path = "support/legacy.rs"]
+mod legacy_samples;
 #[path = "server/once.rs"]
 mod once;
 #[path = "server/openapi.rs"]
@@ -64,12 +76,18 @@ mod reading;
 mod repair;
 #[path = "server/replies.rs"]
 mod replies;
+#[path = "server/round_trip.rs"]
+mod round_trip;
+#[path = "server/samples.rs"]
+mod samples;
 #[path = "server/search.rs"]
 mod search;
 #[path = "server/sidebar.rs"]
 mod sidebar;
 #[path = "server/socket.rs"]
 mod socket;
+#[path = "server/taking_out.rs"]
+mod taking_out;
 #[path = "server/tool_approval.rs"]
 mod tool_approval;
 #[path = "server/tool_calls.rs"]

@@ -38,3 +38,5 @@ mod story;
 mod tools;
 #[path = "store/trash.rs"]
 mod trash;
+#[path = "store/upgrades.rs"]
+mod upgrades;

@@ -5,6 +5,8 @@
 
 #[path = "views_transcript/attached.rs"]
 mod attached;
+#[path = "views_transcript/standalone.rs"]
+mod standalone;
 #[path = "views_transcript/tools.rs"]
 mod tools;
 
@@ -18,6 +20,7 @@ use turnleaf::domain::turn::Attempt;
 use turnleaf::domain::{BlockState, Content, Cost, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
 use turnleaf::ui::state::ChatState;
 use turnleaf::ui::transcript::{Transcript, TranscriptProps};
+use turnleaf::ui::words::transcript as words;
 
 fn view(turn: Turn) -> TurnView {
     TurnView {
@@ -56,6 +59,7 @@ fn whole() -> ChatPage {
         deleted: None,
         tools_on: None,
         models: Vec::new(),
+        models_rev: 0,
         notices: Vec::new(),
         form_request_id: String::new(),
     }
@@ -364,22 +368,7 @@ fn a_long_result_is_cut_and_says_so() {
 
 #[test]
 fn every_failure_has_its_code_its_words_and_a_way_to_try_again() {
-    for kind in [
-        FailureKind::ProviderUnreachable,
-        FailureKind::ProviderAuth,
-        FailureKind::ProviderQuota,
-        FailureKind::ProviderRateLimited,
-        FailureKind::ProviderOverloaded,
-        FailureKind::ProviderTruncated,
-        FailureKind::ProviderStalled,
-        FailureKind::ContextTooLong,
-        FailureKind::ContentFiltered,
-        FailureKind::LimitOutput,
-        FailureKind::LimitRounds,
-        FailureKind::ServerRestarted,
-        FailureKind::StorageFull,
-        FailureKind::Internal,
-    ] {
+    for kind in FailureKind::ALL {
         let html = draw_one(failed(kind, vec![Content::text("Half an ans")]));
         let panel = tag(&html, &format!("data-error=\"{}\"", kind.as_str()));
         assert!(panel.contains("role=\"group\""), "{panel}");
@@ -387,7 +376,61 @@ fn every_failure_has_its_code_its_words_and_a_way_to_try_again() {
         assert_says(&html, &kind.sentence("Demo"));
         assert_says(&html, "status 500: &lt;b&gt;no&lt;/b&gt;");
         assert_eq!(html.matches("action=\"/forms/retry\"").count(), 1, "one button, in the panel");
+        if let Some(step) = words::next_step(kind) {
+            assert_says(&html, step);
+        }
         assert!(tag(&html, "data-role=\"assistant\"").contains("data-status=\"error\""));
+    }
+}
+
+#[test]
+fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
+    let drawn = |kind| {
+        let mut turn = failed(kind, vec![]);
+        (turn.provider_used, turn.prev_turn_id) = (Some("openai-2".into()), Some(turn_id(1)));
+        draw(vec![view(user_turn(1, "Hi")), view(turn)])
+    };
+    let card = "href=\"/settings/providers#provider-openai-2\"";
+    for (kind, name) in [
+        (FailureKind::ProviderAuth, "Replace key"),
+        (FailureKind::ProviderQuota, "Open provider settings"),
+        (FailureKind::ProviderUnreachable, "Test the connection"),
+    ] {
+        let html = drawn(kind);
+        assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
+        assert_says(&html, name);
+        let again = format!("href=\"/turns/{}/again\"", turn_id(2));
+        assert_eq!(html.matches(&again).count(), 2, "{kind:?}: in the menu and in the panel");
+    }
+    for kind in [FailureKind::ContextTooLong, FailureKind::ProviderRefusedRequest] {
+        let html = drawn(kind);
+        for (turn, page) in [(2, "sent"), (1, "edit")] {
+            let link = format!("href=\"/turns/{}/{page}\"", turn_id(turn));
+            assert!(html.matches(&link).count() >= 2, "{kind:?}: {link} beside the turn's own");
+        }
+    }
+    // What waiting mends needs nobody's settings.
+    assert!(!drawn(FailureKind::ProviderOverloaded).contains("/settings/providers"));
+    let before_it_was_known = draw_one(failed(FailureKind::ProviderAuth, vec![]));
+    assert!(before_it_was_known.contains("href=\"/settings/providers"), "the card may not be known");
+}
+
+#[test]
+fn a_block_is_in_the_language_of_its_letters() {
+    let chinese = "树会保留你的每一个版本，你可以随时返回。";
+    let html = draw(vec![
+        view(user_turn(1, chinese)),
+        view(reply(2, [Content::thinking("好的，让我想想。"), Content::text(chinese)])),
+        view(user_turn(3, "42")),
+        view(reply(4, [Content::text("نعم، هذا صحيح."), Content::text("Yes.")])),
+    ]);
+    for (turn, block, lang) in [(1, 0, "zh"), (2, 0, "zh"), (2, 1, "zh"), (4, 0, "ar")] {
+        let tag = tag(&html, &format!("data-block-id=\"{}\"", block_id((turn << 20) + block)));
+        assert!(tag.contains(&format!(" lang=\"{lang}\"")), "{tag}");
+    }
+    for (turn, block) in [(3, 0), (4, 1)] {
+        let tag = tag(&html, &format!("data-block-id=\"{}\"", block_id((turn << 20) + block)));
+        assert!(!tag.contains(" lang="), "{tag}");
     }
 }
 

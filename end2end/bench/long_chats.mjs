@@ -1,7 +1,7 @@
 // What a long chat costs its reader, beside a short one, in the same Chromium: until its newest turn is shown, from Enter to
 // the first word of the reply, and the memory of the page. `cargo xtask bench L1` runs it. Called with the server's
 // address and, for each chat, its id and its last turn; prints one JSON object.
-import { chromium } from "playwright";
+import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
 
 const [, , url, ...chats] = process.argv;
 const ROUNDS = 5;
@@ -9,16 +9,10 @@ const ROUNDS = 5;
 const SCROLLED = 1_000;
 
 const [short, long] = [chats.slice(0, 2), chats.slice(2, 4)].map(([id, last]) => ({ id, last }));
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-});
-
-const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+const browser = await launch();
 
 async function opened(chat) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  const page = await context.newPage();
+  const { page } = await fresh(browser);
   await page.goto(`${url}/c/${chat.id}`, { waitUntil: "commit" });
   return page;
 }
@@ -64,16 +58,6 @@ async function untilFirstWord(page) {
   return ms;
 }
 
-/** What script, elements and the program's own memory take in the page once what is not needed is gone, bytes. */
-async function memory(page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send("HeapProfiler.enable");
-  await session.send("HeapProfiler.collectGarbage");
-  await session.send("HeapProfiler.collectGarbage");
-  const { usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 } = await session.send("Runtime.getHeapUsage");
-  return usedSize + embedderHeapUsedSize + backingStorageSize;
-}
-
 /** Scrolls up until so many turns have come. */
 async function scrollThrough(page, count) {
   const seen = new Set();
@@ -97,11 +81,12 @@ try {
   said.shown_ms = { short: middle(rounds.short), long: middle(rounds.long) };
 
   const pages = { short: await opened(short), long: await opened(long) };
-  for (const page of Object.values(pages)) await page.waitForSelector("html[data-hydrated]", { state: "attached" });
-  said.heap_bytes.short = await memory(pages.short);
-  said.heap_bytes.opened = await memory(pages.long);
+  for (const page of Object.values(pages)) await hydrated(page);
+  const used = async (page) => memory(await page.context().newCDPSession(page));
+  said.heap_bytes.short = await used(pages.short);
+  said.heap_bytes.opened = await used(pages.long);
   said.turns_in_page = await scrollThrough(pages.long, SCROLLED);
-  said.heap_bytes.long = await memory(pages.long);
+  said.heap_bytes.long = await used(pages.long);
   await pages.long.getByRole("button", { name: "Go to latest" }).click();
   await pages.long.locator(`article[data-turn-id="${long.last}"]`).waitFor();
 

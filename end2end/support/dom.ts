@@ -1,6 +1,6 @@
-// A turn's elements without what may differ between two looks at the same turn: what is open, which moment it is, the id
+// What is drawn. A turn's elements without what may differ between two looks at the same turn: what is open, which moment it is, the id
 // that a page gives to what its forms ask, and the marks that the framework leaves.
-import type { Locator } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 
 /** One line for each element and each text, indented by depth. */
 export function outline(turn: Locator): Promise<string> {
@@ -31,5 +31,13 @@ export function outline(turn: Locator): Promise<string> {
     };
     visit(root, 0);
     return lines.map((line) => line.trimEnd()).join("\n");
+  });
+}
+
+/** What has changed is drawn, and what moves over to it has arrived: colours, for one, go there for a frame. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));
+    await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));
   });
 }

@@ -46,7 +46,9 @@ async function watchContext(context: BrowserContext, watch: Watch, url: string):
   });
 }
 
-interface Options {
+export interface Options {
+  /** Scripts run, but the program of the page never comes: what is left are forms and links. */
+  withoutProgram: boolean;
   /** The model server is configured; without it only the demo answers. */
   configured: boolean;
   /** The data is in PostgreSQL. Skipped where `TURNLEAF_TEST_PG_DATABASES` names none. */
@@ -63,6 +65,7 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures & Options>({
+  withoutProgram: [false, { option: true }],
   configured: [true, { option: true }],
   onPostgres: [false, { option: true }],
   model: async ({}, use) => {
@@ -84,8 +87,12 @@ export const test = base.extend<Fixtures & Options>({
     await use(watch);
     expect(watch.unexpected()).toEqual([]);
   },
-  context: async ({ context, watch, turnleaf }, use) => {
+  context: async ({ context, watch, turnleaf, withoutProgram }, use) => {
     await watchContext(context, watch, turnleaf.url);
+    if (withoutProgram) {
+      watch.expect(/ERR_FAILED.*\.wasm|Failed to fetch/);
+      await context.route("**/*.wasm", (route) => route.abort());
+    }
     await use(context);
   },
 });

@@ -84,6 +84,7 @@ export class Reply {
 export class ModelServer {
   /** How many replies were asked for. */
   asked = 0;
+  private readonly refusals: [status: number, headers: Record<string, string>][] = [];
   private readonly waiting: Reply[] = [];
   private readonly wanted: ((reply: Reply) => void)[] = [];
 
@@ -111,6 +112,11 @@ export class ModelServer {
     return reply ? Promise.resolve(reply) : new Promise((found) => this.wanted.push(found));
   }
 
+  /** Refuses the next request that has no refusal yet. */
+  refuse(status: number, headers: Record<string, string> = {}): void {
+    this.refusals.push([status, headers]);
+  }
+
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     this.server.close();
@@ -126,6 +132,12 @@ export class ModelServer {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     this.asked += 1;
+    const refusal = this.refusals.shift();
+    if (refusal) {
+      response.writeHead(refusal[0], { "content-type": "application/json", ...refusal[1] });
+      response.end(JSON.stringify({ error: { message: "refused", type: "refused", code: null } }));
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.flushHeaders();
     const reply = new Reply(JSON.parse(Buffer.concat(pieces).toString()), response);

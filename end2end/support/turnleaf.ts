@@ -28,6 +28,19 @@ function plainEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !configures.test(name)));
 }
 
+/** Runs what makes chats and older databases; what it says of them. */
+async function plant(args: string[]): Promise<any> {
+  const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
+  const child = spawn(program, args);
+  let said = "";
+  let complaint = "";
+  child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
+  child.stderr.on("data", (bytes: Buffer) => (complaint += bytes.toString()));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(complaint || `${program} ended with ${code}`);
+  return JSON.parse(said);
+}
+
 export class Turnleaf {
   private child: ChildProcess | undefined;
   private said = "";
@@ -91,16 +104,19 @@ export class Turnleaf {
 
   /** Makes a chat of so many turns, which the model server's model may go on with; its turns, root first. */
   async grow(turns: number): Promise<{ chat: string; turns: string[] }> {
-    const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
     const database = `sqlite://${join(this.dir, "state", "turnleaf.db")}`;
-    const child = spawn(program, ["--database", database, "--model", MODEL, "--plain", `${turns}`]);
-    let said = "";
-    let complaint = "";
-    child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
-    child.stderr.on("data", (bytes: Buffer) => (complaint += bytes.toString()));
-    const [code] = await once(child, "close");
-    if (code !== 0) throw new Error(complaint || `${program} ended with ${code}`);
-    return JSON.parse(said)[turns];
+    return (await plant(["--database", database, "--model", MODEL, "--plain", `${turns}`]))[turns];
+  }
+
+  /** Brings the sample of a schema from before in, as people do: with the command, while no server runs. */
+  async importOld(schema: "legacy-messages" | "legacy-actions"): Promise<void> {
+    const file = join(this.dir, `${schema}.db`);
+    await plant(["--old", schema, file]);
+    await this.stop();
+    const child = this.spawn(["import", "--from", schema, file]);
+    await once(child, "close");
+    if (child.exitCode !== 0) throw new Error(this.said);
+    await this.restart();
   }
 
   /** A path of the API, as JSON. Its shape is the test's business. */
@@ -108,6 +124,12 @@ export class Turnleaf {
     const answer = await fetch(this.url + path);
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return answer.json();
+  }
+
+  /** Deletes what a path of the API names. */
+  async delete(path: string): Promise<void> {
+    const answer = await fetch(this.url + path, { method: "DELETE" });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 
   get log(): string {

@@ -4,21 +4,36 @@ use leptos::prelude::*;
 
 use crate::api::error::ApiError;
 use crate::api::json::Call;
-use crate::api::view::{ChatGlance, ChatItem, ChatPage, FoundTurns, Side};
-use crate::domain::{ChatId, TurnId};
+use crate::api::view::{ChatGlance, ChatItem, ChatPage, FoundTurns, Glance, Side};
+use crate::domain::{ChatId, TurnId, TurnStatus};
 
 /// The viewer's newest chats.
 #[server(prefix = "/api/page", endpoint = "list_chats", input = Call, output = Call)]
 pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chats(viewer).await
+    pages.chats(viewer, None).await
 }
 
-/// The viewer's chats in which a reply is being written, and whether it waits for the viewer.
-#[server(prefix = "/api/page", endpoint = "running_chats", input = Call, output = Call)]
-pub async fn running_chats() -> Result<Vec<(ChatId, bool)>, ApiError> {
+/// The viewer's chats that stand behind this one in the list.
+#[server(prefix = "/api/page", endpoint = "older_chats", input = Call, output = Call)]
+pub async fn older_chats(behind: ChatId) -> Result<Vec<ChatItem>, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.running_chats(viewer).await
+    pages.chats(viewer, Some(behind)).await
+}
+
+/// What became of the reply that a chat ends with; nothing where it has none.
+#[server(prefix = "/api/page", endpoint = "last_status", input = Call, output = Call)]
+pub async fn last_status(chat_id: ChatId) -> Result<Option<TurnStatus>, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.last_status(viewer, chat_id).await
+}
+
+/// What every open page asks every moment: in which chats replies are being written, and whether there is more to know.
+#[server(prefix = "/api/page", endpoint = "glance_at_all", input = Call, output = Call)]
+pub async fn glance_at_all() -> Result<Glance, ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    let running = pages.running_chats(viewer).await?;
+    Ok(Glance { running, models_rev: pages.models_rev(), build: crate::server::access::build() })
 }
 
 /// What the page of a chat shows: the path through the turn `at` where given, and of it the turns around `at`, or on one

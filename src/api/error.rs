@@ -66,14 +66,27 @@ impl<'de> Deserialize<'de> for ApiError {
     }
 }
 
+/// What a page says when no answer came.
+const UNREACHED: &str = "The server cannot be reached at the moment.";
+
+impl ApiError {
+    /// No answer came.
+    pub fn unreached() -> Self {
+        Self::Unavailable { message: UNREACHED.into() }
+    }
+
+    /// Whether it is that.
+    pub fn is_unreached(&self) -> bool {
+        matches!(self, Self::Unavailable { message } if message == UNREACHED)
+    }
+}
+
 impl FromServerFnError for ApiError {
     type Encoder = Json;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
-            ServerFnErrorErr::Request(_) => {
-                Self::Unavailable { message: "The server cannot be reached at the moment.".into() }
-            }
+            ServerFnErrorErr::Request(_) => Self::unreached(),
             ServerFnErrorErr::Args(reason) | ServerFnErrorErr::MissingArg(reason) => {
                 Self::Invalid { field: "request".into(), reason }
             }

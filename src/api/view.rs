@@ -125,6 +125,9 @@ pub struct ChatPage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<(DeletionId, u64)>,
     pub models: Vec<Model>,
+    /// Another number when other models can be chosen.
+    #[serde(default)]
+    pub models_rev: u64,
     pub notices: Vec<Notice>,
     /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
     pub form_request_id: String,
@@ -170,6 +173,17 @@ pub struct FoundTurns {
     pub total: u32,
 }
 
+/// How everything stands at this moment, for every open page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Glance {
+    /// The viewer's chats in which a reply is being written, and whether it waits for the viewer.
+    pub running: Vec<(ChatId, bool)>,
+    /// As [`ChatPage::models_rev`].
+    pub models_rev: u64,
+    /// The name of the build that the server's pages are of; empty where they have no script.
+    pub build: String,
+}
+
 /// How a chat stands at this moment, for a page that shows it already.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatGlance {
@@ -184,6 +198,8 @@ pub struct ChatGlance {
     pub leaves: u64,
     /// The draft, when it is newer than the one the page knows.
     pub draft: Option<DraftView>,
+    /// As [`ChatPage::models_rev`].
+    pub models_rev: u64,
 }
 
 /// Something the page says above the composer.

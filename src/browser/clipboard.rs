@@ -71,6 +71,12 @@ mod real {
         button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
     }
 
+    /// The text of the code block that is lowest on the page.
+    pub fn last_code() -> Option<String> {
+        let all = web_sys::window()?.document()?.query_selector_all(".md-code pre code").ok()?;
+        all.item(all.length().checked_sub(1)?)?.text_content()
+    }
+
     /// The text of what matches as it is read on screen, its parts a blank line apart; nothing where nothing matches.
     pub fn shown_text(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
@@ -127,9 +133,13 @@ mod real {
         None
     }
 
+    pub fn last_code() -> Option<String> {
+        None
+    }
+
     pub fn shown_text(_selector: &str) -> Option<String> {
         None
     }
 }
 
-pub use real::{code_asked_for, copy, copy_address, copy_answer, shown_text};
+pub use real::{code_asked_for, copy, copy_address, copy_answer, last_code, shown_text};

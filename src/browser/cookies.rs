@@ -4,20 +4,17 @@
 mod real {
     use wasm_bindgen::JsValue;
 
-    /// A year, in seconds.
-    const YEAR: u32 = 365 * 24 * 60 * 60;
-
-    /// Keeps one value for a year. Both words are the program's own, so nothing in them needs escaping.
-    pub fn keep(name: &str, value: &str) {
+    /// Keeps one value for so many seconds. Both words are the program's own, so nothing in them needs escaping.
+    pub fn keep(name: &str, value: &str, seconds: u32) {
         let Some(document) = web_sys::window().and_then(|w| w.document()) else { return };
-        let cookie = format!("{name}={value}; Path=/; Max-Age={YEAR}; SameSite=Lax");
+        let cookie = format!("{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax");
         let _ = js_sys::Reflect::set(&document, &JsValue::from_str("cookie"), &JsValue::from_str(&cookie));
     }
 }
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    pub fn keep(_name: &str, _value: &str) {}
+    pub fn keep(_name: &str, _value: &str, _seconds: u32) {}
 }
 
 pub use real::keep;

@@ -2,6 +2,12 @@
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use std::cell::Cell;
+
+    thread_local! {
+        static IS_SETTLED: Cell<bool> = const { Cell::new(false) };
+    }
+
     fn root() -> Option<web_sys::Element> {
         web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element())
     }
@@ -14,6 +20,13 @@ mod real {
     /// Says that clicks work now (contract.md 4: `html[data-hydrated]`).
     pub fn mark_hydrated() {
         set_root_attribute("data-hydrated", "");
+        // What is built with the page has begun by the next frame.
+        leptos::prelude::request_animation_frame(|| IS_SETTLED.set(true));
+    }
+
+    /// Whether the page that was loaded has been taken over whole: what is built from now on is another page.
+    pub fn has_settled() -> bool {
+        IS_SETTLED.get()
     }
 
     /// An attribute of `<html>`.
@@ -25,6 +38,26 @@ mod real {
     pub fn set_root_attribute(name: &str, value: &str) {
         if let Some(root) = root() {
             let _ = root.set_attribute(name, value);
+        }
+    }
+
+    /// The name of the build that the page is of, from the address of its style.
+    pub fn build() -> Option<String> {
+        let document = web_sys::window()?.document()?;
+        let style = document.query_selector("link[rel=stylesheet][href^='/pkg/']").ok()??.get_attribute("href")?;
+        Some(style.split('/').nth(2)?.to_owned())
+    }
+
+    /// Gives the browser's own frame these colours: one for each `theme-color` of the page, in order.
+    pub fn colour_frame(colours: &[&str]) {
+        let document = web_sys::window().and_then(|w| w.document());
+        let all = document.and_then(|d| d.query_selector_all("meta[name=theme-color]").ok());
+        let Some(all) = all else { return };
+        for (at, colour) in (0..all.length()).zip(colours) {
+            use wasm_bindgen::JsCast;
+            if let Some(meta) = all.item(at).and_then(|meta| meta.dyn_into::<web_sys::Element>().ok()) {
+                let _ = meta.set_attribute("content", colour);
+            }
         }
     }
 
@@ -68,6 +101,13 @@ mod real {
         }
     }
 
+    /// Opens the browser's own dialog to print the page.
+    pub fn print() {
+        if let Some(window) = web_sys::window() {
+            let _ = window.print();
+        }
+    }
+
     /// Whether nobody can see the page at the moment.
     pub fn is_hidden() -> bool {
         web_sys::window()
@@ -84,11 +124,21 @@ mod real {
 
     pub fn mark_hydrated() {}
 
+    pub fn has_settled() -> bool {
+        false
+    }
+
     pub fn root_attribute(_name: &str) -> Option<String> {
         None
     }
 
     pub fn set_root_attribute(_name: &str, _value: &str) {}
+
+    pub fn build() -> Option<String> {
+        None
+    }
+
+    pub fn colour_frame(_colours: &[&str]) {}
 
     pub fn set_text(_id: &str, _text: &str) {}
 
@@ -106,12 +156,14 @@ mod real {
 
     pub fn open_beside(_address: &str) {}
 
+    pub fn print() {}
+
     pub fn is_hidden() -> bool {
         false
     }
 }
 
 pub use real::{
-    flash, has, is_here, is_hidden, mark_hydrated, open_beside, picture_clicked, root_attribute, set_root_attribute,
-    set_text,
+    build, colour_frame, flash, has, has_settled, is_here, is_hidden, mark_hydrated, open_beside, picture_clicked,
+    print, root_attribute, set_root_attribute, set_text,
 };

@@ -67,13 +67,16 @@ mod real {
         files.enumerate().filter(|(_, item)| is_folder(item)).map(|(at, _)| at).collect()
     }
 
-    /// What was pasted: files, or text. Programs that copy text put a picture of it beside it.
-    pub fn pasted(event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String) {
+    /// What was pasted: files, or text, and the same as HTML. Programs that copy text put a picture of it beside it;
+    /// editors of code put their colours beside it, which mean nothing elsewhere.
+    pub fn pasted(event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
         let event: &ClipboardEvent = event.unchecked_ref();
-        let Some(data) = event.clipboard_data() else { return (Vec::new(), String::new()) };
-        let text = data.get_data("text/plain").unwrap_or_default();
+        let Some(data) = event.clipboard_data() else { return Default::default() };
+        let of_kind = |kind: &str| data.get_data(kind).unwrap_or_default();
+        let (text, html) = (of_kind("text/plain"), of_kind("text/html"));
         let files = if text.is_empty() { all(data.files()) } else { Vec::new() };
-        (files, text)
+        let is_code = data.types().includes(&"vscode-editor-data".into(), 0);
+        (files, text, if is_code { String::new() } else { html })
     }
 }
 
@@ -112,8 +115,8 @@ mod real {
         Vec::new()
     }
 
-    pub fn pasted(_event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String) {
-        (Vec::new(), String::new())
+    pub fn pasted(_event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
+        Default::default()
     }
 }
 

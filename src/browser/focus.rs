@@ -21,10 +21,30 @@ mod real {
     pub fn quietly_on(selector: &str) {
         let element = document().and_then(|d| d.query_selector(selector).ok().flatten());
         if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
-            let options = web_sys::FocusOptions::new();
-            options.set_prevent_scroll(true);
-            let _ = element.focus_with_options(&options);
+            quietly(element);
         }
+    }
+
+    fn last(selector: &str) -> Option<web_sys::Element> {
+        let all = document()?.query_selector_all(selector).ok()?;
+        all.item(all.length().checked_sub(1)?)?.dyn_into().ok()
+    }
+
+    /// Focuses the last element that matches. False when there is none.
+    pub fn on_last(selector: &str) -> bool {
+        last(selector).is_some_and(focus)
+    }
+
+    /// The same without moving the page.
+    pub fn quietly_on_last(selector: &str) -> bool {
+        let Some(element) = last(selector) else { return false };
+        element.dyn_into::<web_sys::HtmlElement>().is_ok_and(quietly)
+    }
+
+    fn quietly(element: web_sys::HtmlElement) -> bool {
+        let options = web_sys::FocusOptions::new();
+        options.set_prevent_scroll(true);
+        element.focus_with_options(&options).is_ok()
     }
 
     /// Whether what has the focus is inside an element that matches.
@@ -57,11 +77,8 @@ mod real {
 
     /// Clicks the last element on the page that matches. False when there is none.
     pub fn press_last(selector: &str) -> bool {
-        let find = || {
-            let all = document()?.query_selector_all(selector).ok()?;
-            all.item(all.length().checked_sub(1)?)?.dyn_into::<web_sys::HtmlElement>().ok()
-        };
-        find().map(|element| element.click()).is_some()
+        let element = last(selector).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
+        element.map(|element| element.click()).is_some()
     }
 
     /// Focuses the `part` of the element that is so many places behind the one that has the focus, of those that match.
@@ -88,9 +105,23 @@ mod real {
         is_within("input, textarea, select, [contenteditable]")
     }
 
+    /// Whether the message box has the focus and is empty.
+    pub fn is_in_empty_box() -> bool {
+        let active = document().and_then(|d| d.active_element()).filter(|active| active.id() == "message");
+        let field = active.and_then(|active| active.dyn_into::<web_sys::HtmlTextAreaElement>().ok());
+        field.is_some_and(|field| field.value().is_empty())
+    }
+
+    /// Whether the caret stands before all of the text that somebody types.
+    pub fn is_at_start_of_text() -> bool {
+        let active = document().and_then(|d| d.active_element());
+        let area = active.and_then(|active| active.dyn_into::<web_sys::HtmlTextAreaElement>().ok());
+        area.is_some_and(|area| area.selection_start() == Ok(Some(0)) && area.selection_end() == Ok(Some(0)))
+    }
+
     /// Goes to the next region (F6) of those that are on screen, or to the one before. A region that cannot hold the
-    /// focus itself gives it to its first control.
-    pub fn cycle(regions: &[&str], back: bool) {
+    /// focus itself gives it to its first control, where it is not one that `enter` has a better way into.
+    pub fn cycle(regions: &[&str], back: bool, enter: impl Fn(&str) -> bool) {
         let Some(document) = document() else { return };
         let visible: Vec<(usize, web_sys::Element)> = regions
             .iter()
@@ -106,7 +137,10 @@ mod real {
             (Some(at), false) => visible.iter().find(|(index, _)| *index > at).or(visible.first()),
             (Some(at), true) => visible.iter().rev().find(|(index, _)| *index < at).or(visible.last()),
         };
-        let Some((_, region)) = next else { return };
+        let Some((at, region)) = next else { return };
+        if enter(regions[*at]) {
+            return;
+        }
         const CONTROLS: &str =
             "textarea, [aria-current], a[href], button:not([disabled]), select, input, [tabindex='0']";
         if region.has_attribute("tabindex") {
@@ -128,6 +162,14 @@ mod real {
     }
 
     pub fn quietly_on(_selector: &str) {}
+
+    pub fn on_last(_selector: &str) -> bool {
+        false
+    }
+
+    pub fn quietly_on_last(_selector: &str) -> bool {
+        false
+    }
 
     pub fn is_within(_selector: &str) -> bool {
         false
@@ -159,9 +201,18 @@ mod real {
         false
     }
 
-    pub fn cycle(_regions: &[&str], _back: bool) {}
+    pub fn is_in_empty_box() -> bool {
+        false
+    }
+
+    pub fn is_at_start_of_text() -> bool {
+        false
+    }
+
+    pub fn cycle(_regions: &[&str], _back: bool, _enter: impl Fn(&str) -> bool) {}
 }
 
 pub use real::{
-    click_focused, cycle, is_free, is_in_text, is_there, is_within, neighbour, on, press_last, press_within, quietly_on,
+    click_focused, cycle, is_at_start_of_text, is_free, is_in_empty_box, is_in_text, is_there, is_within, neighbour,
+    on, on_last, press_last, press_within, quietly_on, quietly_on_last,
 };

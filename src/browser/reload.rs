@@ -1,5 +1,13 @@
-//! For work on the code: when the server was away and is back, the page loads itself again. In debug builds only; a
-//! release has none of it.
+//! Loading the page again: when a person asks for it and, for work on the code, when the server was away and is back. The
+//! latter in debug builds only; a release has none of it.
+
+/// Loads the page again, because somebody asked for it.
+pub fn page() {
+    #[cfg(feature = "hydrate")]
+    if let Some(window) = web_sys::window() {
+        let _ = window.location().reload();
+    }
+}
 
 #[cfg(all(feature = "hydrate", debug_assertions))]
 mod real {

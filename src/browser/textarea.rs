@@ -33,6 +33,37 @@ mod real {
         (start == end).then(|| String::from_utf16_lossy(&units))
     }
 
+    /// The text before the caret, or before what is selected.
+    pub fn before_selection(area: &HtmlTextAreaElement) -> String {
+        let start = area.selection_start().ok().flatten().unwrap_or(0);
+        let units: Vec<u16> = area.value().encode_utf16().take(start as usize).collect();
+        String::from_utf16_lossy(&units)
+    }
+
+    /// Puts `new` in the place of `old`, which stands behind `before`, and leaves the caret where it is in the text. False
+    /// where something else stands there by now.
+    pub fn exchange(area: &HtmlTextAreaElement, before: &str, old: &str, new: &str) -> bool {
+        if !area.value().strip_prefix(before).is_some_and(|rest| rest.starts_with(old)) {
+            return false;
+        }
+        let units = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
+        let (start, length, grown) = (units(before), units(old), units(new));
+        let end = start + length;
+        let places = [area.selection_start(), area.selection_end()].map(|place| place.ok().flatten().unwrap_or(end));
+        let has_focus =
+            document().and_then(|document| document.active_element()).is_some_and(|active| active == ***area);
+        let typed = has_focus
+            && area.set_selection_range(start, end).is_ok()
+            && document().and_then(|d| d.exec_command_with_show_ui_and_value("insertText", false, new).ok())
+                == Some(true);
+        if !typed && area.set_range_text_with_start_and_end(new, start, end).is_ok() {
+            let _ = web_sys::Event::new("input").map(|event| area.dispatch_event(&event));
+        }
+        let [from, to] = places.map(|place| if place >= end { place - length + grown } else { place });
+        let _ = area.set_selection_range(from, to);
+        true
+    }
+
     /// Takes this piece out of the text, the last one of them before `behind` bytes, as if it was deleted by hand: undo
     /// brings it back.
     pub fn take_out(area: &HtmlTextAreaElement, piece: &str, behind: usize) {
@@ -42,9 +73,27 @@ mod real {
         let start = units(&text[..at]);
         let _ = area.focus();
         let _ = area.set_selection_range(start, start + units(piece));
-        let document = web_sys::window().and_then(|window| window.document());
-        let document = document.and_then(|document| document.dyn_into::<web_sys::HtmlDocument>().ok());
-        let _ = document.map(|document| document.exec_command("delete"));
+        let _ = document().map(|document| document.exec_command("delete"));
+    }
+
+    fn document() -> Option<web_sys::HtmlDocument> {
+        web_sys::window()?.document()?.dyn_into().ok()
+    }
+
+    /// Puts a text where the caret is, in place of what is selected, as if it had been typed: undo takes it out.
+    pub fn insert(area: &HtmlTextAreaElement, text: &str) {
+        let _ = area.focus();
+        // What was typed before is a step of its own in the history: moving the caret ends that one.
+        if let (Ok(Some(start)), Ok(Some(end))) = (area.selection_start(), area.selection_end()) {
+            let _ = area.set_selection_range(0, 0);
+            let _ = area.set_selection_range(start, end);
+        }
+        let typed = document()
+            .and_then(|document| document.exec_command_with_show_ui_and_value("insertText", false, text).ok());
+        // A browser that knows no such command has no undo for it either.
+        if typed != Some(true) && area.set_range_text(text).is_ok() {
+            let _ = web_sys::Event::new("input").map(|event| area.dispatch_event(&event));
+        }
     }
 
     /// Makes the box as high as its text, where the browser cannot do that by itself (`field-sizing`). The style sheet
@@ -87,9 +136,21 @@ mod real {
         None
     }
 
+    pub fn before_selection(_area: &HtmlTextAreaElement) -> String {
+        String::new()
+    }
+
+    pub fn exchange(_area: &HtmlTextAreaElement, _before: &str, _old: &str, _new: &str) -> bool {
+        false
+    }
+
     pub fn take_out(_area: &HtmlTextAreaElement, _piece: &str, _behind: usize) {}
+
+    pub fn insert(_area: &HtmlTextAreaElement, _text: &str) {}
 
     pub fn fit(_area: &HtmlTextAreaElement) {}
 }
 
-pub use real::{before_caret, fit, is_at_start, is_composing, set_value, take_out, value};
+pub use real::{
+    before_caret, before_selection, exchange, fit, insert, is_at_start, is_composing, set_value, take_out, value,
+};

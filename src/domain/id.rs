@@ -101,6 +101,8 @@ ids! {
     ToolPolicyId;
     /// A graft: a path that is asked again on another branch.
     GraftId;
+    /// An import that runs or ran since the server started.
+    ImportId;
     /// One deletion, shared by everything it took along (domain.md I13).
     DeletionId;
 }

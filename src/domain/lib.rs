@@ -17,6 +17,7 @@ pub mod cost;
 pub mod deletion;
 pub mod event;
 pub mod exchange;
+pub mod export;
 pub mod failure;
 pub mod file_name;
 pub mod fold;
@@ -24,6 +25,8 @@ pub mod frame;
 pub mod graft;
 pub mod group;
 pub mod id;
+pub mod imported;
+pub mod language;
 pub mod limits;
 pub mod lineage;
 pub mod merge;
@@ -60,9 +63,10 @@ pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
 pub use graft::Graft;
 pub use id::{
-    BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, GraftId, ProviderId, ToolPolicyId,
-    ToolServerId, TurnId, UserId,
+    BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, GraftId, ImportId, ProviderId,
+    ToolPolicyId, ToolServerId, TurnId, UserId,
 };
+pub use imported::{Difference, DifferenceKind, ImportedFrom};
 pub use needle::Needle;
 pub use settle::NotSent;
 pub use turn::{Role, Turn, TurnStatus};

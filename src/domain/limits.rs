@@ -2,6 +2,12 @@
 
 use std::time::Duration;
 
+mod exports;
+mod search;
+
+pub use exports::*;
+pub use search::*;
+
 /// A user message: bytes and characters.
 pub const MESSAGE_BYTES: usize = 1 << 20;
 pub const MESSAGE_CHARS: usize = 400_000;
@@ -217,6 +223,9 @@ pub const LOCAL_CONNECT: Duration = Duration::from_millis(300);
 /// take to arrive.
 pub const UPLOAD_BYTES: usize = 32 << 20;
 pub const TURN_UPLOAD_BYTES: usize = 64 << 20;
+/// A file with chats to take in: it lies on the disk, not in memory; a slow line needs long for it.
+pub const IMPORT_BYTES: usize = 4 << 30;
+pub const IMPORT_TIME: Duration = Duration::from_secs(3_600);
 pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;
 pub const UPLOADS_AT_ONCE: usize = 4;
 pub const UPLOAD_TIME: Duration = Duration::from_secs(600);
@@ -226,6 +235,9 @@ pub const TURN_REFERENCE_BYTES: usize = 32 << 20;
 /// Files that a page sends at the same time; and pasted text that it offers to make a document of.
 pub const PAGE_UPLOADS_AT_ONCE: usize = 3;
 pub const PASTE_CHARS: usize = 10_000;
+/// Rich text that is pasted and becomes Markdown: its bytes, and how deep its elements are read.
+pub const RICH_PASTE_BYTES: usize = 2 << 20;
+pub const RICH_PASTE_DEPTH: usize = 64;
 /// Documents that the menu behind `@` chooses from.
 pub const MENTION_DOCUMENTS: u32 = 200;
 pub const REFERENCES_PER_TURN: usize = 32;
@@ -275,23 +287,5 @@ pub const OPAQUE_BYTES: usize = 4 << 10;
 /// What a decoded picture may take, and the pixels of all pictures of an animation that stays one.
 pub const IMAGE_MEMORY: u64 = 256 << 20;
 pub const ANIMATION_PIXELS: u64 = 16_000_000;
-/// Searching everything: words of a query, hits of a page, candidates that are looked at, turns of one step of indexing.
-pub const SEARCH_CHARS: usize = 256;
-pub const SEARCH_TERMS: usize = 16;
-pub const SEARCH_PAGE: u32 = 20;
-pub const SEARCH_CANDIDATES: u32 = 400;
-pub const SEARCH_STEP: u32 = 200;
-/// A word of the index has so many characters at most; the last word of a query with so many may go on in a text; keys
-/// that a word of a query is looked up by.
-pub const SEARCH_WORD_CHARS: usize = 40;
-pub const SEARCH_PREFIX_CHARS: usize = 3;
-pub const SEARCH_KEYS: usize = 32;
-/// A long text is searched in parts of so many characters, each of which has the end of the one before: below what
-/// PostgreSQL lets one row of an index hold, and more than a query is long.
-pub const SEARCH_PART_CHARS: usize = 50_000;
-pub const SEARCH_OVERLAP_CHARS: usize = 512;
-/// The parts of a text that are searched.
-pub const SEARCH_PARTS: usize = 1_024;
-/// How long a search may take before it gives what it has; the characters of an excerpt.
-pub const SEARCH_TIME: Duration = Duration::from_secs(5);
-pub const SEARCH_EXCERPT: usize = 200;
+/// Chats that the list shows at once, and that each press of "Show older chats" brings.
+pub const LISTED_CHATS: u32 = 200;

@@ -61,6 +61,13 @@ pub fn images(metadata: &Value) -> Vec<ToolImage> {
     metadata.get("images").and_then(Value::as_array).into_iter().flatten().map(image).collect()
 }
 
+/// The blobs that a result names: its images, its files, and the whole of what is only stored in part.
+pub fn blobs(metadata: &Value) -> Vec<&str> {
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
+    let named = list("images").chain(list("files")).chain(metadata.get("cut"));
+    named.filter_map(|of| of.get("blob")?.as_str()).collect()
+}
+
 /// A line for each image and each file: the person sees them, the model only those images that are `shown`.
 fn notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -18,6 +18,15 @@ pub fn pages() -> Result<(Pages, UserId), ApiError> {
     Ok((pages, viewer))
 }
 
+/// The name of the build that this server's pages are of; put into the context by `http`.
+#[derive(Debug, Clone)]
+pub struct Build(pub String);
+
+/// It; empty where there is none.
+pub fn build() -> String {
+    use_context::<Build>().map(|Build(build)| build).unwrap_or_default()
+}
+
 /// The deletion that the address of the page names, after a form has done it; put into the context by `http`. A server
 /// function that the browser calls has no such address.
 #[derive(Debug, Clone, Copy)]

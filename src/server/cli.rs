@@ -7,10 +7,14 @@ mod config;
 mod database;
 mod doctor;
 mod exit;
+mod export;
 mod fsck;
+mod import;
+mod installation;
 mod migrate;
 mod print;
 mod replay;
+mod restore;
 mod serve;
 mod version;
 
@@ -47,6 +51,9 @@ fn dispatch(args: Args) -> Result<(), Failed> {
         Command::Fsck => fsck::run(&config()?, json),
         Command::Replay(replay) => replay::run(replay),
         Command::Backup { file } => backup::run(&config()?, &file),
+        Command::Restore { file } => restore::run(&config()?, &file),
+        Command::Import(import) => import::run(&config()?, &import, json),
+        Command::Export(export) => export::run(&config()?, &export),
         Command::Config(command) => config::run(&command, &config()?, json),
         Command::Doctor => doctor::run(&config()?, json),
         Command::Version => version::run(json),

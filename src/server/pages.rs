@@ -12,7 +12,7 @@ mod window;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatItem, ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
 use crate::domain::tree::outline::first_words;
-use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, UserId, limits};
+use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::turns::Started as ServiceStarted;
 use crate::server::service::{Service, ServiceError, StoreError, chats::ChatChange};
@@ -23,8 +23,6 @@ use window::direction;
 
 /// Characters of the name of the branch that one left.
 const PARENT_CHARS: usize = 24;
-/// Chats in the sidebar.
-const LISTED_CHATS: u32 = 200;
 
 /// The pages' view of the service, and the language of whoever asked: what a page is made of is fetched by tasks of their
 /// own, which do not know it.
@@ -36,8 +34,13 @@ impl Pages {
         Self(service, locale())
     }
 
-    pub async fn chats(&self, viewer: UserId) -> Result<Vec<ChatItem>, ApiError> {
-        let chats = self.0.list_chats(viewer, LISTED_CHATS).await.map_err(api_error)?;
+    /// The newest chats, or those behind one of them.
+    pub async fn chats(&self, viewer: UserId, behind: Option<ChatId>) -> Result<Vec<ChatItem>, ApiError> {
+        let chats = match behind {
+            Some(behind) => self.0.chats_behind(viewer, behind, limits::LISTED_CHATS).await,
+            None => self.0.list_chats(viewer, limits::LISTED_CHATS).await,
+        };
+        let chats = chats.map_err(api_error)?;
         let running = self.0.supervisor().running_chats(viewer);
         Ok(chats
             .into_iter()
@@ -100,6 +103,7 @@ impl Pages {
             deleted: None,
             notices: Vec::new(),
             form_request_id: ids::mint::<uuid::Uuid>().to_string(),
+            models_rev: self.models_rev(),
             models,
         };
         for server in registry.found_locally() {
@@ -109,6 +113,10 @@ impl Pages {
             page.notices.push(Notice::NothingConfigured);
         }
         let Some(id) = id else {
+            let default = self.0.default_model_of(viewer).await.map_err(api_error)?;
+            for model in &mut page.models {
+                model.is_default = model.lock == default;
+            }
             page.tools_on = self.tools_of_new_chats(viewer).await?;
             return Ok(page);
         };
@@ -163,6 +171,13 @@ impl Pages {
 
     pub async fn restore_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
         self.0.restore_chat(viewer, id).await.map(drop).map_err(api_error)
+    }
+
+    /// What became of the reply that a chat ends with.
+    pub async fn last_status(&self, viewer: UserId, id: ChatId) -> Result<Option<TurnStatus>, ApiError> {
+        let (_, leaf) = self.0.chat_with_leaf(viewer, id, None).await.map_err(api_error)?;
+        let Some(leaf) = leaf else { return Ok(None) };
+        Ok(Some(self.0.turn(viewer, leaf).await.map_err(api_error)?.status))
     }
 
     pub async fn stop(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {

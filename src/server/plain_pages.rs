@@ -1,6 +1,6 @@
 //! The room `plain_pages`: pages that the server draws alone, such as the settings. They are documents of links and forms:
-//! no part of the browser's bundle, no script at all, the same words, colours and parts as the application's pages.
-//! A page is a typed view, so every text in it is escaped. Not for reading requests or doing deeds: `http` does.
+//! no part of the browser's bundle, whole without script, the same words, colours and parts as the application's pages.
+//! Where script makes something better (a moment in the reader's own time), `browser::plain_page` does it. A page is a typed view, so every text in it is escaped. Not for reading requests or doing deeds: `http` does.
 //!
 //! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
 
@@ -13,6 +13,7 @@ pub mod compare;
 pub mod deeds;
 pub mod documents;
 pub mod drawing;
+pub mod failed;
 pub mod field;
 pub mod find;
 pub mod frame;
@@ -23,7 +24,9 @@ pub mod providers;
 pub mod question;
 pub mod search;
 pub mod sent;
+pub mod shortcuts;
 pub mod tools;
+pub mod transfer;
 pub mod trash;
 pub mod turns;
 pub mod usage;

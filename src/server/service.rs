@@ -11,11 +11,13 @@ pub mod documents;
 pub mod drafts;
 pub mod error;
 pub mod exchanges;
+pub mod exports;
 pub mod find;
 pub mod generations;
 pub mod grafts;
 pub mod growth;
 pub mod headers;
+pub mod imports;
 pub mod messages;
 pub mod once;
 pub mod outline;
@@ -54,6 +56,7 @@ use tokio::sync::{Mutex, MutexGuard, Semaphore};
 use crate::domain::{UserId, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
+use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
 use crate::server::service::toolbox::Tools;
 use crate::server::service::uploads::{PlainReader, Reader};
@@ -72,18 +75,33 @@ pub struct Service {
     reader: Arc<dyn Reader>,
     /// Places of those that bring files at the same time.
     uploading: Arc<Semaphore>,
+    imports: ImportJobs,
 }
 
 impl Service {
     pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
         let tools = Tools::new(supervisor.db().clone(), Vec::new());
         let (reader, uploading) = (Arc::new(PlainReader), Arc::new(Semaphore::new(limits::UPLOADS_AT_ONCE)));
-        Self { supervisor, owner, sealer, tools, changing_providers: Arc::default(), reader, uploading }
+        Self {
+            supervisor,
+            owner,
+            sealer,
+            tools,
+            changing_providers: Arc::default(),
+            reader,
+            uploading,
+            imports: ImportJobs::default(),
+        }
     }
 
     /// With what reads files.
     pub fn with_reader(self, reader: Arc<dyn Reader>) -> Self {
         Self { reader, ..self }
+    }
+
+    /// With these imports, whose files lie where they say.
+    pub fn with_imports(self, imports: ImportJobs) -> Self {
+        Self { imports, ..self }
     }
 
     /// With these tools, which are the ones that the supervisor's runs have too.
@@ -126,6 +144,10 @@ impl Service {
 
     fn uploading(&self) -> &Arc<Semaphore> {
         &self.uploading
+    }
+
+    fn import_jobs_kept(&self) -> &ImportJobs {
+        &self.imports
     }
 
     async fn changing_providers(&self) -> MutexGuard<'_, ()> {

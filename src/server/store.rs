@@ -15,9 +15,11 @@ pub mod migrate;
 mod pattern;
 mod rows;
 
+pub mod archive;
 pub mod attachments;
 pub mod blobs;
 pub mod branches;
+pub mod chat_sources;
 pub mod chat_tools;
 pub mod chats;
 pub mod copies;
@@ -27,6 +29,7 @@ pub mod drafts;
 pub mod exchanges;
 pub mod generations;
 pub mod grafts;
+pub mod legacy;
 pub mod providers;
 pub mod requests;
 pub mod search;
@@ -50,10 +53,12 @@ pub use error::StoreError;
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
+        ("archive", archive::STATEMENTS),
         ("attachments", attachments::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
         ("branches/ends", branches::ends::STATEMENTS),
+        ("chat_sources", chat_sources::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),
         ("copies", copies::STATEMENTS),

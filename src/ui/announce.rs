@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::browser::document;
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 
 /// Two announcements are never closer than this, or the second cuts off the first.
 const APART: Duration = Duration::from_millis(500);
@@ -46,6 +46,19 @@ impl Announcer {
         self.is_resting.set_value(true);
         set_timeout(move || self.say_waiting(), APART);
     }
+}
+
+/// Says where the reader is now, once, when another page of the application is shown. Not of the page that was loaded:
+/// of that the browser tells.
+pub fn say_arrival(title: impl FnOnce() -> String + 'static) {
+    let announcer = use_context::<Announcer>();
+    let mut title = Some(title);
+    effect(move || {
+        let is_change = document::has_settled();
+        if let (Some(announcer), Some(title)) = (announcer.filter(|_| is_change), title.take()) {
+            announcer.say(untrack(title));
+        }
+    });
 }
 
 /// A region speaks when its text changes, so the same words twice need something in between.

@@ -43,12 +43,14 @@ pub fn App() -> impl IntoView {
     view! {
         <Title text=words::PRODUCT/>
         <a class="skip" href="#message">{words::skip_to_message()}</a>
+        <a class="skip" href="#latest">{words::skip_to_latest()}</a>
         <LiveRegions/>
         <Router>
             <Shortcuts/>
             <div class="app">
                 <Sidebar/>
                 <main id="main" class="main">
+                    <p class="basic-mode no-print">{words::basic_mode()}</p>
                     <ConnectionBanner/>
                     <Routes fallback=NotFoundPage>
                         <Route path=path!("/") view=HomePage ssr=SsrMode::Async/>
@@ -61,7 +63,6 @@ pub fn App() -> impl IntoView {
             <PaletteDialog/>
         </Router>
         <ToastShelf/>
-        <p class="basic-mode">{words::basic_mode()}</p>
     }
 }
 

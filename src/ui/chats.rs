@@ -1,26 +1,25 @@
 //! The person's chats, as every part of the page sees them: one list, loaded once, and what can be done with a chat of
 //! it. Not for drawing it: that is the sidebar.
 
-use std::time::Duration;
+mod looking;
+pub mod notifying;
+pub mod unread;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use crate::api::chats::{delete_chat, list_chats, rename_chat, restore_chat, running_chats};
+use crate::api::chats::{delete_chat, list_chats, older_chats, rename_chat, restore_chat};
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::view::ChatItem;
-use crate::browser::{document, network};
-use crate::domain::ChatId;
+use crate::browser::{document, focus, history};
+use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
-use crate::ui::erased::effect;
+use crate::ui::chats::looking::look_at_running;
+use crate::ui::chats::unread::Watched;
 use crate::ui::kit::Toasts;
-use crate::ui::words;
-use crate::ui::words::told::problem;
-
-/// How often the page looks which chats are being answered.
-const RUNNING_EVERY: Duration = Duration::from_secs(3);
+use crate::ui::words::{self, told::problem};
 
 /// The list, and what was just done with it. In context.
 #[derive(Clone, Copy)]
@@ -28,12 +27,23 @@ pub struct Chats {
     resource: Resource<Result<Vec<ChatItem>, ApiError>, Json>,
     /// The last list that came: what was seen is not taken away where the next one does not come.
     known: StoredValue<Option<Vec<ChatItem>>>,
+    /// What lies behind the newest, as far as somebody asked for it, and whether there is more.
+    older: RwSignal<Vec<ChatItem>>,
+    pub has_older: RwSignal<bool>,
     /// Deleted a moment ago: gone from the page before the server has said so.
     hidden: RwSignal<Vec<ChatId>>,
     /// The chat whose title is being changed, and the title it has.
     pub renaming: RwSignal<Option<(ChatId, String)>>,
     /// The last title that was given here, for the page that shows the chat.
     pub renamed: RwSignal<Option<(ChatId, String)>>,
+    /// Which models can be chosen, as the server said last; nothing before it did.
+    pub models_rev: RwSignal<Option<u64>>,
+    /// The chat that is on its way to the screen.
+    pub loading: RwSignal<Option<ChatId>>,
+    /// Chats with a reply that nobody has looked at since it ended. Nothing before the page is alive.
+    pub unread: RwSignal<Vec<ChatId>>,
+    /// The chat that somebody asks for from outside of the page.
+    pub asked_for: RwSignal<Option<ChatId>>,
     toasts: Toasts,
     announcer: Announcer,
 }
@@ -43,9 +53,15 @@ pub fn provide_chats() -> Chats {
     let chats = Chats {
         resource: Resource::new_with_options(|| (), |()| list_chats(), false),
         known: StoredValue::new(None),
+        older: RwSignal::new(Vec::new()),
+        has_older: RwSignal::new(false),
         hidden: RwSignal::new(Vec::new()),
         renaming: RwSignal::new(None),
         renamed: RwSignal::new(None),
+        models_rev: RwSignal::new(None),
+        loading: RwSignal::new(None),
+        unread: RwSignal::new(Vec::new()),
+        asked_for: RwSignal::new(None),
         toasts: expect_context(),
         announcer: expect_context(),
     };
@@ -54,52 +70,98 @@ pub fn provide_chats() -> Chats {
     chats
 }
 
-/// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
-/// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on.
-fn look_at_running(chats: Chats) {
-    // What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
-    let in_vain = StoredValue::new(None);
-    let look = move || {
-        if document::is_hidden() || !network::is_online() {
-            return;
-        }
-        spawn_local(async move {
-            let Ok(now) = running_chats().await else { return };
-            let Ok(listed) = chats.resource.await else { return chats.refresh() };
-            if agree(&listed, &now) {
-                in_vain.set_value(None);
-            } else if in_vain.with_value(|before| before.as_ref() != Some(&now)) {
-                in_vain.set_value(Some(now));
-                chats.refresh();
-            }
-        });
-    };
-    effect(move || {
-        if let Ok(ticking) = set_interval_with_handle(look, RUNNING_EVERY) {
-            on_cleanup(move || ticking.clear());
-        }
-    });
-}
-
-/// Whether a list says of its chats what is so now: which are being answered, and which of these wait for somebody.
-fn agree(listed: &[ChatItem], now: &[(ChatId, bool)]) -> bool {
-    let state = |id: ChatId| now.iter().find(|(chat, _)| *chat == id).map(|(_, waits)| *waits);
-    listed.iter().all(|item| state(item.id) == item.running.then_some(item.needs_you))
-        && now.iter().all(|(chat, _)| listed.iter().any(|item| item.id == *chat))
-}
-
 impl Chats {
     /// The chats that are not hidden, newest first.
     pub async fn visible(self) -> Result<Vec<ChatItem>, ApiError> {
         let hidden = self.hidden;
-        let all = match self.resource.await {
+        let mut all = match self.resource.await {
             Ok(all) => {
                 self.known.set_value(Some(all.clone()));
                 all
             }
             Err(error) => self.known.get_value().ok_or(error)?,
         };
-        Ok(hidden.with(|hidden| all.into_iter().filter(|chat| !hidden.contains(&chat.id)).collect()))
+        let older = self.older.get();
+        if older.is_empty() {
+            self.there_is_more(all.len());
+        }
+        // What was changed meanwhile is among the newest by now.
+        let newest = all.len();
+        all.extend(older);
+        let is_first =
+            |at: usize, chat: &ChatItem| at < newest || all[..newest].iter().all(|other| other.id != chat.id);
+        let shown = |(at, chat): (usize, &ChatItem)| {
+            let is_shown = is_first(at, chat) && hidden.with(|hidden| !hidden.contains(&chat.id));
+            is_shown.then(|| chat.clone())
+        };
+        Ok(all.iter().enumerate().filter_map(shown).collect())
+    }
+
+    /// Brings what lies behind the last chat that is listed.
+    pub async fn load_older(self) -> Result<(), ApiError> {
+        let last = self.older.with_untracked(|older| older.last().map(|chat| chat.id));
+        let of_newest = || self.known.with_value(|known| known.as_ref()?.last().map(|chat| chat.id));
+        let Some(last) = last.or_else(of_newest) else { return Ok(()) };
+        let more = older_chats(last).await?;
+        self.there_is_more(more.len());
+        self.older.update(|older| older.extend(more));
+        Ok(())
+    }
+
+    /// A part of the list that is full has more behind it.
+    fn there_is_more(self, came: usize) {
+        let more = came >= limits::LISTED_CHATS as usize;
+        if self.has_older.get_untracked() != more {
+            self.has_older.set(more);
+        }
+    }
+
+    /// A reply begins in this chat.
+    pub fn began(self, id: ChatId) {
+        self.watch(|watched| watched.began(id));
+    }
+
+    /// Somebody looks at this chat, and nothing in it is being written.
+    pub fn seen(self, id: ChatId) {
+        self.watch(|watched| watched.seen(id));
+    }
+
+    fn watch<T>(self, change: impl FnOnce(&mut Watched) -> T) -> T {
+        let before = Watched::kept();
+        let mut watched = before.clone();
+        let answer = change(&mut watched);
+        if watched != before {
+            watched.keep();
+        }
+        if self.unread.try_with_untracked(|unread| *unread != watched.unread) == Some(true) {
+            let _ = self.unread.try_set(watched.unread);
+        }
+        answer
+    }
+
+    /// Takes over which replies run; gives the chats in which one ended.
+    fn take_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
+        let here = history::path();
+        let looked_at = here.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
+        let looked_at = looked_at.filter(|_| !document::is_hidden());
+        self.watch(|watched| watched.take(now.iter().map(|(chat, _)| *chat), looked_at))
+    }
+
+    fn notify(self, ended: &[ChatId], waiting: &[ChatId], before: Option<Vec<ChatId>>) {
+        let open = Callback::new(move |id| self.asked_for.set(Some(id)));
+        for id in ended {
+            notifying::ended(*id, self.title_of(*id), open);
+        }
+        // What waits already when the page is loaded is no news.
+        let Some(before) = before else { return };
+        for id in waiting.iter().filter(|id| !before.contains(id)) {
+            notifying::waits(*id, &self.title_of(*id), open);
+        }
+    }
+
+    fn title_of(self, id: ChatId) -> String {
+        let find = |known: &Option<Vec<ChatItem>>| known.as_ref()?.iter().find(|chat| chat.id == id).cloned();
+        self.known.with_value(find).map(|chat| chat.title).unwrap_or_default()
     }
 
     /// Asks the server again, after something happened that changes the list.
@@ -108,30 +170,44 @@ impl Chats {
     }
 
     /// Gives a chat a title.
-    pub fn rename(self, id: ChatId, title: String) {
-        let announcer = self.announcer;
-        spawn_local(async move {
-            match rename_chat(id, title.clone()).await {
-                Ok(()) => {
-                    self.renamed.set(Some((id, title)));
-                    announcer.say(words::renamed());
-                    self.refresh();
-                }
-                Err(error) => announcer.alert(&problem(&error)),
-            }
+    pub async fn rename(self, id: ChatId, title: String) -> Result<(), ApiError> {
+        rename_chat(id, title.clone()).await?;
+        self.renamed.set(Some((id, title)));
+        self.announcer.say(words::renamed());
+        self.refresh();
+        Ok(())
+    }
+
+    /// Deletes a chat of the list; whoever goes through it by keys goes on with the next one.
+    pub fn delete_from_list(self, id: ChatId, title: &str) {
+        let next = self.known.with_value(|known| {
+            let (hidden, all) = (self.hidden.get_untracked(), known.as_ref()?);
+            let all: Vec<ChatId> =
+                all.iter().map(|chat| chat.id).filter(|chat| *chat == id || !hidden.contains(chat)).collect();
+            let at = all.iter().position(|chat| *chat == id)?;
+            all.get(at + 1).or_else(|| all.get(at.checked_sub(1)?)).copied()
         });
+        self.delete(id, title);
+        // Its row is drawn anew when the list is: a moment later.
+        if let Some(next) = next {
+            let take = move || {
+                let _ = focus::on(&format!(".chat-link[href=\"{}\"]", chat_path(next)));
+            };
+            request_animation_frame(move || request_animation_frame(take));
+        }
     }
 
     /// Deletes a chat at once and offers to undo it.
     pub fn delete(self, id: ChatId, title: &str) {
         let (toasts, announcer) = (self.toasts, self.announcer);
         self.hidden.update(|hidden| hidden.push(id));
+        self.watch(|watched| watched.seen(id));
         let note = words::deleted(title);
         announcer.say(words::deleted_can_undo());
         spawn_local(async move {
             match delete_chat(id).await {
                 Ok(()) => {
-                    toasts.offer(note, words::undo(), Callback::new(move |()| self.restore(id)));
+                    toasts.offer(note, words::undo(), move || self.restore(id));
                 }
                 Err(error) => {
                     self.show_again(id);
@@ -175,32 +251,4 @@ pub fn leave_deleted() -> impl Fn(ChatId) + Clone {
 /// The address of a chat's page.
 pub fn chat_path(id: ChatId) -> String {
     format!("/c/{id}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn item(id: u128, running: bool, needs_you: bool) -> ChatItem {
-        let id = ChatId::from(uuid::Uuid::from_u128(id));
-        ChatItem { id, title: String::new(), updated_at: Default::default(), running, needs_you, has_draft: false }
-    }
-
-    #[test]
-    fn a_list_is_read_again_when_it_says_something_else_than_what_is_so() {
-        let id = |id: u128| ChatId::from(uuid::Uuid::from_u128(id));
-        let listed = [item(1, false, false), item(2, true, false), item(3, true, true)];
-        for (now, is_right) in [
-            (vec![(id(2), false), (id(3), true)], true),
-            // The first look finds that a reply is over, or that one has begun to wait, which the list missed.
-            (vec![(id(3), true)], false),
-            (vec![(id(2), true), (id(3), true)], false),
-            (vec![(id(2), false), (id(3), false)], false),
-            (vec![(id(1), false), (id(2), false), (id(3), true)], false),
-            // A chat that was begun elsewhere.
-            (vec![(id(2), false), (id(3), true), (id(4), false)], false),
-        ] {
-            assert_eq!(agree(&listed, &now), is_right, "{now:?}");
-        }
-    }
 }

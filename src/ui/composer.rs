@@ -6,6 +6,7 @@ pub mod attached_list;
 pub mod attaching;
 pub mod context_meter;
 pub mod draft;
+mod drafting;
 pub mod keys;
 pub mod mention;
 pub mod message_box;
@@ -15,11 +16,16 @@ pub mod queue;
 pub mod send_button;
 mod sending;
 pub mod state;
+mod stopping;
+
+use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::api::view::DraftView;
+use crate::browser::clock;
+use crate::browser::heights::{self, Told};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, TurnId};
 use crate::ui::announce::Announcer;
@@ -35,14 +41,51 @@ use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ThinkingMenu};
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
-use crate::ui::composer::state::{ComposerState, Listeners, Phase};
+use crate::ui::composer::state::{ComposerState, Listeners, Phase, is_long};
+use crate::ui::connection::Connection;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
 use crate::ui::picture::PictureDialog;
 use crate::ui::words;
+use crate::ui::words::keys::stop_first;
+
+/// How long a page may be offline before what waits to be sent is not sent by itself any more.
+const TOO_LATE_MS: i64 = 60_000;
 
 /// The form's id, for buttons outside of it.
 pub const COMPOSER: &str = "composer";
+
+/// The model that answers a new chat, as long as nobody chooses another.
+fn default_of(models: &[Model]) -> Option<Lock> {
+    models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone())
+}
+
+/// A message that waits for its files does not go out by itself after it was offline for long: nobody thinks of it any
+/// more by then.
+fn give_up_waiting(state: ComposerState) {
+    let Some(connection) = use_context::<Connection>() else { return };
+    let since = StoredValue::new(None::<i64>);
+    let look = move || {
+        let is_late = since.try_get_value().flatten().is_some_and(|since| clock::now_ms() - since >= TOO_LATE_MS);
+        if is_late {
+            state.stop_waiting();
+        }
+    };
+    on_change(
+        move || connection.is_offline(),
+        move |_, is_offline| match is_offline {
+            true => {
+                since.set_value(Some(clock::now_ms()));
+                set_timeout(look, Duration::from_millis(TOO_LATE_MS.unsigned_abs()));
+            }
+            // Timers stand still while a device sleeps.
+            false => {
+                look();
+                since.set_value(None);
+            }
+        },
+    );
+}
 
 /// What the server said of a form that was sent without script.
 fn problem_in_address() -> Option<String> {
@@ -88,7 +131,7 @@ pub fn Composer(
 ) -> impl IntoView {
     let locked = lock.get_untracked();
     let known = models.get_untracked();
-    let default = known.iter().find(|model| model.is_default).or(known.first()).map(|model| model.lock.clone());
+    let default = default_of(&known);
     let chosen = draft.lock.clone().filter(|lock| known.iter().any(|model| model.lock == *lock));
     let chosen =
         if locked.is_some() { chosen.filter(|chosen| locked.as_ref() != Some(chosen)) } else { chosen.or(default) };
@@ -116,6 +159,10 @@ pub fn Composer(
         pasting: Pasting::nothing(),
         mention: Mention::closed(),
         waits: RwSignal::new(false),
+        withdrawn: StoredValue::default(),
+        context_used,
+        is_long: RwSignal::new(is_long(&text)),
+        is_tall: RwSignal::new(false),
         draft,
     };
     provide_context(state);
@@ -126,14 +173,25 @@ pub fn Composer(
             state.stop();
         }
     });
+    // Other models can be chosen: where nobody has chosen one that is still there, the default answers.
+    on_change(
+        move || models.get(),
+        move |_, models| {
+            let is_there = models.iter().any(|model| Some(&model.lock) == state.choice.get_untracked().as_ref());
+            if lock.get_untracked().is_none() && !(is_there && state.draft.has_choice()) {
+                state.choice.set(default_of(&models));
+            }
+        },
+    );
     // Another branch is shown, or the message that was to begin one has begun it.
     on_change(move || lock.get(), move |_, _| state.choice.set(None));
+    give_up_waiting(state);
     on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.files_settled());
     // What was said of a running reply is over with it.
     on_change(
         move || running.get(),
         move |_, now| {
-            if now.is_none() && state.problem.with_untracked(|said| said.as_deref() == Some(words::stop_first())) {
+            if now.is_none() && state.problem.with_untracked(|said| said.as_deref() == Some(&stop_first())) {
                 state.problem.set(None);
             }
         },
@@ -156,8 +214,12 @@ pub fn Composer(
             <span aria-hidden="true">{tools_on}</span>
         </a>
     };
+    // What has the focus must not lie behind it, however high it grows.
+    let place = NodeRef::<leptos::html::Div>::new();
+    let told = StoredValue::new(None::<Told>);
+    effect(move || told.set_value(place.get().and_then(|place| heights::tell(&place, "--composer"))));
     view! {
-        <div class="composer-place no-print">
+        <div class="composer-place no-print" node_ref=place>
             {above}
             {live(move || gone.get().map(|gone| view! { <ModelGone gone/> }))}
             <form

@@ -57,7 +57,7 @@ impl Deleting {
                     Ok(deleted) => {
                         announcer.say(words::deleted_can_undo());
                         let has_left = gone.try_run((deed, deleted.leaf)).unwrap_or(false);
-                        let undo = Callback::new(move |()| restore(deleted.deletion_id, has_left));
+                        let undo = move || restore(deleted.deletion_id, has_left);
                         toasts.offer(words::trash::deleted(deleted.turns), words::undo(), undo);
                     }
                     Err(error) => fail(error),

@@ -43,7 +43,8 @@ fn textarea_text(text: &str) -> String {
 
 /// Lets a page that is read without script follow a reply. With script the parser leaves the content of `noscript` as
 /// text, and hydration must not look for elements in it: so it is one string, with nothing but an id in it. The address
-/// is written out, because to go to an address that ends in `#latest` from itself is not to load it again.
+/// is written out, because to go to an address that ends in `#latest` from itself is not to load it again. A page whose
+/// program did not start reads the address there (`ui/shell.rs`).
 #[component]
 pub fn FollowWithoutScript(
     /// The turn whose path is shown.

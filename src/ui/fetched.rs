@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 pub use leptos::wasm_split::SplitLoaderError as NotFetched;
 
+use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live, view};
 use crate::ui::words;
 
@@ -30,6 +31,7 @@ struct Part {
     /// Nothing before it came.
     draw: Arc<dyn Fn() -> Option<AnyView> + Send + Sync>,
     leave: Option<Callback<()>>,
+    announcer: Option<Announcer>,
 }
 
 /// Draws a part of the page with code that is fetched first, if it is not here yet. Where it cannot be, that is said,
@@ -94,6 +96,7 @@ impl Part {
             }),
             draw: Arc::new(move || of_draw.get().map(&draw)),
             leave,
+            announcer: use_context(),
         }
     }
 
@@ -111,7 +114,7 @@ impl Part {
         live(move || match code.get() {
             Code::Unwanted => None,
             Code::Here => untrack(|| (self.draw)()),
-            Code::OnItsWay => Some(view! { <p class="hint" role="status">{words::loading_part()}</p> }),
+            Code::OnItsWay => Some(view! { <p class="hint">{words::loading_part()}</p> }),
             Code::Missing => {
                 let part = self.clone();
                 let cancel = self.leave.map(|leave| {
@@ -120,7 +123,7 @@ impl Part {
                     }
                 });
                 Some(view! {
-                    <div class="hint" role="alert">
+                    <div class="hint">
                         <p>{words::no_part()}</p>
                         <button type="button" class="button" on:click=move |_| part.ask(code)>{words::retry()}</button>
                         {cancel}
@@ -133,13 +136,20 @@ impl Part {
     /// What is here already is drawn at once, without a moment in which it is on its way.
     fn ask(&self, code: RwSignal<Code>) {
         let mut fetching = (self.fetch)();
+        let announcer = self.announcer;
         let came = move |came| {
-            let _ = code.try_set(if came { Code::Here } else { Code::Missing });
+            let is_there = code.try_set(if came { Code::Here } else { Code::Missing }).is_none();
+            if let Some(announcer) = announcer.filter(|_| is_there && !came) {
+                announcer.alert(words::no_part());
+            }
         };
         match fetching.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(here) => came(here),
             Poll::Pending => {
                 code.set(Code::OnItsWay);
+                if let Some(announcer) = announcer {
+                    announcer.say(words::loading_part());
+                }
                 spawn_local(async move { came(fetching.await) });
             }
         }

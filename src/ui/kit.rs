@@ -3,6 +3,7 @@
 pub mod dialog;
 pub mod icon;
 pub mod installable;
+pub mod loading;
 pub mod menu;
 pub mod reference;
 pub mod toast;
@@ -10,6 +11,7 @@ pub mod toast;
 pub use dialog::Dialog;
 pub use icon::Icon;
 pub use installable::installable;
+pub use loading::Loading;
 pub use menu::Menu;
 pub use reference::reference_chip;
 pub use toast::{Toasts, provide_toasts};

@@ -4,6 +4,14 @@
 use leptos::prelude::{GetUntracked, RwSignal, Update};
 
 use crate::browser::{cookies, document};
+use crate::ui::keymap::Keymap;
+use crate::ui::kit::installable::frame_colours;
+
+/// The cookie that keeps the keys that are not the usual ones.
+pub const KEYS_COOKIE: &str = "turnleaf_keys";
+
+/// How long a browser keeps what was chosen, in seconds: a year.
+pub const KEPT_SECONDS: u32 = 365 * 24 * 60 * 60;
 
 /// One thing to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +26,7 @@ pub enum Setting {
     Code,
     /// Less of it than the system says, never more.
     Motion,
-    /// Whether reasoning opens by itself: while it is written, always, never.
+    /// Whether reasoning opens by itself: while it is written, then and where a tool in it failed, always, never.
     Reasoning,
     /// The key that sends a message.
     Send,
@@ -26,10 +34,12 @@ pub enum Setting {
     Letters,
     /// What a screen reader is told of a reply: its text, that it came, nothing.
     Announced,
+    /// Whether the system notes the end of a reply while nobody sees the page.
+    Notify,
 }
 
 impl Setting {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Theme,
         Self::Sidebar,
         Self::TextSize,
@@ -40,6 +50,7 @@ impl Setting {
         Self::Send,
         Self::Letters,
         Self::Announced,
+        Self::Notify,
     ];
 
     /// Its name in forms, behind `turnleaf_` in cookies, behind `data-` in `<html>`.
@@ -55,6 +66,7 @@ impl Setting {
             Self::Send => "send",
             Self::Letters => "letters",
             Self::Announced => "announced",
+            Self::Notify => "notify",
         }
     }
 
@@ -67,10 +79,11 @@ impl Setting {
             Self::Density => &["roomy", "compact"],
             Self::Code => &["scroll", "wrap"],
             Self::Motion => &["system", "reduced"],
-            Self::Reasoning => &["auto", "open", "closed"],
+            Self::Reasoning => &["auto", "failure", "open", "closed"],
             Self::Send => &["enter", "ctrl-enter"],
             Self::Letters => &["on", "off"],
             Self::Announced => &["full", "events", "off"],
+            Self::Notify => &["off", "on"],
         }
     }
 
@@ -95,6 +108,7 @@ impl Setting {
 pub struct Preferences {
     /// By place in [`Setting::ALL`] the place in its values.
     chosen: [u8; Setting::ALL.len()],
+    keys: Keymap,
 }
 
 impl Preferences {
@@ -121,14 +135,26 @@ impl Preferences {
         self
     }
 
+    /// The keys of the commands.
+    pub fn keys(&self) -> &Keymap {
+        &self.keys
+    }
+
+    /// What `<html>` says of the keys: nothing where they are the usual ones.
+    pub fn keys_mark(&self) -> Option<String> {
+        Some(self.keys.kept()).filter(|kept| !kept.is_empty())
+    }
+
     /// From the text of a `Cookie` header; what is missing or unknown has its default.
     pub fn from_cookies(header: &str) -> Self {
-        Self::of(|setting| kept(header, &setting.cookie()).map(str::to_owned))
+        let keys = kept(header, KEYS_COOKIE).map(Keymap::from_kept).unwrap_or_default();
+        Self { keys, ..Self::of(|setting| kept(header, &setting.cookie()).map(str::to_owned)) }
     }
 
     /// As the server wrote them on the page that the browser shows.
     pub fn of_page() -> Self {
-        Self::of(|setting| document::root_attribute(&format!("data-{}", setting.name())))
+        let keys = Keymap::of_page();
+        Self { keys, ..Self::of(|setting| document::root_attribute(&format!("data-{}", setting.name()))) }
     }
 
     fn of(find: impl Fn(Setting) -> Option<String>) -> Self {
@@ -141,7 +167,10 @@ impl Preferences {
     /// Shows this choice on the page and keeps it for the next one.
     pub fn apply(self, setting: Setting) {
         document::set_root_attribute(&format!("data-{}", setting.name()), self.get(setting));
-        cookies::keep(&setting.cookie(), self.get(setting));
+        if setting == Setting::Theme {
+            document::colour_frame(&frame_colours(self.get(setting)));
+        }
+        cookies::keep(&setting.cookie(), self.get(setting), KEPT_SECONDS);
     }
 }
 

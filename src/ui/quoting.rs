@@ -1,6 +1,8 @@
 //! Quoting from a document (ux.md 4.4): what is selected in its lines, by mouse, finger or keys, is offered to a chat. The
 //! page is the server's and works by itself; here is what script adds to it.
 
+mod keys;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -8,11 +10,13 @@ use std::time::Duration;
 use leptos::prelude::set_timeout;
 use serde_json::{Value, json};
 
+use self::keys::{Ask, ask};
 use crate::browser::viewer::{self, Event};
 use crate::browser::{api_request, clipboard, document, focus, local_store};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::selection::{Selected, between};
 use crate::domain::{limits, quoted};
+use crate::ui::keymap::{self, Command, Press, Scope};
 use crate::ui::words::quoting as words;
 
 /// Where a tab keeps which chat it showed last.
@@ -24,32 +28,6 @@ const SAID: &str = "quote-bar-said";
 const PROBLEM: &str = "quote-bar-problem";
 /// How long a selection stays as it is before it is offered to be quoted.
 const SETTLED: Duration = Duration::from_millis(150);
-
-/// What a key asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ask {
-    /// So many lines further; whether the selection goes along.
-    Go(isize, bool),
-    Quote,
-    OpenBar,
-    Close,
-    Search,
-}
-
-/// Reads a key: the key, Ctrl or Command, Shift, Alt. `in_text` is whether the document's text has the focus.
-fn ask((key, command, shift, alt): (&str, bool, bool, bool), in_text: bool) -> Option<Ask> {
-    match (key, command, shift, alt) {
-        ("l" | "L", true, true, false) => Some(Ask::Quote),
-        ("k" | "K", true, false, false) => Some(Ask::Search),
-        ("Escape", false, false, false) => Some(Ask::Close),
-        ("ContextMenu", false, _, false) | ("F10", false, true, false) if in_text => Some(Ask::OpenBar),
-        ("ArrowDown", false, _, false) if in_text => Some(Ask::Go(1, shift)),
-        ("ArrowUp", false, _, false) if in_text => Some(Ask::Go(-1, shift)),
-        ("End", false, _, false) if in_text => Some(Ask::Go(isize::MAX, shift)),
-        ("Home", false, _, false) if in_text => Some(Ask::Go(isize::MIN, shift)),
-        _ => None,
-    }
-}
 
 /// What the page remembers between events.
 #[derive(Default)]
@@ -104,7 +82,14 @@ pub fn begin() {
     on(&memory, None, "keydown", |memory, event| {
         let (key, command, shift, alt) = viewer::key(event);
         let in_text = focus::is_within(TEXT);
-        if ask((&key, command, shift, alt), in_text).is_some_and(|asked| act(memory, asked)) {
+        let press = Press { key: &key, command, shift, alt };
+        let of_map = |scope| keymap::asked(scope, press, focus::is_in_text());
+        let asked = match (of_map(Scope::Document), of_map(Scope::Page)) {
+            (Some(Command::Quote), _) => Some(Ask::Quote),
+            (_, Some(Command::Search)) => Some(Ask::Search),
+            _ => ask((&key, command, shift, alt), in_text),
+        };
+        if asked.is_some_and(|asked| act(memory, asked)) {
             event.prevent_default();
         }
     });
@@ -295,42 +280,4 @@ fn block(selected: Selected) -> Value {
         "selection_end": selected.end,
         "quote": quote,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pressed(key: &str, held: &str, in_text: bool) -> Option<Ask> {
-        ask((key, held.contains('c'), held.contains('s'), held.contains('a')), in_text)
-    }
-
-    #[test]
-    fn keys_walk_through_the_lines_where_the_text_has_the_focus() {
-        for (key, held, asked) in [
-            ("ArrowDown", "", Ask::Go(1, false)),
-            ("ArrowUp", "s", Ask::Go(-1, true)),
-            ("End", "s", Ask::Go(isize::MAX, true)),
-            ("Home", "", Ask::Go(isize::MIN, false)),
-            ("ContextMenu", "", Ask::OpenBar),
-            ("F10", "s", Ask::OpenBar),
-        ] {
-            assert_eq!(pressed(key, held, true), Some(asked), "{key} {held}");
-            assert_eq!(pressed(key, held, false), None, "{key} {held} elsewhere");
-        }
-        for (key, held) in
-            [("ArrowDown", "c"), ("ArrowLeft", "s"), ("End", "c"), ("l", ""), ("l", "c"), ("PageDown", "")]
-        {
-            assert_eq!(pressed(key, held, true), None, "{key} {held} is the browser's");
-        }
-    }
-
-    #[test]
-    fn quoting_and_closing_work_wherever_the_focus_is() {
-        for in_text in [false, true] {
-            assert_eq!(pressed("L", "cs", in_text), Some(Ask::Quote));
-            assert_eq!(pressed("Escape", "", in_text), Some(Ask::Close));
-            assert_eq!(pressed("k", "c", in_text), Some(Ask::Search));
-        }
-    }
 }

@@ -13,6 +13,13 @@ use crate::ui::kit::installable;
 use crate::ui::locale::locale;
 use crate::ui::preferences::{Preferences, Setting};
 
+/// Where the program of the page does not start although scripts run, a page with a running reply loads itself again as one
+/// without script does, at the address that is written there for it ([`crate::ui::escape::FollowWithoutScript`]). Not while
+/// something stands in the form that would be lost, and not where the server does not answer: what is there is readable.
+/// The style shows forms and the line that says so at once. Before hydration nothing else can reject; a part that does not
+/// come is told by the mark on the root.
+const FOLLOW: &str = r#"{let armed=false;const all=what=>[...document.querySelectorAll(what)],chosen=()=>all("select").map(box=>box.value).join(),arm=()=>{if(armed)return;armed=true;document.documentElement.dataset.basic="";const before=chosen(),again=()=>setTimeout(async()=>{const there=document.querySelector("noscript")?.textContent.match(/url=([^"]+)/);if(!there||document.documentElement.hasAttribute("data-hydrated"))return;const is_free=chosen()===before&&!all("textarea").some(box=>box.value!==box.defaultValue)&&!all("input[type=file]").some(box=>box.files.length);if(is_free&&await fetch(there[1]).then(page=>page.ok,()=>false))location.replace(there[1]);else again()},4000);again()};addEventListener("unhandledrejection",arm);new MutationObserver(arm).observe(document.documentElement,{attributeFilter:["data-basic"]})}"#;
+
 /// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.
 ///
 /// The style sheet is a plain link and not `leptos_meta`'s, so that it comes first and blocks: a page is never seen
@@ -37,6 +44,8 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             data-send=preferences.mark(Setting::Send)
             data-letters=preferences.mark(Setting::Letters)
             data-announced=preferences.mark(Setting::Announced)
+            data-notify=preferences.mark(Setting::Notify)
+            data-keys=preferences.keys_mark()
         >
             <head>
                 <meta charset="utf-8"/>
@@ -45,11 +54,12 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="robots" content="noindex"/>
                 <link rel="stylesheet" href=style nonce=use_nonce()/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                {installable()}
+                {installable(preferences.get(Setting::Theme))}
                 <MetaTags/>
                 {part.map(|href| view! {
                     <link rel="preload" href=href r#as="fetch" type="application/wasm" crossorigin=""/>
                 })}
+                <script nonce=use_nonce()>{FOLLOW}</script>
                 <HydrationScripts options/>
             </head>
             <body>

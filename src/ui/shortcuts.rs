@@ -5,50 +5,24 @@ use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 
-use crate::browser::{dialog, focus};
+use crate::browser::{clipboard, dialog, focus};
+use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, view};
+use crate::ui::fetched::{NotFetched, when};
+use crate::ui::keymap::{self, Command, Keymap, Press, Scope};
 use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::palette::Palette;
 use crate::ui::preferences::{Preferences, Setting, chosen};
 use crate::ui::sidebar::toggle_sidebar;
-use crate::ui::transcript::ASK;
+use crate::ui::transcript::{self, ASK};
 use crate::ui::tree::panel::TreePanel;
 use crate::ui::words;
+use crate::ui::words::keys::{does, fixed};
 
 /// The parts of the page that F6 goes through, in reading order.
 /// What waits for the person is a part of the transcript, and the one that is nearest to the message box.
-const REGIONS: [&str; 5] = ["#sidebar", "#transcript", "form.composer", ASK, "#panel"];
-
-/// What a key asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ask {
-    Search,
-    NewChat,
-    ToggleSidebar,
-    ListShortcuts,
-    TogglePanel,
-    NextRegion,
-    RegionBefore,
-    MessageBox,
-    Undo,
-}
-
-/// Reads a key press. `in_text` is whether the focus is in a field: a bare letter is never a shortcut there, and Ctrl+Z
-/// is the field's own. `has_letters` is whether signs alone do something at all (WCAG 2.1.4).
-fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool, has_letters: bool) -> Option<Ask> {
-    match (key, command, shift, alt) {
-        ("k" | "K", true, false, false) => Some(Ask::Search),
-        ("o" | "O", true, true, false) => Some(Ask::NewChat),
-        ("b" | "B", true, false, false) => Some(Ask::ToggleSidebar),
-        ("/", true, _, false) => Some(Ask::ListShortcuts),
-        (".", true, false, false) => Some(Ask::TogglePanel),
-        ("F6", false, false, false) => Some(Ask::NextRegion),
-        ("F6", false, true, false) => Some(Ask::RegionBefore),
-        ("/", false, _, false) if !in_text && has_letters => Some(Ask::MessageBox),
-        ("z" | "Z", true, false, false) if !in_text => Some(Ask::Undo),
-        _ => None,
-    }
-}
+const REGIONS: [&str; 5] = ["#sidebar", TRANSCRIPT, "form.composer", ASK, "#panel"];
+const TRANSCRIPT: &str = "#transcript";
 
 /// Listens for the keys and holds the dialog that lists them. Draws nothing until it is asked for.
 #[component]
@@ -58,85 +32,106 @@ pub fn Shortcuts() -> impl IntoView {
     let toasts = expect_context::<Toasts>();
     let preferences = expect_context::<RwSignal<Preferences>>();
     let panel = expect_context::<TreePanel>();
+    let announcer = expect_context::<Announcer>();
     effect(move || {
         let navigate = navigate.clone();
-        let act = move |asked: Ask| match asked {
-            Ask::Search => {
-                listed.set(false);
-                searching.update(|open| *open = !*open);
-            }
-            Ask::NewChat => navigate("/", Default::default()),
-            Ask::ToggleSidebar => toggle_sidebar(preferences),
-            Ask::ListShortcuts => listed.update(|open| *open = !*open),
-            Ask::TogglePanel => {
-                if let Some(page) = panel.page().filter(|_| !panel.toggle()) {
-                    navigate(&page, Default::default());
+        // False where it is not for here: then the key is whose it was.
+        let act = move |asked: Command| {
+            match asked {
+                Command::Search => {
+                    listed.set(false);
+                    searching.update(|open| *open = !*open);
                 }
+                Command::NewChat => navigate("/", Default::default()),
+                Command::Sidebar => toggle_sidebar(preferences),
+                Command::Shortcuts => listed.update(|open| *open = !*open),
+                Command::Panel => {
+                    if let Some(page) = panel.page().filter(|_| !panel.toggle()) {
+                        navigate(&page, Default::default());
+                    }
+                }
+                Command::NextPart => focus::cycle(&REGIONS, false, enter),
+                Command::PartBefore => focus::cycle(&REGIONS, true, enter),
+                Command::MessageBox if dialog::is_any_open() => return false,
+                Command::MessageBox => drop(focus::on("#message")),
+                Command::CopyCode => copy_last_code(announcer),
+                _ => return false,
             }
-            Ask::NextRegion => focus::cycle(&REGIONS, false),
-            Ask::RegionBefore => focus::cycle(&REGIONS, true),
-            Ask::MessageBox => drop(focus::on("#message")),
-            Ask::Undo => drop(toasts.take_newest_offer()),
+            true
         };
         let listener = window_event_listener(ev::keydown, move |event: KeyboardEvent| {
             if event.default_prevented() || event.is_composing() {
                 return;
             }
-            let command = event.ctrl_key() || event.meta_key();
-            let has_letters = chosen(Setting::Letters) == "on";
+            let key = event.key();
+            let press = Press::of(&event, &key);
             let in_text = focus::is_in_text();
-            let Some(asked) = ask(&event.key(), command, event.shift_key(), event.alt_key(), in_text, has_letters)
-            else {
-                return;
+            let is_done = match keymap::asked(Scope::Page, press, in_text) {
+                Some(command) => act(command),
+                // In a field it is the field's own, unless there is nothing in it to be undone.
+                None if press.command && !press.shift && !press.alt && matches!(press.key, "z" | "Z") => {
+                    match (in_text, focus::is_in_empty_box()) {
+                        (false, _) => {
+                            toasts.take_newest_offer();
+                            true
+                        }
+                        (true, is_empty) => is_empty && toasts.take_newest_offer(),
+                    }
+                }
+                None if press.key == "?" && !in_text && !press.command && chosen(Setting::Letters) == "on" => {
+                    act(Command::Shortcuts)
+                }
+                None => false,
             };
-            if asked == Ask::MessageBox && dialog::is_any_open() {
-                return;
+            if is_done {
+                event.prevent_default();
             }
-            event.prevent_default();
-            act(asked);
         });
         on_cleanup(move || listener.remove());
     });
+    let leave = Callback::new(move |()| listed.set(false));
     view! {
         <Dialog id="shortcuts-title" title=words::shortcuts() open=listed>
-            <dl class="keys">
-                {words::keys().iter().map(|(keys, does)| view! {
-                    <div>
-                        <dt>{keys.iter().map(|key| view! { <kbd>{*key}</kbd>" " }).collect_view()}</dt>
-                        <dd>{*does}</dd>
-                    </div>
-                }).collect_view()}
-            </dl>
+            {when(move || listed.get(), fetch, leave, |draw: &Draw| draw())}
+            <p><a href="/settings/shortcuts" rel="external">{words::keys::change()}</a></p>
         </Dialog>
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The way into a part that has one of its own.
+fn enter(region: &str) -> bool {
+    region == TRANSCRIPT && transcript::enter()
+}
 
-    fn ask(key: &str, command: bool, shift: bool, alt: bool, in_text: bool) -> Option<Ask> {
-        super::ask(key, command, shift, alt, in_text, true)
-    }
+type Draw = fn() -> AnyView;
 
-    #[test]
-    fn letters_and_slashes_in_text_are_text() {
-        assert_eq!(ask("/", false, false, false, true), None);
-        assert_eq!(ask("/", false, false, false, false), Some(Ask::MessageBox));
-        assert_eq!(ask("b", false, false, false, false), None);
-        assert_eq!(ask("z", true, false, false, true), None);
-    }
+/// The code of the list.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(rows)
+}
 
-    #[test]
-    fn commands_work_wherever_the_focus_is() {
-        for in_text in [false, true] {
-            assert_eq!(ask("O", true, true, false, in_text), Some(Ask::NewChat));
-            assert_eq!(ask("k", true, false, false, in_text), Some(Ask::Search));
-            assert_eq!(ask(".", true, false, false, in_text), Some(Ask::TogglePanel));
-            assert_eq!(ask("b", true, false, false, in_text), Some(Ask::ToggleSidebar));
-            assert_eq!(ask("F6", false, true, false, in_text), Some(Ask::RegionBefore));
+/// The keys and what they do: those of the commands as they are now, then those that stay as they are.
+fn rows() -> AnyView {
+    let row = |keys: Vec<String>, does: &'static str| {
+        view! {
+            <div>
+                <dt>{keys.into_iter().map(|key| view! { <kbd>{key}</kbd>" " }).collect_view()}</dt>
+                <dd>{does}</dd>
+            </div>
         }
-        // With Alt it is a character on some keyboards.
-        assert_eq!(ask("b", true, false, true, false), None);
-    }
+    };
+    let map = Keymap::of_page();
+    let commands = Command::ALL.into_iter().filter_map(|command| Some((map.of(command)?.parts(), does(command))));
+    let fixed = fixed().into_iter().map(|(keys, does)| (keys.iter().map(|key| (*key).to_owned()).collect(), does));
+    let rows = commands.chain(fixed).map(|(keys, does)| row(keys, does)).collect_view();
+    view! { <dl class="keys">{rows}</dl> }
+}
+
+/// Copies the code block that is lowest on the page.
+fn copy_last_code(announcer: Announcer) {
+    let Some(code) = clipboard::last_code() else { return announcer.say(words::keys::no_code()) };
+    clipboard::copy(code, move |copied| {
+        announcer.say(if copied { words::copied() } else { words::transcript::copy_failed() });
+    });
 }

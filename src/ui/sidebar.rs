@@ -11,6 +11,7 @@ use leptos_router::components::A;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::kit::toast::RecentToasts;
 use crate::ui::palette::SearchLink;
 use crate::ui::preferences::{Preferences, Setting, choose};
 use crate::ui::sidebar::chat_list::ChatList;
@@ -54,6 +55,7 @@ pub fn Sidebar() -> impl IntoView {
                 <ChatList/>
                 <div class="drawer-foot">
                     <ThemeMenu/>
+                    <RecentToasts/>
                     <a class="button bare" rel="external" href="/trash">{words::trash()}</a>
                     <a class="button bare" rel="external" href="/settings/general">{words::settings()}</a>
                 </div>

@@ -2,12 +2,13 @@
 //! are being written, and the server's time. Not for drawing, and not for asking the server: the page brings a callback for that.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use leptos::prelude::*;
 
 use crate::api::view::TurnView;
-use crate::browser::clock;
+use crate::browser::{clock, local_store};
 use crate::domain::waiting::waits_for;
 use crate::domain::{BlockId, Role, TurnId};
 use crate::ui::announce::Announcer;
@@ -21,6 +22,11 @@ mod window;
 
 pub use turn::{Heard, TurnState};
 pub use window::Loading;
+
+/// Under which names a tab keeps what was opened and closed by hand, for how long, and what it says of what is open.
+const TOGGLED: &str = "turnleaf.open.";
+const REMEMBERED: Duration = Duration::from_secs(12 * 60 * 60);
+const OPEN: &str = "open";
 
 /// The turns on screen, root first, the end of their path, and the replies that are followed while they are written. One
 /// for a chat's page; cheap to copy.
@@ -177,11 +183,14 @@ impl ChatState {
 
     /// What the reader did with this disclosure by hand.
     pub fn toggled(self, block: BlockId) -> Option<bool> {
-        self.toggled.with_value(|toggled| toggled.get(&block).copied())
+        let here = self.toggled.with_value(|toggled| toggled.get(&block).copied());
+        here.or_else(|| Some(local_store::get_in_tab(&format!("{TOGGLED}{block}"))? == OPEN))
     }
 
-    /// Remembers what the reader did with this disclosure by hand.
+    /// Remembers what the reader did with this disclosure by hand, also for when they come back to the chat in this tab.
     pub fn remember_toggle(self, block: BlockId, is_open: bool) {
+        local_store::purge_in_tab(TOGGLED, REMEMBERED);
+        local_store::put_in_tab(&format!("{TOGGLED}{block}"), if is_open { OPEN } else { "" });
         self.toggled.update_value(|toggled| {
             toggled.insert(block, is_open);
         });

@@ -20,6 +20,7 @@ mod copy_button;
 mod delete_row;
 mod disclosed;
 mod editor;
+mod entering;
 mod error_reply;
 mod jump_to_latest;
 mod model_choice;
@@ -41,10 +42,12 @@ mod turn_menu;
 mod user_turn;
 mod verbs;
 mod versions;
+mod ways_out;
 
 pub use asks::ASK;
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
+pub use entering::{enter, to_last_reply};
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
@@ -90,15 +93,20 @@ pub fn Transcript(
             event.prevent_default();
             more::to_latest(state);
         }
-        // Esc once, when the focus is among the turns (ux.md 8).
+        // Esc once, when the focus is among the turns, stops a reply (ux.md 8); without one it leads to the message box.
         if event.key() == "Escape"
             && !event.default_prevented()
+            && !event.is_composing()
             && !focus::is_in_text()
             && !dialog::is_any_open()
-            && let Some(running) = untrack(move || state.running())
         {
-            event.prevent_default();
-            on_stop.run(running);
+            let running = untrack(move || state.running());
+            if running.is_some() || focus::on("#message") {
+                event.prevent_default();
+            }
+            if let Some(running) = running {
+                on_stop.run(running);
+            }
             return;
         }
         turn_keys::on_keydown(&event);

@@ -15,6 +15,7 @@ use crate::api::view::tree::TreeCard;
 use crate::domain::TurnId;
 use crate::ui::erased::{effect, live, on_change, rows, view};
 use crate::ui::fetched::NotFetched;
+use crate::ui::input_method::InputMethod;
 use crate::ui::page::tree::draw_page;
 use crate::ui::tree::card::Card;
 use crate::ui::tree::keys::turned;
@@ -59,6 +60,7 @@ pub fn TreeMap(
             state.change(|ask| ask.at = leaf.or(ask.at));
         },
     );
+    let input_method = InputMethod::default();
     let words = RwSignal::new(state.ask.with_untracked(|ask| ask.words.clone()));
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -126,6 +128,8 @@ pub fn TreeMap(
                         value=words.get_untracked()
                         prop:value=move || words.get()
                         on:input=move |event| words.set(event_target_value(&event))
+                        on:keydown=move |event| input_method.guard(&event)
+                        on:compositionend=move |event| input_method.ended(&event)
                     />
                     <button type="submit" class="button">{said::apply()}</button>
                 </div>

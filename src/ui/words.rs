@@ -1,9 +1,12 @@
 //! What the page says, in both languages. Sentences are whole, so that each language can order them differently.
 
 pub mod attaching;
+pub mod commands;
+pub mod keys;
 pub mod palette;
 pub mod quoting;
 pub mod spent;
+pub mod standalone;
 pub mod told;
 pub mod transcript;
 pub mod trash;
@@ -40,6 +43,16 @@ words! {
     draft: "Draft", "草稿";
     answering: "answering", "正在回复";
     needs_you: "needs you", "等你处理";
+    unread: "new reply", "有新回复";
+    older_chats: "Show older chats", "显示更早的对话";
+    still_loading: "Still loading…", "仍在加载…";
+    print: "Print", "打印";
+    rename_hint: "Press to rename", "点按可重命名";
+    notices: "Recent notices", "最近的提示";
+    no_notices: "There were no notices yet.", "还没有提示。";
+    notify_complete: "Reply complete.", "回复完成。";
+    notify_failed: "The reply failed.", "回复失败。";
+    notify_waits: "A question waits for you.", "有问题等你处理。";
     more_for_chat: "More for this chat", "此对话的更多操作";
     search: "Search", "搜索";
     find: "Find", "查找";
@@ -72,6 +85,7 @@ words! {
     chat_settings: "Settings of this chat", "此对话的设置";
     tools: "Tools", "工具";
     compare: "Compare branches", "比较分支";
+    export: "Export", "导出";
     model: "Model", "模型";
     thinking: "Thinking", "思考";
     locked: "locked", "已锁定";
@@ -79,8 +93,9 @@ words! {
     new_branch: "new branch", "新分支";
     other_model: "Another model in a new branch", "在新分支中换用其他模型";
     choose_model: "Choose a model", "选择模型";
+    higher_box: "Message box in full height", "输入框占满高度";
+    lower_box: "Message box in its usual height", "输入框恢复通常高度";
     write_first: "Write something first.", "请先输入内容。";
-    stop_first: "A reply is being written. Stop it first, or press Ctrl+Shift+Enter to stop it and send.", "回复正在生成。请先停止它，或按 Ctrl+Shift+Enter 停止并发送。";
     still_sending: "Your last message is still being sent.", "你的上一条消息仍在发送。";
     too_long: "This message is too long to send. Shorten it.", "此消息过长，无法发送，请缩短。";
     draft_elsewhere: "Draft changed in another tab", "草稿已在另一个标签页中更改";
@@ -112,53 +127,17 @@ words! {
     connected: "Connected.", "已连接。";
     connection_lost: "Connection lost, trying again.", "连接中断，正在重试。";
     try_now: "Try now", "立即重试";
+    new_version: "There is a new version. Reload when you are ready; what you write is kept.", "有新版本。准备好后请重新加载，你输入的内容会保留。";
+    reload: "Reload", "重新加载";
 
     // Shortcuts.
     shortcuts: "Keyboard shortcuts", "快捷键";
 }
 
-/// Keys and what they do, in the order of the list.
-pub fn keys() -> Vec<(&'static [&'static str], &'static str)> {
-    KEYS.iter().map(|&(keys, english, chinese)| (keys, word(english, chinese))).collect()
+/// When the server is tried again.
+pub fn next_try(seconds: u32) -> String {
+    said!("Next try in {seconds} s.", "{seconds} 秒后重试。")
 }
-
-const KEYS: &[(&[&str], &str, &str)] = &[
-    (&["Ctrl", "K"], "Search chats, messages, documents and commands", "搜索对话、消息、文档和命令"),
-    (&["Ctrl", "Shift", "O"], "New chat", "新建对话"),
-    (&["Ctrl", "B"], "Show or hide the list of chats", "显示或隐藏对话列表"),
-    (&["Ctrl", "/"], "This list", "显示此列表"),
-    (&["Ctrl", "."], "Show or hide the tree of the chat", "显示或隐藏对话树"),
-    (
-        &["Ctrl", "Shift", "F"],
-        "Find in this chat; Enter goes on, with Shift back",
-        "在此对话中查找；按 Enter 到下一个，加 Shift 到上一个",
-    ),
-    (&["/"], "To the message box", "跳到消息输入框"),
-    (
-        &["F6"],
-        "Next part of the page, also what waits for your answer; with Shift, the part before",
-        "页面的下一部分，包括等待你答复的内容；加 Shift 为上一部分",
-    ),
-    (&["Enter"], "Send, or a new line where the settings say so", "发送，或按设置换行"),
-    (&["Ctrl", "Enter"], "Send", "发送"),
-    (&["Shift", "Enter"], "New line", "换行"),
-    (&["Ctrl", "Shift", "Enter"], "Stop the reply and send", "停止回复并发送"),
-    (&["Esc", "Esc"], "Stop the reply", "停止回复"),
-    (&["Ctrl", "Shift", "Backspace"], "Stop the reply", "停止回复"),
-    (&["↑"], "In an empty message box: edit your last message", "输入框为空时：编辑你的上一条消息"),
-    (&["Alt", "↑ ↓"], "On a message: to the one before or after it", "在消息上：跳到上一条或下一条"),
-    (
-        &["Alt", "← →"],
-        "On a message with versions: the version before or after it",
-        "在有多个版本的消息上：上一版或下一版",
-    ),
-    (&["e"], "On a message: edit it", "在消息上：编辑"),
-    (&["r"], "On a reply: try again", "在回复上：重试"),
-    (&["b"], "On a reply: branch from it", "在回复上：从这里建立分支"),
-    (&["c"], "On a message: copy it", "在消息上：复制"),
-    (&["o"], "On a reply: open or close its reasoning", "在回复上：展开或收起思考过程"),
-    (&["Ctrl", "Z"], "Undo a deletion while its note is shown", "在删除提示显示期间：撤销删除"),
-];
 
 /// Which of the turns that were found is shown.
 pub fn found(number: usize, total: u32) -> String {
@@ -266,8 +245,8 @@ pub fn found_locally(name: &str, address: &str) -> String {
 /// A branch whose model is gone.
 pub fn model_unavailable(model: &str) -> String {
     said!(
-        "{model} is not available any more. This chat can be read; start a new one to use another model.",
-        "{model} 已不可用。此对话仍可阅读；要使用其他模型，请新建对话。"
+        "{model} is not available any more. Choose another model: the chat goes on with it in a new branch.",
+        "{model} 已不可用。请选择其他模型，对话会在新分支中继续。"
     )
 }
 

@@ -9,6 +9,7 @@ use turnleaf::server::outbound::scripted::Scripted;
 use crate::files::{PNG, reading};
 use crate::house::{House, answer, text};
 use crate::http_api::Api;
+use crate::providers::only_our_own_script;
 
 async fn api() -> Api {
     reading(House::new(Scripted::new("scripted", vec![answer([text("seen")]); 2])).await)
@@ -125,14 +126,18 @@ async fn a_document_is_written_looked_at_changed_compared_and_thrown_away() {
     assert_eq!(status, StatusCode::SEE_OTHER);
     assert_eq!(api.call("GET", &format!("/api/documents/{id}"), None).await.1["content"], "one\ntwo <b>\nthree");
 
-    let (_, asked) = post(&api, "/forms/documents/delete", &[("document_id", &id)]).await;
-    assert!(asked.contains("alertdialog"), "{asked}");
-    let (_, to) = post(&api, "/forms/documents/delete", &[("document_id", &id), ("sure", "1")]).await;
-    assert_eq!(to, "/trash");
+    // Gone at once, with the way back beside it.
+    let (_, to) = post(&api, "/forms/documents/delete", &[("document_id", &id)]).await;
+    assert_eq!(to, format!("/documents?deleted={id}"));
+    let (_, rest) = get(&api, &to).await;
+    for part in ["Deleted “Plan”.", "action=\"/forms/documents/restore\"", ">Undo<"] {
+        assert!(rest.contains(part), "{part}: {rest}");
+    }
     assert_eq!(get(&api, &format!("/documents/{id}")).await.0, StatusCode::NOT_FOUND);
     assert!(get(&api, "/trash").await.1.contains(&format!("data-document=\"{id}\"")));
     assert_eq!(post(&api, "/forms/documents/restore", &[("document_id", &id)]).await.0, StatusCode::SEE_OTHER);
-    post(&api, "/forms/documents/delete", &[("document_id", &id), ("sure", "1")]).await;
+    assert!(!get(&api, &to).await.1.contains(">Undo<"), "it is back");
+    post(&api, "/forms/documents/delete", &[("document_id", &id)]).await;
     assert!(post(&api, "/forms/documents/purge", &[("document_id", &id)]).await.1.contains("Delete “Plan” for ever?"));
     assert_eq!(
         post(&api, "/forms/documents/purge", &[("document_id", &id), ("sure", "1")]).await.0,
@@ -229,7 +234,7 @@ async fn a_long_document_is_shown_in_parts() {
 }
 
 #[tokio::test]
-async fn only_the_page_of_a_document_may_run_a_script_and_only_its_own() {
+async fn only_pages_that_gain_by_it_may_run_a_script_and_only_our_own() {
     let api = api().await;
     let (_, made) =
         api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one\n\nthree" }))).await;
@@ -250,7 +255,11 @@ async fn only_the_page_of_a_document_may_run_a_script_and_only_its_own() {
     assert!(page.contains("<li id=\"L2\" class=\"\"><code dir=\"auto\"></code></li>"), "{page}");
     // What script shows is there, and hidden.
     assert!(page.contains("id=\"quote-bar\"") && page.contains(" hidden"), "{page}");
-    for other in ["/documents".to_owned(), "/documents/new".to_owned(), format!("{path}/edit"), "/search".to_owned()] {
+    for other in ["/documents", "/trash", "/settings/providers", "/settings/general"] {
+        let (policy, page) = policy(other.to_owned()).await;
+        only_our_own_script(&policy, &page);
+    }
+    for other in ["/documents/new".to_owned(), format!("{path}/edit"), "/search".to_owned()] {
         let (denied, page) = policy(other.clone()).await;
         assert!(denied.contains("script-src 'none'") && !page.contains("<script"), "{other}: {denied}");
     }

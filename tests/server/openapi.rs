@@ -46,7 +46,8 @@ fn routes() -> BTreeSet<(String, String)> {
         }
     }
     // Pages for people.
-    let pages = ["/search", "/settings", "/usage", "/trash", "/documents", "/offline", "/worker.js"];
+    let pages =
+        ["/search", "/settings", "/usage", "/trash", "/documents", "/docs", "/docs/{id}", "/offline", "/worker.js"];
     found.retain(|(_, path)| !pages.contains(&path.as_str()));
     found
 }

@@ -48,15 +48,27 @@ async fn api() -> Api {
     Api::over(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await)
 }
 
+/// A page runs no script, or the one of ours that makes it better.
+pub fn only_our_own_script(policy: &str, html: &str) {
+    if policy.contains("script-src 'none'") {
+        return assert!(!html.contains("<script"), "{html}");
+    }
+    let nonce = policy.split("script-src 'nonce-").nth(1).unwrap().split('\'').next().unwrap();
+    let script = format!("<script type=\"module\" nonce=\"{nonce}\">import(\"/pkg");
+    assert!(html.matches("<script").count() == 1 && html.contains(&script), "{policy}: {html}");
+    assert!(html.contains("m.enhance()"), "{html}");
+}
+
 impl Api {
-    /// A page without script.
+    /// A page that the server draws alone.
     pub async fn page(&self, path: &str) -> String {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = self.send(request).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
-        assert!(policy.contains("script-src 'none'"), "{policy}");
-        text(response).await
+        let html = text(response).await;
+        only_our_own_script(&policy, &html);
+        html
     }
 
     /// Sends a form and gives where it leads, or the page that it comes back with.
@@ -84,6 +96,13 @@ impl Api {
         provider
     }
 
+    /// What open pages go by to see that other models can be chosen.
+    async fn models_rev(&self) -> u64 {
+        let (status, glance) = self.call("POST", "/api/page/glance_at_all", Some(json!({}))).await;
+        assert_eq!(status, StatusCode::OK, "{glance}");
+        glance["models_rev"].as_u64().unwrap()
+    }
+
     /// `provider/model` of every model that the menus show, but for the demo's.
     async fn models(&self, path: &str) -> Vec<String> {
         let (_, models) = self.call("GET", path, None).await;
@@ -108,6 +127,7 @@ fn box_at(server: &FakeProvider) -> Value {
 #[tokio::test]
 async fn a_provider_counts_from_adding_to_removing() {
     let (api, server) = (api().await, lists_two().await);
+    let before = api.models_rev().await;
     let made = api.add(box_at(&server)).await;
     assert_eq!((&made["id"], &made["locked"]), (&json!("my-box"), &json!(false)));
     assert_eq!(made["key"], json!({ "set": true, "ends_in": "4f2a" }));
@@ -122,6 +142,9 @@ async fn a_provider_counts_from_adding_to_removing() {
     assert_eq!(header("x-gateway").as_deref(), Some(HEADER));
 
     assert_eq!(api.models("/api/models").await, ["openai/gpt", "my-box/big", "my-box/small"]);
+    let with_box = api.models_rev().await;
+    assert_ne!(with_box, before, "pages that are open look at the models again");
+    assert_eq!(api.models_rev().await, with_box, "and only then");
     let hide = json!({ "hidden_models": ["big"] });
     assert_eq!(api.call("PATCH", "/api/providers/my-box", Some(hide)).await.0, StatusCode::OK);
     assert_eq!(api.models("/api/models").await, ["openai/gpt", "my-box/small"]);
@@ -137,6 +160,7 @@ async fn a_provider_counts_from_adding_to_removing() {
 
     assert_eq!(api.call("DELETE", "/api/providers/my-box", None).await.0, StatusCode::NO_CONTENT);
     assert_eq!(api.models("/api/models?all=1").await, ["openai/gpt"]);
+    assert_ne!(api.models_rev().await, with_box);
     assert_eq!(api.call("DELETE", "/api/providers/my-box", None).await.0, StatusCode::NOT_FOUND);
     let (_, again) = api.call("GET", &path.replace("/c/", "/api/chats/"), None).await;
     assert_eq!(again["branches"][0]["provider"], "my-box", "a branch keeps its lock");

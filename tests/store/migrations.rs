@@ -11,9 +11,9 @@ use turnleaf::server::store::{Db, StoreError, branches, dialect, turns};
 use uuid::Uuid;
 
 /// (table, column, whether it may be null), but for the words of the search, which each database keeps in its own way.
-type Columns = BTreeSet<(String, String, bool)>;
+pub type Columns = BTreeSet<(String, String, bool)>;
 
-async fn columns(db: &Db) -> Columns {
+pub async fn columns(db: &Db) -> Columns {
     let rows: Vec<(String, String, bool)> = match db {
         Db::Sqlite { writer, .. } => sqlx::query_as(
             "SELECT s.name, c.name, c.\"notnull\" = 0 FROM sqlite_schema s, pragma_table_xinfo(s.name) c \
@@ -35,17 +35,17 @@ async fn columns(db: &Db) -> Columns {
     rows.into_iter().collect()
 }
 
-fn names(dir: &str) -> BTreeSet<String> {
+pub fn names(dir: &str) -> BTreeSet<String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
     std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// The version of this binary.
-fn newest() -> i64 {
+pub fn newest() -> i64 {
     names("sqlite").iter().map(|name| name.split('_').next().unwrap().parse().unwrap()).max().unwrap()
 }
 
-fn backups(dir: &Path) -> Vec<String> {
+pub fn backups(dir: &Path) -> Vec<String> {
     let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     files.filter(|name| name.contains(".backup-")).collect()
 }
@@ -153,7 +153,7 @@ async fn an_existing_file_is_copied_before_it_is_migrated() {
 }
 
 /// The database as the binary that had the migrations up to this one left it.
-async fn migrated_up_to(db: &Db, dir: &str, version: i64) {
+pub async fn migrated_up_to(db: &Db, dir: &str, version: i64) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
     let some = tempfile::tempdir().unwrap();
     for name in names(dir) {

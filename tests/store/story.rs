@@ -18,8 +18,8 @@ use turnleaf::server::store::turn_blocks::BlockOf;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::turns::Progress;
 use turnleaf::server::store::{
-    Db, StoreError, branches, chats, copies, dialect, drafts, exchanges, generations, providers, requests, settings,
-    turn_blocks, turn_events, turns, users,
+    Db, StoreError, branches, chat_sources, chats, copies, dialect, drafts, exchanges, generations, providers,
+    requests, settings, turn_blocks, turn_events, turns, users,
 };
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};
@@ -65,8 +65,32 @@ pub async fn begin(db: &Db) -> Story {
     grafts::a_path_is_asked_again(db, &told).await;
     drafts_and_settings(db, &story).await;
     providers_are_their_owners(db, &story).await;
+    where_a_chat_came_from_is_its_owners(db, &story).await;
     requests_are_remembered_by_their_names(db, &story).await;
     story
+}
+
+async fn where_a_chat_came_from_is_its_owners(db: &Db, story: &Story) {
+    let (chat, stranger): (ChatId, UserId) = (story.chat.id, id());
+    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), None);
+    let lost = Difference { kind: DifferenceKind::Lost, place: "a › 树".into(), text: "a \u{0} sign".into() };
+    let source = ImportedFrom {
+        format: "chatgpt".into(),
+        file: "conversations.json".into(),
+        imported_at: now(),
+        differences: vec![lost],
+    };
+    let mut tx = db.begin().await.unwrap();
+    let nul = ImportedFrom { file: "a\u{0}".into(), ..source.clone() };
+    assert!(matches!(chat_sources::put(&mut tx, story.owner, chat, &nul).await, Err(StoreError::Nul(_))));
+    chat_sources::put(&mut tx, stranger, chat, &source).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), None, "nobody says it of another's chat");
+    let mut tx = db.begin().await.unwrap();
+    chat_sources::put(&mut tx, story.owner, chat, &source).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), Some(source));
+    assert_eq!(chat_sources::find(db, stranger, chat).await.unwrap(), None);
 }
 
 async fn requests_are_remembered_by_their_names(db: &Db, story: &Story) {

@@ -11,17 +11,23 @@ use crate::step::{run as finish, step};
 use crate::{dist, packages, workspace};
 
 /// What is linked with the server instead of asking one, and the figures that need it.
-const LINKED: [(&str, &[&str]); 3] =
-    [("decode", &["D1", "D2"]), ("plant", &["T1", "T2", "T3", "T4", "L1", "L2", "L3"]), ("search", &["S1"])];
+const LINKED: [(&str, &[&str]); 3] = [
+    ("decode", &["D1", "D2"]),
+    ("plant", &["G12", "K1", "K2", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "I1", "I2"]),
+    ("search", &["S1"]),
+];
 
 /// The figures for which no server runs: minutes of compiling less.
 const WITHOUT_SERVER: [&str; 3] = ["D1", "D2", "S1"];
+
+/// Figures of the page, beside those with a K or an L.
+const IN_BROWSER: [&str; 3] = ["G3", "G4", "G12"];
 
 /// Measures the named figures, or all; the result lies in `target/bench.json`. What no named figure needs is not built.
 ///
 /// # Errors
 /// A build failed, or the load generator could not measure. A figure that misses its goal is not an error.
-pub fn run(figures: &[String]) -> Result<()> {
+pub fn run(figures: &[String], megabytes: usize) -> Result<()> {
     let programs = workspace::target().join("release");
     let mut load = Command::new(programs.join("load"));
     load.arg("measure").arg("--out").arg(workspace::target().join("bench.json"));
@@ -47,17 +53,22 @@ pub fn run(figures: &[String]) -> Result<()> {
         load.arg(format!("--{name}")).arg(programs.join(name));
     }
     let are_asked = |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
-    if are_asked(&['L']) {
-        packages::node("the long chats", &workspace::end2end())?;
+    if are_asked(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|asked| asked == figure)) {
+        packages::node("what is measured in a browser", &workspace::end2end())?;
+    }
+    if are_asked(&['A']) {
+        packages::node("Lighthouse", &workspace::end2end().join("bench/lighthouse"))?;
     }
     load.arg("--fixtures").arg(fixtures());
-    let cluster = match are_asked(&['S', 'T']) {
+    let cluster = match are_asked(&['S', 'T', 'I']) {
         true => Some(Cluster::start()?),
         false => None,
     };
     if let Some(cluster) = &cluster {
         load.arg("--postgres").arg(cluster.url());
+        load.arg("--postgres-apart").arg(cluster.databases("transfer", 2)?);
     }
+    load.args(["--megabytes", &megabytes.to_string()]);
     load.arg("--reader").arg(workspace::end2end().join("bench/long_chats.mjs"));
     step("measure", || finish(load.args(figures)))
 }
@@ -84,6 +95,7 @@ mod tests {
         assert_eq!(of(&["S1"]), ["search"]);
         assert_eq!(of(&["G1"]), [""; 0]);
         assert_eq!(of(&["T2", "D1"]), ["decode", "plant"]);
+        assert_eq!(of(&["I1"]), ["plant"]);
         assert_eq!(of(&[]), ["decode", "plant", "search"]);
     }
 }

@@ -38,8 +38,7 @@ fn architecture() -> Result<()> {
 /// A lint.
 pub fn clippy_server() -> Result<()> {
     let mut lint = workspace::build("clippy");
-    lint.args(["--package", "turnleaf", "--package", "turnleaf-domain", "--features", "turnleaf/ssr", "--all-targets"]);
-    finish(lint.args(["--", "-D", "warnings"]))
+    finish(lint.args(workspace::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]))
 }
 
 /// Has cargo look at what the browser runs.

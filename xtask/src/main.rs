@@ -51,12 +51,19 @@ enum Command {
         /// fmt, unit, clippy, deny, front, xtask, api, peers, end2end
         parts: Vec<String>,
     },
+    /// Take how every page looks now as approved: the pictures in end2end/pictures that differ are written anew.
+    Pictures,
     /// What can be checked without running: format, lints of both sides, licences, architecture.
     Check,
     /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
     Dist,
-    /// Measure the figures G1, G2, G5 to G10, D1 to D3 and T1 to T4, or the named ones.
-    Bench { figures: Vec<String> },
+    /// Measure the figures G1, G2, G5 to G10, D1 to D3, T1 to T4, L1 to L3, S1, I1 and I2, or the named ones.
+    Bench {
+        figures: Vec<String>,
+        /// How large the archive of I1 and I2 is, in millions of bytes; up to 2000 is what people have.
+        #[arg(long, default_value_t = 200)]
+        megabytes: usize,
+    },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,
 }
@@ -68,9 +75,10 @@ fn main() -> ExitCode {
         Command::Front { dev: true } => front::build(front::Effort::Dev).map(drop),
         Command::Front { dev: false } => front::build(front::Effort::Release).and_then(|front| front.check_size()),
         Command::Test { parts } => test::run(&parts),
+        Command::Pictures => test::pictures(),
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
-        Command::Bench { figures } => bench::run(&figures),
+        Command::Bench { figures, megabytes } => bench::run(&figures, megabytes),
         Command::RealModel => real_model::run(),
     };
     match done {

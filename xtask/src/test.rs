@@ -104,10 +104,6 @@ fn summary(ended: &[Ended]) -> Result<()> {
     Ok(())
 }
 
-/// The packages that are the product. xtask is tested by itself: together, cargo would build the dependencies that they
-/// share with the features of both.
-const PRODUCT: [&str; 6] = ["--package", "turnleaf", "--package", "turnleaf-domain", "--features", "turnleaf/ssr"];
-
 /// The tests in Rust, against both databases.
 fn unit() -> Result<()> {
     let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;
@@ -122,7 +118,7 @@ fn unit() -> Result<()> {
         test.arg("--no-fail-fast");
         test
     };
-    finish(test.args(PRODUCT).env("TURNLEAF_TEST_PG", cluster.url()))
+    finish(test.args(workspace::PRODUCT).env("TURNLEAF_TEST_PG", cluster.url()))
 }
 
 fn clippy() -> Result<()> {
@@ -146,6 +142,26 @@ const TRIES: usize = 3;
 /// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
 /// and the same profile, so that nothing is compiled twice.
 fn end2end() -> Result<()> {
+    let (binary, browser) = to_browse()?;
+    let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;
+    let databases = cluster.databases("end2end", TRIES)?;
+    step("run the browser tests", || browser.test(&binary, &workspace::site(), &databases))
+}
+
+/// `cargo xtask pictures`: how the pages look now is how they should look. What changed is for a person to see, in the
+/// diff of `end2end/pictures`.
+///
+/// # Errors
+/// A step of the build failed, or a page could not be looked at.
+pub fn pictures() -> Result<()> {
+    // The style is part of the site.
+    front()?;
+    let (binary, browser) = to_browse()?;
+    step("look at every page", || browser.approve(&binary, &workspace::site()))
+}
+
+/// What browser tests run: the server, the site, and what makes long chats.
+fn to_browse() -> Result<(PathBuf, browser::Browser)> {
     if !workspace::site().join("pkg/turnleaf.js").exists() {
         front()?;
     }
@@ -154,10 +170,7 @@ fn end2end() -> Result<()> {
         let mut build = workspace::build("build");
         finish(build.args(["--package", "xtask", "--bin", "plant"]).args(workspace::LINKED_AS_TESTED))
     })?;
-    let browser = step("prepare the browser", browser::prepare)?;
-    let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;
-    let databases = cluster.databases("end2end", TRIES)?;
-    step("run the browser tests", || browser.test(&binary, &workspace::site(), &databases))
+    Ok((binary, step("prepare the browser", browser::prepare)?))
 }
 
 /// The tests of servers of tools from npm, which the others skip.
@@ -165,7 +178,7 @@ fn tools() -> Result<()> {
     let end2end = workspace::root().join("end2end");
     packages::node("the tests with other servers of tools", &end2end)?;
     let mut test = workspace::build("test");
-    test.args(PRODUCT).args(["--test", "tools", "--", "real::"]);
+    test.args(workspace::PRODUCT).args(["--test", "tools", "--", "real::"]);
     finish(test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")))
 }
 
@@ -174,7 +187,7 @@ fn tools() -> Result<()> {
 /// # Errors
 /// The compiler's.
 fn server() -> Result<PathBuf> {
-    step("compile the server", || finish(workspace::build("test").arg("--no-run").args(PRODUCT)))?;
+    step("compile the server", || finish(workspace::build("test").arg("--no-run").args(workspace::PRODUCT)))?;
     Ok(server::debug_binary())
 }
 

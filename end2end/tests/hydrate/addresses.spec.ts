@@ -1,7 +1,7 @@
 // What an address shows: Back and forth between branches, links to the newest message, and what could not be shown.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, open, replies, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, open, replies, TEST_MODEL, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn } from "../../support/reader.ts";
@@ -223,4 +223,29 @@ test("a branch whose model is gone says so when it is switched to", async ({ pag
   await version(page, "Next version").click();
   await expect(textOf(latestReply(page))).toHaveText("second");
   await expect(gone).toBeHidden();
+});
+
+test("a chat whose provider is removed in another tab says so at once, keeps the draft, and goes on in a new branch", async ({ page, turnleaf, model }) => {
+  const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await begin(page, "q1", `box/${MODEL}`);
+  (await model.next()).answer("first");
+  await expectStatus(latestReply(page), "complete");
+  await messageBox(page).fill("what I meant to ask");
+  const gone = page.getByText(`${MODEL} is not available any more.`);
+  await expect(gone).toHaveCount(0);
+  expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).status()).toBe(204);
+  await expect(gone).toBeVisible();
+  await expect(messageBox(page)).toHaveValue("what I meant to ask");
+  await page.reload();
+  await hydrated(page);
+  await expect(gone).toBeVisible();
+  await expect(messageBox(page)).toHaveValue("what I meant to ask");
+  await page.locator(".banner.warn").getByRole("button", { name: new RegExp(`Continue with.*${MODEL}`) }).click();
+  await expect(messageBox(page)).toBeFocused();
+  await messageBox(page).press("Enter");
+  (await model.next()).answer("on a branch");
+  await expectStatus(latestReply(page), "complete");
+  await expect(gone).toBeHidden();
+  await expect(page.locator(".branch-chip")).toContainText("▸");
 });

@@ -91,3 +91,32 @@ test("the model stays with the branch that was begun with it", async ({ page, mo
   await expect(page.locator("[data-branch-id]")).toContainText("test-model");
   await expect(replies(page)).toHaveCount(1);
 });
+
+test("a draft that the server gets after its message does not come back", async ({ page, context, model }) => {
+  await begin(page, "q1");
+  (await model.next()).answer("a1");
+  await expectStatus(latestReply(page), "complete");
+  let [bring, begun] = [() => {}, () => {}];
+  const late = new Promise<void>((done) => (bring = done));
+  const isBegun = new Promise<void>((done) => (begun = done));
+  await page.route("**/api/page/save_draft", async (route) => {
+    begun();
+    await late;
+    await route.continue();
+  }, { times: 1 });
+  await messageBox(page).fill("q2");
+  await isBegun;
+  await messageBox(page).press("Enter");
+  (await model.next()).answer("a2");
+  await expectStatus(latestReply(page), "complete");
+  const stored = page.waitForResponse((response) => response.url().endsWith("save_draft") && (response.request().postData() ?? "").includes("q2"));
+  bring();
+  await stored;
+  await expect(messageBox(page)).toHaveValue("");
+  const again = await context.newPage();
+  await expect(async () => {
+    await again.goto(new URL(page.url()).pathname);
+    await expect(messageBox(again)).toHaveValue("", { timeout: 500 });
+    await expect(again.locator(".chat-link").first()).not.toContainText("Draft", { timeout: 500 });
+  }).toPass();
+});

@@ -75,7 +75,7 @@ async function outsideOfTables(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const written = "[data-turn-id] .md, [data-block-type], .brand, kbd, code, pre, textarea, select, time, [data-own], .tool-body, .segment pre";
     // Names of products and protocols, what the test wrote, keys.
-    const names = /^(API|Top [pk]|OpenAI.*|Gemini|Anthropic|OpenRouter|DeepSeek|Groq|Mistral|xAI|Ollama|llama\.cpp|LM Studio|English|简体中文|SQLite|MIT OR Apache-2\.0|[0-9a-f]{16}|https?:\S+|test-model|Show me|tour|main|“?# Welcome to Turnleaf.*|(title=)?Ctrl\+\S+)$/su;
+    const names = /^(API|Top [pk]|OpenAI.*|Gemini|Anthropic|OpenRouter|DeepSeek|Groq|Mistral|xAI|Ollama|llama\.cpp|LM Studio|English|简体中文|SQLite|MIT OR Apache-2\.0|[0-9a-f]{16}|https?:\S+|test-model|Show me|tour|main|“?(# )?Welcome to Turnleaf.*|(title=)?Ctrl\+\S+)$/su;
     const known = /^([\s·,]|main · |Demo \(offline, scripted\) · tour · )*\[[^\]]*(·\]|…$)|^[\s\d·.,:;%+≈$€/()‹›▸●–—-]*$/u;
     const texts: string[] = [];
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -103,6 +103,7 @@ test("a reload in the middle of a long chat comes back to the same line", async 
 });
 
 test("Back from another chat leads to the line that was left", async ({ page, turnleaf }) => {
+  await page.clock.install();
   const other = await turnleaf.grow(4);
   const long = await turnleaf.grow(600);
   await open(page, `/c/${long.chat}`);
@@ -115,7 +116,19 @@ test("Back from another chat leads to the line that was left", async ({ page, tu
   await scrollTo(page, 2_000);
   const before = await seen(page);
   await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
+  // The other chat takes its time; meanwhile the one that is left stays where it is, in the page and in what is kept.
+  let letGo = () => {};
+  const held = new Promise<void>((open) => (letGo = open));
+  await page.route("**/api/page/load_chat", async (route) => {
+    await held;
+    await route.continue();
+  });
   await page.getByRole("link", { name: "4 turns" }).click();
+  await expect(page).toHaveURL(new RegExp(other.chat));
+  await page.clock.fastForward(1_000);
+  expect((await seen(page)).id).toBe(before.id);
+  expect(await page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
+  letGo();
   await expect(turn(page, other.turns.at(-1)!)).toBeVisible();
   await page.goBack();
   await expect(turn(page, before.id)).toBeInViewport();

@@ -1,5 +1,6 @@
 // The network goes, and what was on the page stays: UX-31.
-import { begin, expectStatus, hydrated, latestReply, messageBox, open, send, sendButton } from "../../support/chat.ts";
+import { begin, choose, expectStatus, hydrated, latestReply, messageBox, open, send, sendButton, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { attach, attached, text } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("offline is said, what is written is kept, and goes to the server when the network is back", async ({ page, model, turnleaf, watch, context }) => {
@@ -107,4 +108,131 @@ test("the chats stay where their list cannot be brought up to date, and it is tr
   await send(page, "On");
   (await model.next()).answer("Well.");
   await expectStatus(latestReply(page), "complete");
+});
+
+test("a server that goes away is seen while no reply runs, is tried again, and its return is told", async ({ page, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await open(page);
+  const banner = page.getByText("Offline. What you write is kept.");
+  await turnleaf.kill();
+  await expect(banner).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText(/Next try in \d+ s\./)).toBeVisible();
+  await expect(page.locator("#say")).toHaveText("Connection lost, trying again.");
+  await messageBox(page).fill("kept");
+  await turnleaf.restart();
+  const tryNow = page.getByRole("button", { name: "Try now" });
+  // It may have been tried by itself in the meantime.
+  if (await tryNow.isVisible()) await tryNow.click({ timeout: 2_000 }).catch(() => undefined);
+  await expect(banner).toBeHidden({ timeout: 45_000 });
+  await expect(messageBox(page)).toHaveValue("kept");
+});
+
+test("answers that do not come are offline after three, and the first that comes ends it", async ({ page, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await open(page);
+  await page.route("**/api/page/glance_at_all", (route) => route.abort());
+  const banner = page.getByText("Offline. What you write is kept.");
+  await expect(banner).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText(/Next try in \d+ s\./)).toBeVisible();
+  await expect(page.locator("#say")).toHaveText("Connection lost, trying again.");
+  await page.unroute("**/api/page/glance_at_all");
+  await page.getByRole("button", { name: "Try now" }).click();
+  await expect(page.locator(".banner")).toContainText("Connected.");
+  await expect(page.locator("#say")).toHaveText("Connected.");
+  await expect(page.locator(".banner")).toHaveCount(0);
+});
+
+test("a newer page is offered, and what is written is there after it", async ({ page }) => {
+  await open(page);
+  await expect(page.getByText("There is a new version.")).toHaveCount(0);
+  await page.route("**/api/page/glance_at_all", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
+  });
+  await messageBox(page).fill("half a thought");
+  const reload = page.getByRole("button", { name: "Reload" });
+  await expect(reload).toBeVisible();
+  await expect(messageBox(page)).toHaveValue("half a thought");
+  await page.unroute("**/api/page/glance_at_all");
+  const loaded = page.waitForEvent("load");
+  await reload.click();
+  await loaded;
+  await hydrated(page);
+  await expect(messageBox(page)).toHaveValue("half a thought");
+  await expect(reload).toHaveCount(0);
+});
+
+test("a reply goes on over a lost network, whole and once", async ({ page, model, watch, context }) => {
+  watch.expectLostConnection();
+  watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
+  await begin(page, "Go on");
+  const reply = await model.next();
+  reply.say("one ");
+  await expect(textOf(latestReply(page))).toHaveText("one");
+  await context.setOffline(true);
+  await expect(page.getByText("Offline. What you write is kept.")).toBeVisible();
+  reply.say("two ");
+  reply.say("three");
+  reply.end();
+  await context.setOffline(false);
+  await expectStatus(latestReply(page), "complete");
+  await expect(textOf(latestReply(page))).toHaveText("one two three");
+  await expect(page.locator("article[data-role=assistant]")).toHaveCount(1);
+});
+
+test("a stream that broke is no matter any more once its chat is left", async ({ page, model, watch }) => {
+  watch.expectLostConnection();
+  watch.expect(/ERR_FAILED|Failed to load resource/);
+  // The reply's own stream cannot be had; everything else goes on.
+  await page.route("**/api/turns/*/events**", (route) => route.abort());
+  await begin(page, "Go on");
+  const reply = await model.next();
+  const banner = page.getByText("Reconnecting", { exact: false });
+  await expect(banner).toBeVisible();
+  await page.getByRole("link", { name: "New chat" }).first().click();
+  await expect(page).toHaveURL(/\/$/);
+  await expect(banner).toBeHidden();
+  reply.answer("There.");
+});
+
+test("what is sent while offline comes back into the box and never goes out by itself", async ({ page, model, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch|ERR_INTERNET_DISCONNECTED/);
+  await begin(page, "Before");
+  (await model.next()).answer("Said.");
+  await expectStatus(latestReply(page), "complete");
+  await page.route("**/api/page/*", (route) => route.abort());
+  await send(page, "Not now");
+  await expect(messageBox(page)).toHaveValue("Not now");
+  await expect(page.locator("#message-problem")).not.toBeEmpty();
+  await page.unroute("**/api/page/*");
+  await expect(page.getByText("Not saved on the server yet")).toBeHidden();
+  expect(model.asked).toBe(1);
+  await sendButton(page).click();
+  (await model.next()).answer("Now.");
+  await expectStatus(latestReply(page), "complete");
+  expect(model.asked).toBe(2);
+});
+
+test("a message that waits for its files does not go out after a minute offline", async ({ page, model, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await page.clock.install();
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await page.route("**/api/blobs*", (route) => route.abort());
+  await page.evaluate(() => dispatchEvent(new Event("offline")));
+  await page.route("**/api/page/glance_at_all", (route) => route.abort());
+  await attach(page, text("notes.txt", "of mine"));
+  await send(page, "With notes");
+  const waits = page.getByText("Your message goes out when the files are there.");
+  await expect(waits.first()).toBeVisible();
+  await page.clock.fastForward(61_000);
+  await expect(page.locator("#say")).toContainText("Not sent.");
+  await page.unroute("**/api/blobs*");
+  await page.unroute("**/api/page/glance_at_all");
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await page.clock.runFor(30_000);
+  await attached(page).getByRole("button", { name: "Try again" }).click({ timeout: 5_000 }).catch(() => undefined);
+  await expect(attached(page).locator("a, .chip").first()).toBeVisible();
+  expect(model.asked).toBe(0);
+  await expect(messageBox(page)).toHaveValue("With notes");
 });

@@ -1,11 +1,11 @@
 // Parts of the code that are fetched when they are first used, and do not come.
 import type { Page } from "@playwright/test";
 
-import { hydrated, latestReply, open, textOf } from "../../support/chat.ts";
+import { begin, hydrated, latestReply, messageBox, open, sendButton, textOf } from "../../support/chat.ts";
 import { expect, test, type Watch } from "../../support/fixtures.ts";
 import { editBox, talk, users } from "../../support/verbs.ts";
 
-const notice = (page: Page) => page.getByText("This part of the page could not be loaded.");
+const notice = (page: Page) => page.locator("p", { hasText: "This part of the page could not be loaded." });
 const again = (page: Page) => page.getByRole("button", { name: "Try again", exact: true }).first();
 
 /** Lets a part not come until the returned function is called. */
@@ -37,6 +37,45 @@ test("a panel and a box that do not come say so, let be, and come with the next 
   await users(page).first().hover();
   await edit.click();
   await expect(editBox(page)).toHaveValue("q1");
+});
+
+test("a page whose program does not come says so in a line of its own, over nothing", async ({ page, model, watch }) => {
+  await page.setViewportSize({ width: 390, height: 700 });
+  await talk(page, model, 1);
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await page.route("**/turnleaf.wasm", (route) => route.abort());
+  await page.goto(page.url());
+  const line = page.locator(".basic-mode");
+  await expect(line).toBeVisible();
+  const box = await line.boundingBox();
+  expect(box?.height).toBeGreaterThan(20);
+  for (const part of [".chat-head", "[data-role=user]", "form.composer"]) {
+    const isCovered = await page.locator(part).first().evaluate((part, line) => {
+      const [a, b] = [part.getBoundingClientRect(), document.querySelector(line)!.getBoundingClientRect()];
+      return a.top < b.bottom - 1 && b.top < a.bottom - 1 && a.left < b.right && b.left < a.right;
+    }, ".basic-mode");
+    expect.soft(isCovered, part).toBe(false);
+  }
+  // Buttons that need the program are not there, and what does not is.
+  await expect(page.locator(".needs-script").first()).toBeHidden();
+  await messageBox(page).fill("By form");
+  await sendButton(page).click();
+  (await model.next()).answer("Answered.");
+  await expect(page).toHaveURL(/#latest$/);
+});
+
+test("a chat whose code does not come follows its reply as a page without script does", async ({ page, model, watch }) => {
+  await begin(page, "Talk");
+  const reply = await model.next();
+  reply.say("Half");
+  await expect(textOf(latestReply(page))).toHaveText("Half");
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await page.route("**/split_chat.wasm", (route) => route.abort());
+  await page.goto(new URL(page.url()).pathname);
+  await expect(textOf(latestReply(page))).toHaveText("Half");
+  reply.answer(" and whole.");
+  // Nobody reloads here but the page.
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
 });
 
 test("a chat whose code does not come can be read, and be opened from another page later", async ({ page, model, watch }) => {

@@ -3,6 +3,7 @@ import {
   begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, replies, send, sendButton, stopButton, textOf,
 } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { versions } from "../../support/verbs.ts";
 
 test("a reply is shown while it is written", async ({ page, model }) => {
   await begin(page, "Hello");
@@ -130,6 +131,11 @@ test("a model that breaks off leaves its words and an error reply", async ({ pag
   second.end();
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("whole");
+  // What failed is the first version, and can be gone back to.
+  await expect(versions(latestReply(page))).toContainText("2/2");
+  await versions(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
+  await expect(textOf(latestReply(page)).first()).toHaveText("and then");
+  await expect(error).toBeVisible();
 });
 
 test("one press of Send is one message", async ({ page, model }) => {

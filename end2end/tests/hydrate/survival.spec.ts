@@ -1,7 +1,7 @@
 // The server is killed while a reply is written. What was shown is there after the next start, and says what happened.
 import { setTimeout as wait } from "node:timers/promises";
 
-import { begin, expectStatus, hydrated, idOf, latestReply, send, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 /** Text may be lost that is younger than this (reliability.md 1.3): the promise is about time, so time is waited for. */
@@ -42,8 +42,28 @@ test("a killed server keeps what was shown and marks the reply", async ({ page, 
   expect(await turnleaf.fsck()).toBe(0);
 });
 
+test("a server that stays away is not waited for in silence, and its reply can be asked for again without a reload", async ({ page, model, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await begin(page, "Anybody there?");
+  const reply = await model.next();
+  reply.say("I was");
+  await expect(textOf(latestReply(page))).toHaveText("I was");
+  await wait(COMMITTED_MS);
+  await turnleaf.kill();
+  await expect(page.locator(".banner")).toContainText(/Reconnecting|offline/i, { timeout: 30_000 });
+  await expect(textOf(latestReply(page))).toHaveText("I was");
+  await turnleaf.restart();
+  await expectStatus(latestReply(page), "error");
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("Here I am.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(textOf(latestReply(page))).toHaveText("Here I am.");
+});
+
 test("an asked-for stop of the server lets a reply finish", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
+  // Whoever asks while it goes down.
+  watch.expect(/status of 503/);
   await begin(page, "Finish");
   const reply = await model.next();
   reply.say("almost ");
@@ -73,4 +93,29 @@ test("the chat goes on after a restart", async ({ page, model, turnleaf, watch }
   reply.end();
   await expect(textOf(latestReply(page))).toHaveText("Two.");
   await expectStatus(latestReply(page), "complete");
+});
+
+test("drafts of a chat and of the new chat outlive a killed server, each in its place", async ({ page, model, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await begin(page, "Apples");
+  (await model.next()).answer("Apples.");
+  await expectStatus(latestReply(page), "complete");
+  const chat = new URL(page.url()).pathname;
+  const write = async (words: string) => {
+    const saved = page.waitForResponse((answer) => answer.url().includes("save_draft") && answer.ok());
+    await messageBox(page).fill(words);
+    await saved;
+  };
+  await write("about apples");
+  await open(page);
+  await expect(messageBox(page)).toHaveValue("");
+  await write("something new");
+  await page.getByRole("link", { name: "Apples" }).first().click();
+  await expect(messageBox(page)).toHaveValue("about apples");
+  await turnleaf.kill();
+  await turnleaf.restart();
+  await open(page, chat);
+  await expect(messageBox(page)).toHaveValue("about apples");
+  await open(page);
+  await expect(messageBox(page)).toHaveValue("something new");
 });

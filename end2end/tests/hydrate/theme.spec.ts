@@ -9,6 +9,10 @@ test("a chosen theme is there before the first paint of the next page", async ({
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   const html = await page.context().request.get("/").then((answer) => answer.text());
   expect(html).toContain('data-theme="dark"');
+  // The browser's own frame too, at once and with the next page, whatever the system has.
+  const frame = () => page.locator("meta[name=theme-color]").evaluateAll((all) => all.map((meta) => meta.getAttribute("content")));
+  expect(await frame()).toEqual(["#0a0c10", "#0a0c10"]);
+  expect(html.match(/theme-color" content="#0a0c10"/g)).toHaveLength(2);
   await page.reload();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });

@@ -1,7 +1,20 @@
 // What can be asked of a turn: with the mouse, with the keyboard alone, and while a reply runs.
+import type { Page } from "@playwright/test";
+
 import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import type { ModelServer } from "../../support/model_server.ts";
 import { menu, said, talk, users, versions } from "../../support/verbs.ts";
+
+/** Makes the second message "edit", which is answered with "b2". */
+async function editSecond(page: Page, model: ModelServer): Promise<void> {
+  await users(page).nth(1).hover();
+  await users(page).nth(1).getByRole("button", { name: "Edit your message" }).click();
+  await page.getByRole("textbox", { name: "Edit your message" }).fill("edit");
+  await page.keyboard.press("Enter");
+  (await model.next()).answer("b2");
+  await expectStatus(latestReply(page), "complete");
+}
 
 test("an edited message is a version, and each version keeps what follows it", async ({ page, model }) => {
   await talk(page, model, 3);
@@ -33,14 +46,24 @@ test("an edited message is a version, and each version keeps what follows it", a
   await expect(page.getByText(/newer messages? .* on another version/)).toHaveCount(0);
 });
 
+test("both arrows lead through the versions, and Back leaves the chat that Forward comes back to as it was", async ({ page, model }) => {
+  await talk(page, model, 3);
+  const [old, fresh] = [["q1", "a1", "q2", "a2", "q3", "a3"], ["q1", "a1", "edit", "b2"]];
+  await editSecond(page, model);
+  await versions(users(page).nth(1)).getByRole("button", { name: "Previous version" }).click();
+  await expect.poll(() => said(page)).toEqual(old);
+  await expect(versions(users(page).nth(1))).toContainText("1/2");
+  await versions(users(page).nth(1)).getByRole("button", { name: "Next version" }).click();
+  await expect.poll(() => said(page)).toEqual(fresh);
+  await page.goBack();
+  await expect(page).toHaveURL(/\/$/);
+  await page.goForward();
+  await expect.poll(() => said(page)).toEqual(fresh);
+});
+
 test("a chat opens where it was left, on another device too", async ({ page, model, browser, turnleaf }) => {
   await talk(page, model, 2);
-  await users(page).nth(1).hover();
-  await users(page).nth(1).getByRole("button", { name: "Edit your message" }).click();
-  await page.getByRole("textbox", { name: "Edit your message" }).fill("edit");
-  await page.keyboard.press("Enter");
-  (await model.next()).answer("b2");
-  await expectStatus(latestReply(page), "complete");
+  await editSecond(page, model);
   await versions(users(page).nth(1)).getByRole("button", { name: "Previous version" }).click();
   await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
   const other = await browser.newPage();

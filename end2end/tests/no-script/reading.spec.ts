@@ -29,13 +29,36 @@ test("a running reply refreshes itself and one that is over does not", async ({ 
   await choose(page, "openai/test-model");
   await send(page, "Wait");
   const reply = await model.next();
-  const refresh = page.locator("meta[http-equiv=refresh]");
-  await expect(refresh).toBeAttached();
+  // Where scripts run it is text, for the one that stands in for the program.
+  const isRefreshed = async () => (await page.content()).includes('http-equiv="refresh"');
+  await expect(page).toHaveURL(/\/c\//);
+  await expect.poll(isRefreshed).toBe(true);
   reply.say("Over.");
   reply.end();
   // Nobody reloads here but the page.
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
-  await expect(refresh).not.toBeAttached();
+  await expect.poll(isRefreshed).toBe(false);
+});
+
+test("what is typed while a reply runs is not lost to a page that follows it", async ({ page, model, withoutProgram }) => {
+  test.skip(!withoutProgram, "without any script nobody can look at what is typed");
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await page.clock.install();
+  await send(page, "Wait");
+  const reply = await model.next();
+  await expect(page).toHaveURL(/\/c\//);
+  await messageBox(page).fill("While I wait");
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  reply.answer("Over.");
+  await page.clock.runFor(20_000);
+  // Nothing was even begun.
+  expect(asked).toEqual([]);
+  await expect(messageBox(page)).toHaveValue("While I wait");
+  await messageBox(page).fill("");
+  await page.clock.runFor(5_000);
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete");
 });
 
 test("Stop is a form too", async ({ page, model }) => {
@@ -103,4 +126,24 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   await form.getByRole("button", { name: "Send", exact: true }).click();
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
   await expect(page.locator("article[data-role=user]").last()).toContainText("Second <i>thought</i>");
+});
+
+test("a button that needs a script is not there, and the line that says so lies over nothing", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "Code");
+  (await model.next()).answer("```rust\nfn main() {}\n```");
+  await expect(async () => {
+    await page.reload();
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+  }).toPass();
+  await expect(latestReply(page).locator("pre")).toBeVisible();
+  await expect(latestReply(page).locator(".md-copy")).toBeHidden();
+  const line = page.locator(".basic-mode");
+  await line.evaluate((line) => line.getAnimations().forEach((animation) => animation.finish()));
+  await expect(line).toBeVisible();
+  const [over, head] = [await line.boundingBox(), await page.locator(".chat-head").boundingBox()];
+  expect((over?.y ?? 0) + (over?.height ?? 0)).toBeLessThanOrEqual((head?.y ?? 0) + 1);
+  // The link to the latest reply comes before the list of chats.
+  await expect(page.locator('body > .skip[href="#latest"]')).toHaveCount(1);
 });

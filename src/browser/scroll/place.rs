@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use super::page::{document, element, follow, go, header, is_following, report};
+use crate::browser::history;
 use crate::browser::local_store::of_tab;
 use leptos::prelude::{request_animation_frame, set_timeout};
 
@@ -15,6 +16,9 @@ struct Open {
     number: u32,
     list_id: String,
     key: String,
+    /// The address of the page. Once it is another one, the page that is still on screen is on its way out, and is
+    /// scrolled by whoever leads to the next.
+    path: String,
     /// The turn at which the reader left the page, and where it was on screen.
     kept: Option<(String, f64)>,
     /// The reader is where they should begin; before that there is no place to keep.
@@ -33,10 +37,10 @@ pub(super) fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnO
         Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
     });
     let missing = kept.as_ref().map(|(id, _)| id.clone());
-    let (list_id, key) = (list_id.to_owned(), key.to_owned());
+    let (list_id, key, path) = (list_id.to_owned(), key.to_owned(), history::path());
     let number = OPEN.with(|open| {
         let number = open.borrow().as_ref().map_or(0, |open| open.number.wrapping_add(1));
-        *open.borrow_mut() = Some(Open { number, list_id, key, kept, is_begun: false, is_saving: false });
+        *open.borrow_mut() = Some(Open { number, list_id, key, path, kept, is_begun: false, is_saving: false });
         number
     });
     request_animation_frame(move || match missing.filter(|id| element(id).is_none()) {
@@ -93,7 +97,7 @@ fn save() {
         let mut open = open.borrow_mut();
         let (Some(open), Some(storage)) = (open.as_mut(), of_tab()) else { return };
         open.is_saving = false;
-        if !open.is_begun {
+        if !open.is_begun || open.path != history::path() {
             return;
         }
         let seen = if is_following() { None } else { first_seen(&open.list_id) };

@@ -6,6 +6,9 @@
 
 pub mod drawing;
 pub mod rows;
+mod words;
+
+pub use words::first_words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -206,31 +209,6 @@ impl Outline {
     fn mark(&self, at: usize) -> Mark {
         Mark::of(self.sketches[at].node.status)
     }
-}
-
-/// The beginning of a text in one line, at most `chars` characters; a longer one ends with "…".
-pub fn first_words(text: &str, chars: usize) -> String {
-    let mut words = String::new();
-    let mut count = 0;
-    for word in text.split_whitespace() {
-        if count > 0 {
-            words.push(' ');
-            count += 1;
-        }
-        for c in word.chars() {
-            if count == chars {
-                words.truncate(words.trim_end().len());
-                words.push('…');
-                return words;
-            }
-            words.push(c);
-            count += 1;
-        }
-        if count >= chars {
-            break;
-        }
-    }
-    words
 }
 
 /// The turns of each branch: how many there are, the first and the last.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::domain::export::Part;
 use crate::server::platform::config::Flags;
 
 /// Self-hosted chat for every LLM.
@@ -62,6 +63,15 @@ pub enum Command {
         /// The copy, which must not exist
         file: PathBuf,
     },
+    /// Put such a copy in the place of the database; the server must not run
+    Restore {
+        /// The copy
+        file: PathBuf,
+    },
+    /// Take in chats from an archive of Turnleaf or from what another program exported
+    Import(ImportArgs),
+    /// Take out chats: all of them, or one
+    Export(ExportArgs),
     /// Check or show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -83,6 +93,69 @@ pub enum ConfigCommand {
     Check,
     /// Show every setting and where it comes from; secrets are masked
     Print,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    /// What it is: turnleaf, chatgpt, claude, open-webui, librechat, llama-cpp or big-agi; or, of a database,
+    /// legacy-messages or legacy-actions
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub from: String,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Exported files, as they came; of a database its SQLite file or postgres://…
+    #[arg(required = true, value_name = "SOURCE")]
+    pub sources: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    /// One chat; all of them without it
+    #[arg(long, value_name = "ID")]
+    pub chat: Option<String>,
+    /// What is written
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    pub format: ExportFormat,
+    /// A file, which must not exist [default: standard output]; for git a folder, which must not exist or be empty
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How much of reasoning is written, as Markdown and HTML
+    #[arg(long, value_enum, default_value_t = Much::Folded)]
+    pub reasoning: Much,
+    /// How much of tools is written, as Markdown and HTML
+    #[arg(long, value_enum, default_value_t = Much::Folded)]
+    pub tools: Much,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportFormat {
+    /// An archive with everything: all branches, the bytes of providers, images, documents
+    Json,
+    /// The path that is shown, for people
+    Markdown,
+    /// The path that is shown, as one page that needs no network
+    Html,
+    /// All branches as a bare repository: a turn is a commit
+    Git,
+}
+
+/// How much of something is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Much {
+    Folded,
+    Full,
+    LeftOut,
+}
+
+impl From<Much> for Part {
+    fn from(much: Much) -> Self {
+        match much {
+            Much::Folded => Self::Folded,
+            Much::Full => Self::Full,
+            Much::LeftOut => Self::LeftOut,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

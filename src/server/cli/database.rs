@@ -31,11 +31,24 @@ pub fn data_dir(config: &Config) -> Result<StorageDir, Failed> {
         .map_err(|error| Failed::because(&format!("make the data directory {}", path.display()), error))
 }
 
-/// Opens the database of an installation that exists. A command that only looks must not make an empty one.
+/// Opens the database of an installation that exists. A command that only looks must not make an empty one, and nothing
+/// is read of one that a newer Turnleaf has written.
 pub async fn open_existing(config: &Config) -> Result<Db, Failed> {
     if let Some(path) = config.database.value.sqlite_path().filter(|path| !path.exists()) {
         let text = format!("there is no database at {} (set by {})", path.display(), config.database.source);
         return Err(Failed::new(Exit::Failed, text));
     }
-    Ok(Db::open(config.database.value.expose()).await?)
+    let db = Db::open(config.database.value.expose()).await?;
+    db.plan_migration().await?;
+    Ok(db)
+}
+
+/// The same where it must have this binary's schema to be read.
+pub async fn open_current(config: &Config) -> Result<Db, Failed> {
+    let db = open_existing(config).await?;
+    if db.plan_migration().await?.is_pending() {
+        let text = "the database is older than this Turnleaf; `turnleaf migrate` brings it up to date";
+        return Err(Failed::new(Exit::Failed, text));
+    }
+    Ok(db)
 }

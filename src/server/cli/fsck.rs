@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::cli::database::{block_on, open_existing};
+use crate::server::cli::database::{block_on, open_current};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
 use crate::server::platform::config::Config;
@@ -16,7 +16,7 @@ pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
     let lock = LockFile::take(&config.data_dir.value, ids::mint());
     let meanwhile = if matches!(lock, Err(LockError::InUse { .. })) { While::Serving } else { While::Stopped };
     let findings = block_on(async {
-        let db = open_existing(config).await?;
+        let db = open_current(config).await?;
         let findings = fsck::check(&db, meanwhile).await?;
         db.close().await;
         Ok(findings)

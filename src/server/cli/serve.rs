@@ -34,6 +34,7 @@ use crate::server::platform::sealing::Keyring;
 use crate::server::platform::{shutdown, telemetry};
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
+use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
 use crate::server::service::toolbox::Tools;
 use crate::server::store::{self, Db, StoreError, users};
@@ -44,6 +45,8 @@ const DEMO_PACE: f64 = 1.0;
 const MODELS_AT_START: Duration = Duration::from_secs(1);
 /// How often models are listed again and old things tidied.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
+/// The folder of the data directory in which files to take in lie until they are read.
+const IMPORTS: &str = "imports";
 /// What WebSockets get to say why they are closed.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -119,6 +122,9 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     // What people upload is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
+    let imports = ImportJobs::in_folder(&config.data_dir.value.join(IMPORTS));
+    let service =
+        service.with_imports(imports.map_err(|error| Failed::because("make the folder of files to take in", error))?);
     let left = service.settle_grafts().await?;
     if left > 0 {
         tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
@@ -136,6 +142,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
+    let imports = service.clone();
     let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
     let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
     let router = routes::routes(&app, &site, readiness, shell);
@@ -143,6 +150,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let sockets = app.sockets().clone();
     let drain = Box::pin(async move {
         shutdown.cancelled().await;
+        imports.stop_imports();
         supervisor.drain().await;
         supervisor.toolbox().shut_down().await;
         closing.cancel();

@@ -57,7 +57,7 @@ fn is_text(mime: &str) -> bool {
 }
 
 /// To be saved under this name (RFC 6266, RFC 8187): in ASCII for old programs, and as it is.
-fn disposition(name: &str) -> String {
+pub(super) fn disposition(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
     let ascii: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
     let exact = percent::encoded(name);
@@ -65,7 +65,7 @@ fn disposition(name: &str) -> String {
 }
 
 /// The kind of picture that the bytes begin like.
-fn picture(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

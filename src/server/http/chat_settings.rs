@@ -34,7 +34,7 @@ pub async fn show(
     asked: Asked,
 ) -> Result<Response, Problem> {
     let said = query.saved.map(|_| Said::Done(words::saved().into()));
-    answer(&app, viewer.0, id, asked, None, said).await
+    answer(&app, viewer.0, id, asked, Typed::Nothing, said).await
 }
 
 /// `POST /c/{id}/settings`: all of it or nothing; what was typed stays on the page with what is wrong beside it.
@@ -59,7 +59,7 @@ pub async fn save(
     };
     let refused = |wrong| async {
         let said = Some(Said::Refused(words::not_saved().into()));
-        answer(&app, viewer.0, id, asked, Some((form.clone(), wrong)), said).await
+        answer(&app, viewer.0, id, asked, Typed::Settings(form.clone(), wrong), said).await
     };
     let params = match form.params() {
         Ok(params) => params,
@@ -84,12 +84,39 @@ pub async fn save(
     Ok(see_other(&format!("/c/{id}/settings?saved=1")))
 }
 
+/// `POST /forms/rename`: gives a chat another title; what it cannot be called stays in its field.
+pub async fn rename(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id = fields.text("chat_id").ok_or_else(|| Invalid::new("chat_id", "is missing"))?;
+    let id: ChatId = id.parse().map_err(|_| Problem::not_found())?;
+    let title = fields.text("title").unwrap_or_default();
+    let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
+    let renamed = match title.is_empty() {
+        true => Err(Invalid::new("title", "must not be empty").into()),
+        false => app.service().change_chat(viewer.0, id, change).await,
+    };
+    match renamed {
+        Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
+        Err(ServiceError::Invalid(Invalid { reason, .. })) => {
+            let said = Some(Said::Refused(words::not_saved().into()));
+            answer(&app, viewer.0, id, asked, Typed::Title(title, reason), said).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a form sent that could not be saved, with what is wrong.
+enum Typed {
+    Nothing,
+    Settings(ChatForm, Wrong),
+    Title(String, String),
+}
+
 async fn answer(
     app: &App,
     viewer: UserId,
     id: ChatId,
     asked: Asked,
-    typed: Option<(ChatForm, Wrong)>,
+    typed: Typed,
     said: Option<Said>,
 ) -> Result<Response, Problem> {
     let service = app.service();
@@ -99,11 +126,16 @@ async fn answer(
         None => None,
     };
     let model = branch.as_ref().map(|(branch, _)| service.model(&branch.lock));
-    let status = if typed.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let (form, wrong) =
-        typed.unwrap_or_else(|| (ChatForm::of(&path.chat, branch.as_ref().map(|(branch, _)| branch)), Wrong::new()));
+    let status = if matches!(typed, Typed::Nothing) { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let stored = ChatForm::of(&path.chat, branch.as_ref().map(|(branch, _)| branch));
+    let (form, wrong, title) = match typed {
+        Typed::Nothing => (stored, Wrong::new(), path.chat.title.clone()),
+        Typed::Settings(form, wrong) => (form, wrong, path.chat.title.clone()),
+        Typed::Title(title, why) => (stored, Wrong::from([("title".to_owned(), why)]), title),
+    };
     let view = ChatSettingsView {
         chat: &path.chat,
+        title: &title,
         branch: branch
             .as_ref()
             .zip(model.as_ref())

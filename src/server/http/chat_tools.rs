@@ -9,6 +9,7 @@ use super::path_id::PathId;
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::query::Query;
+use crate::domain::approval::Policy;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{BranchId, ChatId, UserId};
 use crate::server::access::Viewer;
@@ -17,13 +18,14 @@ use crate::server::plain_pages::Said;
 use crate::server::plain_pages::tools::chat::ChatToolsPage;
 use crate::server::plain_pages::words::tools as words;
 use crate::server::service::ServiceError;
+use crate::server::service::tool_servers::StoredPolicy;
 use crate::ui::locale::then;
 use crate::ui::words::told::told_of_field;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShowQuery {
-    /// Set after a deed: `saved`, `now` or `running`.
+    /// Set after a deed: `saved`, `now`, `asks` or `running`.
     done: Option<String>,
 }
 
@@ -36,6 +38,7 @@ pub async fn show(
     asked: Asked,
 ) -> Result<Response, Problem> {
     let said = match query.done.as_deref() {
+        Some("asks") => Some(Said::Done(words::asks_again().into())),
         Some("saved") => Some(Said::Done(words::saved().into())),
         Some("now") => Some(Said::Done(words::now_done().into())),
         Some("running") => Some(Said::Refused(words::now_running().into())),
@@ -77,6 +80,15 @@ pub async fn use_now(State(app): State<App>, viewer: Viewer, fields: Fields) -> 
     Ok(see_other(&format!("/c/{}/tools?done={done}", branch.chat_id)))
 }
 
+/// `POST /forms/tools/ask-again`: takes back that a tool is allowed in a chat.
+pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id: Option<ChatId> = fields.text("chat_id").and_then(|id| id.parse().ok());
+    let id = id.ok_or_else(Problem::not_found)?;
+    let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());
+    app.service().ask_again(viewer.0, id, &server, &tool).await?;
+    Ok(see_other(&format!("/c/{id}/tools?done=asks")))
+}
+
 async fn answer(
     app: &App,
     viewer: UserId,
@@ -99,7 +111,11 @@ async fn answer(
         }
         None => Default::default(),
     };
+    let policies = service.tool_policies(viewer).await?;
+    let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == Policy::Allow;
+    let allowed = policies.into_iter().filter(is_allowed).map(|said| (said.server, said.tool)).collect();
     let page = ChatToolsPage {
+        allowed,
         chat: id,
         tools,
         offered_now,

@@ -19,10 +19,9 @@ use crate::server::app::App;
 use crate::server::plain_pages::documents::FileSaid;
 use crate::server::plain_pages::documents::editor::EditorPage;
 use crate::server::plain_pages::documents::viewer::Lines;
-use crate::server::plain_pages::question::Question;
 use crate::server::plain_pages::trash::{Sure, TrashPage};
 use crate::server::plain_pages::words::documents as words;
-use crate::server::plain_pages::{Page, Said, Section};
+use crate::server::plain_pages::{Said, Section};
 use crate::server::service::ServiceError;
 use crate::server::service::documents::{DocumentChange, NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
@@ -182,25 +181,11 @@ pub async fn save(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
     Ok(asked.answer(&app, status, page.draw(said)))
 }
 
-/// `POST /forms/documents/delete`: asks first, unless the form says that it was asked.
-pub async fn delete(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+/// `POST /forms/documents/delete`: gone at once, with the way back on the page that follows.
+pub async fn delete(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
     let id = document_id(&fields)?;
-    if fields.is_ticked("sure") {
-        app.service().delete_document(viewer.0, id).await?;
-        return Ok(see_other(Section::Trash.path()));
-    }
-    let document = app.service().document(viewer.0, id).await?;
-    let question = Question {
-        title: words::delete_title(&document.title),
-        what: words::delete_what(),
-        action: "/forms/documents/delete",
-        fields: vec![("document_id", id.to_string()), ("sure", "1".to_owned())],
-        yes: words::delete_sure().to_owned(),
-        back: format!("/documents/{id}"),
-        no: words::keep(),
-    };
-    let (section, title) = (Section::Documents, document.title);
-    Ok(asked.answer(&app, StatusCode::OK, Page { section, title, said: None, body: question.draw() }))
+    app.service().delete_document(viewer.0, id).await?;
+    Ok(see_other(&format!("{}?deleted={id}", Section::Documents.path())))
 }
 
 /// `POST /forms/documents/restore`: back from Trash, or an earlier version as the newest.

@@ -1,7 +1,7 @@
 //! The pages of documents: the list, one of them, the form that writes one, two versions side by side.
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use chrono::{DateTime, Utc};
 use http::StatusCode;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::path_id::PathId;
 use super::plain_page::Asked;
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::{ChatId, DocumentId, UserId, limits};
+use crate::domain::{ChatId, DocumentId, UserId, limits, quoted};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::documents::editor::EditorPage;
@@ -29,6 +29,16 @@ const CHATS: u32 = 50;
 pub struct ListQuery {
     /// What comes behind this document.
     before: Option<DocumentId>,
+    /// What a form has just deleted.
+    deleted: Option<DocumentId>,
+}
+
+/// The addresses of the design: which version, which of its lines.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShortQuery {
+    v: Option<DateTime<Utc>>,
+    sel: Option<String>,
 }
 
 /// Which version, and which of its lines.
@@ -67,8 +77,27 @@ pub async fn list(
     asked: Asked,
     Query(query): Query<ListQuery>,
 ) -> Result<Response, Problem> {
-    let page = list_page(&app, viewer.0, query.before, Vec::new()).await?;
+    let mut page = list_page(&app, viewer.0, query.before, Vec::new()).await?;
+    if let Some(id) = query.deleted {
+        let deleted = app.service().deleted_documents(viewer.0).await?;
+        page.deleted = deleted.into_iter().find(|document| document.id == id);
+    }
     Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+}
+
+/// `GET /docs`, another name of `/documents`.
+pub async fn list_by_short_name() -> Redirect {
+    Redirect::permanent("/documents")
+}
+
+/// `GET /docs/{id}?v=…&sel=10-42`, another name of a document, its version and its lines.
+pub async fn show_by_short_name(PathId(id): PathId<DocumentId>, Query(query): Query<ShortQuery>) -> Redirect {
+    let version = query.v.map(|at| format!("version={}", quoted::stamp(at)));
+    // Nothing but numbers is taken along.
+    let lines = query.sel.filter(|lines| lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
+    let parts: Vec<String> = version.into_iter().chain(lines.map(|lines| format!("lines={lines}"))).collect();
+    let asked = if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) };
+    Redirect::permanent(&format!("/documents/{id}{asked}"))
 }
 
 /// `GET /documents/new`.
@@ -148,7 +177,7 @@ pub(super) async fn list_page(
     let mut documents = app.service().documents(viewer, behind, None, limits::DOCUMENTS_PAGE + 1).await?;
     let has_older = documents.len() > limits::DOCUMENTS_PAGE as usize;
     documents.truncate(limits::DOCUMENTS_PAGE as usize);
-    Ok(DocumentsPage { documents, has_older, is_later: before.is_some(), now: app.now(), files })
+    Ok(DocumentsPage { documents, has_older, is_later: before.is_some(), now: app.now(), files, deleted: None })
 }
 
 /// One document at a version, at these lines.

@@ -32,7 +32,7 @@ pub async fn layer(request: Request, next: Next) -> Response {
 }
 
 /// What a request asks for.
-fn asked(headers: &HeaderMap) -> Locale {
+pub(super) fn asked(headers: &HeaderMap) -> Locale {
     let chosen = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
     chosen.unwrap_or_else(|| {
         let lines: Vec<&str> =

@@ -14,6 +14,7 @@ mod schemas;
 mod search;
 mod server;
 mod tools;
+mod transfer;
 mod trash;
 mod turns;
 
@@ -34,7 +35,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
 
 /// The groups of operations, in the order of the page.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
@@ -46,6 +47,7 @@ const TAGS: [(&str, &str); 10] = [
     ("Search", "Words in everything that was said and written, on all branches."),
     ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
     ("Documents", "Texts with versions that never change, the files that they are made of, and images."),
+    ("Transfer", "Archives and files of other programs: chats go out and come in."),
     ("Providers", "Connections to model providers. Keys go in and never come out."),
     (
         "Tools",
@@ -93,6 +95,7 @@ fn operations() -> Vec<Operation> {
         search::operations(),
         trash::operations(),
         documents::operations(),
+        transfer::operations(),
         providers::operations(),
         tools::operations(),
         server::operations(),

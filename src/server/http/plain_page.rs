@@ -29,32 +29,44 @@ impl FromRequestParts<App> for Asked {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
-        let address = (parts.method == Method::GET).then(|| parts.uri.to_string());
-        Ok(Self { preferences: preferences(&parts.headers), address })
+        Ok(Self::of(&parts.headers, (parts.method == Method::GET).then(|| parts.uri.to_string())))
     }
 }
 
 impl Asked {
-    /// The page as an answer. The shell gives it the policy of a document without scripts.
+    /// The same of a request that no handler answers.
+    pub(super) fn of(headers: &http::HeaderMap, address: Option<String>) -> Self {
+        Self { preferences: preferences(headers), address }
+    }
+
+    /// The page as an answer. The shell gives it the policy of a document without scripts, unless it has something that
+    /// script makes better.
     pub fn answer(self, app: &App, status: StatusCode, page: Page) -> Response {
-        (status, Html(self.draw(app, page, None))).into_response()
+        let frame = self.frame(app, &page, None);
+        let html = frame.draw(page);
+        if !Frame::gains_by_script(&html) {
+            return (status, Html(html)).into_response();
+        }
+        let nonce = Nonce::new().to_string();
+        let policy = document_policy(Some(&nonce), app.transport());
+        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(frame.with_script(&html, &nonce))).into_response()
     }
 
     /// The same for a page that does more with script, which its policy lets run.
     pub fn answer_enhanced(self, app: &App, status: StatusCode, page: Page) -> Response {
         let nonce = Nonce::new().to_string();
         let policy = document_policy(Some(&nonce), app.transport());
-        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.draw(app, page, Some(nonce)))).into_response()
+        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, &page, Some(nonce)).draw(page)))
+            .into_response()
     }
 
-    fn draw(self, app: &App, page: Page, nonce: Option<String>) -> String {
-        let frame = Frame {
+    fn frame(self, app: &App, page: &Page, nonce: Option<String>) -> Frame {
+        Frame {
             package: format!("/{}", app.leptos().site_pkg_dir),
             preferences: self.preferences,
             address: self.address.unwrap_or_else(|| page.section.path().to_owned()),
             nonce,
-        };
-        frame.draw(page)
+        }
     }
 }
 

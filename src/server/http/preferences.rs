@@ -8,14 +8,18 @@ use serde::Deserialize;
 
 use super::forms::local_path;
 use super::plain_page::{Asked, Fields, see_other};
+use super::problem::Problem;
 use super::query::Query;
 use super::site_pages::{cookies, preferences};
+use crate::domain::Invalid;
 use crate::server::app::App;
-use crate::server::plain_pages::about::{AboutPage, shortcuts as shortcuts_page};
+use crate::server::plain_pages::about::AboutPage;
 use crate::server::plain_pages::preferences::PreferencesPage;
+use crate::server::plain_pages::shortcuts::ShortcutsPage;
 use crate::server::plain_pages::{Page, Section};
+use crate::ui::keymap::{Command, Keymap};
 use crate::ui::locale::{LOCALE_COOKIE, Locale};
-use crate::ui::preferences::{Setting, kept};
+use crate::ui::preferences::{KEPT_SECONDS, KEYS_COOKIE, Setting, kept};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,12 +52,60 @@ fn show(app: &App, asked: Asked, headers: &HeaderMap, section: Section, query: P
     let language = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
     let page =
         PreferencesPage { section, preferences: preferences(headers), language, is_saved: query.saved.is_some() };
-    answer(app, asked, page.draw())
+    // Script asks the browser whether notifications may be shown.
+    fresh(match section {
+        Section::General => asked.answer_enhanced(app, StatusCode::OK, page.draw()),
+        _ => asked.answer(app, StatusCode::OK, page.draw()),
+    })
 }
 
 /// `GET /settings/shortcuts`.
-pub async fn shortcuts(State(app): State<App>, asked: Asked) -> Response {
-    answer(&app, asked, shortcuts_page())
+pub async fn shortcuts(
+    State(app): State<App>,
+    asked: Asked,
+    headers: HeaderMap,
+    Query(query): Query<PageQuery>,
+) -> Response {
+    let keymap = *preferences(&headers).keys();
+    let page = ShortcutsPage { keymap, is_saved: query.saved.is_some(), refused: None };
+    answer(&app, asked, page.draw())
+}
+
+/// `POST /forms/keys`: other keys for a `command`, none, or the usual ones, of which all are one choice.
+pub async fn keep_keys(
+    State(app): State<App>,
+    asked: Asked,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Problem> {
+    let before = *preferences(&headers).keys();
+    let (keymap, row) = if fields.text("usual").as_deref() == Some("all") {
+        (Keymap::default(), "")
+    } else {
+        let name = fields.text("command").unwrap_or_default();
+        let command = Command::parse(&name).ok_or_else(|| Invalid::new("command", "no such command"))?;
+        let keys = match fields.text("keys") {
+            _ if fields.has("none") => None,
+            _ if fields.has("usual") && command.usual().is_none() => None,
+            typed => {
+                // The usual ones may be another command's by now.
+                let usual = command.usual().filter(|_| fields.has("usual")).map(|keys| keys.to_string());
+                let typed = usual.or(typed).unwrap_or_default();
+                match before.check(command, &typed) {
+                    Ok(keys) => Some(keys),
+                    Err(why) => {
+                        let refused = Some((command, typed, why));
+                        let page = ShortcutsPage { keymap: before, is_saved: false, refused };
+                        return Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
+                    }
+                }
+            }
+        };
+        (before.with(command, keys), command.name())
+    };
+    let mut response = see_other(&format!("/settings/shortcuts?saved=1#{row}"));
+    set_cookie(&mut response, KEYS_COOKIE, &keymap.kept());
+    Ok(response)
 }
 
 /// `GET /settings/about`.
@@ -64,7 +116,10 @@ pub async fn about(State(app): State<App>, asked: Asked) -> Response {
 }
 
 fn answer(app: &App, asked: Asked, page: Page) -> Response {
-    let mut response = asked.answer(app, StatusCode::OK, page);
+    fresh(asked.answer(app, StatusCode::OK, page))
+}
+
+fn fresh(mut response: Response) -> Response {
     // What Back shows must be what is chosen.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
@@ -89,15 +144,16 @@ pub async fn keep(fields: Fields) -> Response {
         (LOCALE_COOKIE.to_owned(), locale.map_or("", Locale::as_str))
     });
     for (name, value) in Setting::ALL.into_iter().filter_map(chosen).chain(language) {
-        // Nothing to keep is a cookie that ends at once.
-        let age = if value.is_empty() { 0 } else { YEAR };
-        let cookie = format!("{name}={value}; Path=/; Max-Age={age}; SameSite=Lax");
-        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-            response.headers_mut().append(SET_COOKIE, cookie);
-        }
+        set_cookie(&mut response, &name, value);
     }
     response
 }
 
-/// In seconds.
-const YEAR: u32 = 365 * 24 * 60 * 60;
+/// Nothing to keep is a cookie that ends at once.
+fn set_cookie(response: &mut Response, name: &str, value: &str) {
+    let age = if value.is_empty() { 0 } else { KEPT_SECONDS };
+    let cookie = format!("{name}={value}; Path=/; Max-Age={age}; SameSite=Lax");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+}

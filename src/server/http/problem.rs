@@ -75,6 +75,11 @@ impl Problem {
             .with("limit", limit)
     }
 
+    /// The sentence for people of what is wrong with a request; none where the server is what is wrong.
+    pub fn invalid_sentence(&self) -> Option<String> {
+        self.status.is_client_error().then(|| self.detail.clone())
+    }
+
     /// 415 with what would be accepted.
     pub fn unsupported_media_type(accepted: &str) -> Self {
         let detail = format!("The body must be {accepted}, not compressed.");
@@ -121,6 +126,11 @@ impl Problem {
     pub fn code(&self) -> &'static str {
         self.code
     }
+
+    /// The sentence for people, in English.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
 }
 
 impl From<Invalid> for Problem {
@@ -131,6 +141,8 @@ impl From<Invalid> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
+        // For whoever tells it in another form (`failed_page`).
+        let itself = self.clone();
         let mut body = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),
@@ -148,6 +160,7 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
+        response.extensions_mut().insert(itself);
         response
     }
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::server::platform::ids;
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const LONGEST: usize = 64;
 
 tokio::task_local! {

@@ -23,6 +23,7 @@ fn bound(path: &str) -> usize {
     match path {
         "/api/blobs" => limits::UPLOAD_BYTES,
         "/forms/documents/upload" => limits::TURN_UPLOAD_BYTES,
+        "/api/imports" | "/forms/import" => limits::IMPORT_BYTES,
         _ => limits::BODY_BYTES,
     }
 }

@@ -56,32 +56,36 @@ pub async fn not_found(uri: Uri) -> Response {
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem.status(), word("There is nothing here", "这里什么也没有"))
+        page(problem, word("There is nothing here", "这里什么也没有"))
     }
 }
 
 pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
+    let problem = Problem::new(status, "method_not_allowed", format!("{method} does nothing here."));
     if is_api(&uri) {
-        Problem::new(status, "method_not_allowed", format!("{method} does nothing here.")).into_response()
+        problem.into_response()
     } else {
-        page(status, word("This cannot be done here", "此处无法进行该操作"))
+        page(problem, word("This cannot be done here", "此处无法进行该操作"))
     }
 }
 
-fn is_api(uri: &Uri) -> bool {
+pub(super) fn is_api(uri: &Uri) -> bool {
     uri.path() == "/api" || uri.path().starts_with("/api/")
 }
 
-/// A page of the last resort. `what` is one of our own sentences, so it needs no escaping.
-fn page(status: StatusCode, what: &'static str) -> Response {
+/// A page of the last resort, where nobody draws a better one (`failed_page`). `what` is one of our own sentences, so it
+/// needs no escaping.
+fn page(problem: Problem, what: &'static str) -> Response {
     let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\
          <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
     );
-    (status, Html(html)).into_response()
+    let mut response = (problem.status(), Html(html)).into_response();
+    response.extensions_mut().insert(problem);
+    response
 }
 
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response<Body> {

@@ -1,16 +1,16 @@
 //! Every route, on one screen: noun, verb, and who answers.
 
-use axum::Router;
 use axum::routing::{delete, get, patch, post, put};
+use axum::{Extension, Router};
 
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents,
-    documents_forms, documents_page, drafts, events, find, forms, generations, grafts, openapi, preferences, providers,
-    reading, search, settings, site_pages, socket, tool_settings, tools, trash, trash_page, tree, tree_pages,
-    turn_pages, turns, uploads, usage, worker,
+    documents_forms, documents_page, drafts, events, exports, find, forms, gallery, generations, grafts, imports,
+    openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings, tools, trash,
+    trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
 };
 use crate::server::app::App;
 
@@ -89,6 +89,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/documents/{id}/compare", get(documents::compare))
         .route("/api/drafts/attachments", post(drafts::attach))
         .route("/documents", get(documents_page::list))
+        .route("/docs", get(documents_page::list_by_short_name))
+        .route("/docs/{id}", get(documents_page::show_by_short_name))
         .route("/documents/new", get(documents_page::new))
         .route("/documents/{id}", get(documents_page::show))
         .route("/documents/{id}/edit", get(documents_page::edit))
@@ -107,6 +109,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/tools/restart", post(tool_settings::restart))
         .route("/forms/tools/remove", post(tool_settings::remove))
         .route("/c/{id}/tools", get(chat_tools::show).post(chat_tools::save))
+        .route("/forms/tools/ask-again", post(chat_tools::ask_again))
         .route("/forms/branch-tools", post(chat_tools::use_now))
         .route("/settings", get(settings::first))
         .route("/settings/providers", get(settings::show))
@@ -123,6 +126,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/trash", get(trash_page::show))
         .route("/forms/delete-turn", post(trash_page::delete_turn))
         .route("/forms/delete-branch", post(trash_page::delete_branch))
+        .route("/forms/delete-chat", post(trash_page::delete_chat))
+        .route("/forms/rename", post(chat_settings::rename))
         .route("/forms/prune", post(trash_page::prune))
         .route("/forms/restore", post(trash_page::restore))
         .route("/forms/purge", post(trash_page::purge))
@@ -143,12 +148,25 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/turns/{id}/sent", get(turn_pages::sent_page))
         .route("/forms/edit", post(turn_pages::edit))
         .route("/forms/copy", post(turn_pages::copy))
-        .route("/forms/preferences", post(preferences::keep));
+        .route("/forms/preferences", post(preferences::keep))
+        .route("/forms/keys", post(preferences::keep_keys))
+        .route("/api/export", get(exports::everything))
+        .route("/api/chats/{id}/export", get(exports::chat).layer(Extension(site.clone())))
+        .route("/c/{id}/export", get(exports::page))
+        .route("/api/imports", post(imports::create).layer(imports::file_limit()))
+        .route("/api/imports/{id}", get(imports::show))
+        .route("/api/imports/{id}/stop", post(imports::stop))
+        .route("/settings/data", get(imports::data_page))
+        .route("/settings/data/imports/{id}", get(imports::page))
+        .route("/forms/import", post(imports::take).layer(imports::file_limit()))
+        .route("/forms/import/stop", post(imports::stop_form));
     let api = api
         .route("/settings/general", get(preferences::general))
         .route("/settings/appearance", get(preferences::appearance))
         .route("/settings/shortcuts", get(preferences::shortcuts))
-        .route("/settings/about", get(preferences::about));
+        .route("/settings/about", get(preferences::about))
+        .route("/settings/about/gallery", get(gallery::first))
+        .route("/settings/about/gallery/{sheet}", get(gallery::show));
     let script = worker::Worker::of(site.build());
     let api = api.route("/offline", get(worker::page)).route("/worker.js", get(async move || script.clone().answer()));
     let router = site_pages::add(api, app, config.transport)
@@ -156,5 +174,6 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .merge(health::routes(readiness, site.build().to_owned()))
         .method_not_allowed_fallback(super::router::method_not_allowed)
         .fallback(site_pages::not_found);
-    layers(router, config).with_state(app.clone())
+    let pages_of_failures = axum::middleware::from_fn_with_state(app.clone(), super::failed_page::layer);
+    layers(router, config).layer(pages_of_failures).with_state(app.clone())
 }

@@ -9,7 +9,7 @@ use leptos::prelude::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
 use super::headers::{Transport, allow_nonce};
-use crate::server::access::{JustDeleted, Viewer};
+use crate::server::access::{Build, JustDeleted, Viewer};
 use crate::server::app::App as Server;
 use crate::ui::app::App;
 use crate::ui::page::PageStatus;
@@ -30,6 +30,7 @@ pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Rou
     let context = move || {
         provide_context(handles.pages());
         provide_context(Viewer(handles.local_owner()));
+        provide_context(build(&handles));
         if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
             provide_context(preferences(&parts.headers));
             provide_context(just_deleted(&parts.uri));
@@ -74,6 +75,12 @@ fn provide_status() {
             }
         }));
     }
+}
+
+/// Their assets lie in a folder that is called so.
+fn build(server: &Server) -> Build {
+    let folder = server.leptos().site_pkg_dir.as_ref();
+    Build(folder.strip_prefix("pkg/").unwrap_or_default().to_owned())
 }
 
 /// What a form has deleted before it sent the browser to this address.

@@ -33,6 +33,8 @@ pub struct PageQuery {
 enum Done {
     Purged,
     Emptied,
+    /// A chat: it is the first of those that are listed.
+    Chat,
 }
 
 /// `GET /trash`.
@@ -45,6 +47,7 @@ pub async fn show(
     let said = query.done.map(|done| match done {
         Done::Purged => Said::Done(words::purged().into()),
         Done::Emptied => Said::Done(words::emptied().into()),
+        Done::Chat => Said::Done(words::chat_deleted().into()),
     });
     let page = TrashPage { before: query.before, ..page(&app, viewer.0, query.before).await? };
     Ok(asked.answer(&app, StatusCode::OK, page.draw(said)))
@@ -73,6 +76,13 @@ pub async fn delete_turn(
 pub async fn delete_branch(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
     let id: BranchId = id(&fields, "branch_id")?;
     Ok(to_rest(&app.service().delete_branch(viewer.0, id).await?))
+}
+
+/// `POST /forms/delete-chat`: to Trash, where it can be brought back at once.
+pub async fn delete_chat(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id: ChatId = id(&fields, "chat_id")?;
+    app.service().delete_chat(viewer.0, id).await?;
+    Ok(to_trash("chat"))
 }
 
 /// `POST /forms/prune`.

@@ -224,11 +224,16 @@ impl Registry {
     /// the first configured provider's, else a local server that was found, else the demo.
     pub fn default_lock(&self) -> Lock {
         let entries = self.entries();
-        let chosen = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let chosen = chosen.filter(|lock| entries.iter().any(|entry| entry.provider.id() == lock.provider));
+        let chosen = self.chosen_default();
         let of_entry = |entry: &Entry| Some(Lock::new(entry.provider.id(), entry.first_choice()?.as_str()));
         let first = || entries.iter().find_map(of_entry);
         chosen.or_else(first).unwrap_or_else(|| Lock::new(demo::ID, demo::MODELS[0].name))
+    }
+
+    /// The default that somebody set, as long as its provider is there.
+    pub fn chosen_default(&self) -> Option<Lock> {
+        let chosen = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
+        chosen.filter(|lock| self.entries().iter().any(|entry| entry.provider.id() == lock.provider))
     }
 
     /// The local servers that answered, as `refresh` last saw them.

@@ -3,7 +3,7 @@
 use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::{FoundTurns, Side, TurnView, TurnsPage};
-use crate::domain::{ChatId, TurnId, UserId, limits};
+use crate::domain::{Chat, ChatId, TurnId, UserId, limits};
 use crate::server::service::paths::{Drawn, Path};
 use crate::server::service::window::{Direction, Window};
 
@@ -25,6 +25,23 @@ impl Pages {
         let path = self.0.path_of(viewer, id, window).await.map_err(api_error)?;
         let (has_more_before, has_more_after) = (path.has_more_before, path.has_more_after);
         Ok(TurnsPage { turns: self.drawn(viewer, path).await?, has_more_before, has_more_after })
+    }
+
+    /// A whole path, as far as it is over, and whether it goes on with a reply that is not.
+    pub async fn whole_path(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+    ) -> Result<(Chat, Vec<TurnView>, bool), ApiError> {
+        // More than any path has.
+        let all = u32::try_from(limits::TURNS_PER_CHAT).unwrap_or(u32::MAX);
+        let mut path = self.0.path(viewer, id, leaf, all).await.map_err(api_error)?;
+        let over = path.turns.iter().take_while(|turn| turn.status.is_terminal()).count();
+        let is_cut = over < path.turns.len();
+        path.turns.truncate(over);
+        let chat = path.chat.clone();
+        Ok((chat, self.drawn(viewer, path).await?, is_cut))
     }
 
     pub async fn find(&self, viewer: UserId, id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {

@@ -1,27 +1,10 @@
-//! The pages "Shortcuts" and "About".
+//! The page "About".
 
 use leptos::prelude::*;
 
 use super::words::preferences as words;
 use super::{Page, Section};
 use crate::ui::erased::view;
-use crate::ui::words as app_words;
-
-/// The page of the keys.
-pub fn shortcuts() -> Page {
-    let row = |(keys, does): (&'static [&'static str], &'static str)| {
-        let keys = keys.iter().map(|key| view! { <kbd>{*key}</kbd> }).collect_view();
-        view! { <tr><th scope="row" class="keys">{keys}</th><td>{does}</td></tr> }
-    };
-    let body = view! {
-        <p class="hint">{words::on_a_mac()}</p>
-        <table class="shortcut-table">
-            <thead><tr><th scope="col">{words::keys()}</th><th scope="col">{words::does()}</th></tr></thead>
-            <tbody>{app_words::keys().into_iter().map(row).collect_view()}</tbody>
-        </table>
-    };
-    Page { section: Section::Shortcuts, title: Section::Shortcuts.name().to_owned(), said: None, body }
-}
 
 /// What runs here.
 pub struct AboutPage {
@@ -44,6 +27,7 @@ impl AboutPage {
             </dl>
             <p><a href="/readyz">{words::health()}</a>" · "{words::health_what()}</p>
             <p><a href="/api/docs">{words::api()}</a></p>
+            <p><a href="/settings/about/gallery">{words::gallery()}</a></p>
         };
         Page { section: Section::About, title: Section::About.name().to_owned(), said: None, body }
     }

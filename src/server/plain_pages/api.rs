@@ -84,7 +84,7 @@ impl ApiPage<'_> {
         view! {
             <section class="api-operation" id=id>
                 <h3><span class="api-method">{operation.method.to_uppercase()}</span>" "<code>{operation.path.to_owned()}</code></h3>
-                <p>{text(&described["summary"])}</p>
+                <p lang=ENGLISH>{text(&described["summary"])}</p>
                 {deprecated}
                 {prose(&text(&described["description"]))}
                 {parameters(&described["parameters"])}
@@ -105,7 +105,7 @@ impl ApiPage<'_> {
             view! {
                 <tr>
                     <th scope="row">{status.to_owned()}</th>
-                    <td>{inline(&text(&answer["description"]))}</td>
+                    <td lang=ENGLISH>{inline(&text(&answer["description"]))}</td>
                     <td>{kinds.collect_view()}</td>
                 </tr>
             }
@@ -142,7 +142,7 @@ fn parameters(all: &Value) -> Option<AnyView> {
                 <th scope="row"><code>{text(&one["name"])}</code></th>
                 <td>{said::place(one["in"].as_str().unwrap_or_default())}</td>
                 <td>{shapes::kind(&one["schema"])}" "{needed}</td>
-                <td>{inline(&text(&one["description"]))}</td>
+                <td lang=ENGLISH>{inline(&text(&one["description"]))}</td>
             </tr>
         }
     };
@@ -179,10 +179,13 @@ fn table(caption: &'static str, heads: &[&'static str], rows: AnyView) -> AnyVie
     .into_any()
 }
 
+/// What the API says of itself is in English, whatever the page is in.
+const ENGLISH: &str = "en";
+
 /// Paragraphs.
 fn prose(written: &str) -> AnyView {
     let paragraphs = written.split("\n\n").filter(|text| !text.trim().is_empty());
-    paragraphs.map(|text| view! { <p>{inline(text)}</p> }).collect_view().into_any()
+    paragraphs.map(|text| view! { <p lang=ENGLISH>{inline(text)}</p> }).collect_view().into_any()
 }
 
 /// Text in which what stands between backticks is code.

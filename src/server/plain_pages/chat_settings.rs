@@ -12,9 +12,9 @@ use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::capabilities::{Capabilities, Takes};
 use crate::domain::{Branch, Chat, Invalid, Params, Thinking};
 use crate::ui::erased::view;
+use crate::ui::kit::Icon;
 use crate::ui::locale::said;
-use crate::ui::words as app_words;
-use crate::ui::words::told::told;
+use crate::ui::words::{self as app_words, told::told};
 
 /// What the form holds, as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -127,6 +127,8 @@ fn number<T: std::str::FromStr>(wrong: &mut Wrong, field: &str, text: &str) -> O
 /// What the page shows beside the form.
 pub struct ChatSettingsView<'a> {
     pub chat: &'a Chat,
+    /// What somebody wants to call it; what it is called.
+    pub title: &'a str,
     /// The branch that the chat shows, with what it keeps and the name and abilities of its model.
     pub branch: Option<(&'a Branch, &'a Frozen, &'a str, &'a Capabilities)>,
     pub form: &'a ChatForm,
@@ -144,6 +146,7 @@ impl ChatSettingsView<'_> {
         view! {
             <p><a href=format!("/c/{}", self.chat.id)>{words::back_to_chat()}</a></p>
             <p><a href=format!("/c/{}/tools", self.chat.id)>{words::tools::of_chat()}</a></p>
+            {self.naming()}
             <form class="form" method="post" action=action>
                 {self.branch.map(|(branch, ..)| view! {
                     <input type="hidden" name="branch_id" value=branch.id.to_string()/>
@@ -160,6 +163,42 @@ impl ChatSettingsView<'_> {
                 {lines("stop_sequences", words::stops(), words::stops_hint(), &form.stop_sequences, 3)}
                 {self.policy()}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
+            </form>
+            {self.deleting()}
+        }
+    }
+
+    /// The form that gives the chat another title.
+    fn naming(&self) -> AnyView {
+        let (form, error) = ("naming", self.error("title"));
+        let field = TextField {
+            label: app_words::title(),
+            name: "title",
+            form,
+            value: self.title,
+            error,
+            is_required: true,
+            ..TextField::default()
+        };
+        view! {
+            <form class="form" id="naming" method="post" action="/forms/rename">
+                <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
+                {field.draw()}
+                <div class="deeds"><button type="submit" class="button">{app_words::rename()}</button></div>
+            </form>
+        }
+    }
+
+    /// The form that deletes the chat. It can be undone, so nothing is asked.
+    fn deleting(&self) -> AnyView {
+        view! {
+            <form class="panel" method="post" action="/forms/delete-chat">
+                <h2>{words::delete_chat()}</h2>
+                <p class="hint">{words::delete_chat_what()}</p>
+                <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
+                <div class="deeds">
+                    <button type="submit" class="button danger"><Icon name="trash"/>{words::delete_chat()}</button>
+                </div>
             </form>
         }
     }

@@ -12,6 +12,7 @@ use crate::server::service::documents::Document;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
+use crate::ui::words as app_words;
 
 pub mod editor;
 pub mod versions;
@@ -39,6 +40,8 @@ pub struct DocumentsPage {
     pub now: DateTime<Utc>,
     /// After an upload, file by file.
     pub files: Vec<FileSaid>,
+    /// Deleted a moment ago: offered to be brought back.
+    pub deleted: Option<Document>,
 }
 
 impl DocumentsPage {
@@ -50,7 +53,9 @@ impl DocumentsPage {
             view! { <h2>{words::list()}</h2> <ul class="documents">{rows}</ul> {self.pages()} }
         };
         let files = (!self.files.is_empty()).then(|| came_of(&self.files));
+        let deleted = self.deleted.as_ref().map(deleted);
         let body = view! {
+            {deleted}
             <p class="lead">{words::lead()}</p>
             {files}
             <div class="deeds">
@@ -92,6 +97,19 @@ fn facts(document: &Document, now: DateTime<Utc>) -> AnyView {
             {ago((now - document.updated_at).num_seconds())}
         </time>
         " · " {words::used_in(document.used_in)}
+    }
+}
+
+/// Says what went, with the way back.
+fn deleted(document: &Document) -> AnyView {
+    view! {
+        <form class="deeds said ok" method="post" action="/forms/documents/restore" aria-label=app_words::deleted(&document.title)>
+            <input type="hidden" name="document_id" value=document.id.to_string()/>
+            <Icon name="check"/>
+            <span dir="auto">{app_words::deleted(&document.title)}</span>
+            <button type="submit" class="button">{app_words::undo()}</button>
+            <a class="button bare" href="/trash">{app_words::trash()}</a>
+        </form>
     }
 }
 

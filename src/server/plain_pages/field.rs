@@ -80,10 +80,21 @@ impl TextField<'_> {
             _ => ("text", "off", Some(self.value.to_owned())),
         };
         let spelled = (self.kind != Kind::Text).then_some("false");
-        view! {
+        let shows = (self.kind == Kind::Secret).then(|| {
+            view! {
+                <button type="button" class="button needs-script" data-shows=id.clone() aria-pressed="false">
+                    {words::show()}<span class="quiet">" "{self.label.to_owned()}</span>
+                </button>
+            }
+        });
+        let input = view! {
             <input class="field" type=kind id=id name=name value=value autocomplete=autocomplete spellcheck=spelled
                 autocapitalize=spelled.map(|_| "none") aria-describedby=described aria-invalid=is_wrong
                 placeholder=placeholder required=required/>
+        };
+        match shows {
+            Some(shows) => view! { <div class="secret">{input}{shows}</div> },
+            None => input,
         }
     }
 }

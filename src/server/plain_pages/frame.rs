@@ -38,6 +38,8 @@ pub enum Section {
     General,
     Appearance,
     Shortcuts,
+    /// What goes out and comes in.
+    Data,
     About,
     Documents,
     Providers,
@@ -51,7 +53,7 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Search,
         Self::Documents,
         Self::General,
@@ -60,6 +62,7 @@ impl Section {
         Self::Tools,
         Self::Usage,
         Self::Shortcuts,
+        Self::Data,
         Self::Trash,
         Self::Api,
         Self::About,
@@ -71,6 +74,7 @@ impl Section {
             Self::General => "/settings/general",
             Self::Appearance => "/settings/appearance",
             Self::Shortcuts => "/settings/shortcuts",
+            Self::Data => "/settings/data",
             Self::About => "/settings/about",
             Self::Documents => "/documents",
             Self::Providers => "/settings/providers",
@@ -89,6 +93,7 @@ impl Section {
             Self::General => words::preferences::general(),
             Self::Appearance => words::preferences::appearance(),
             Self::Shortcuts => words::preferences::shortcuts(),
+            Self::Data => words::transfer::title(),
             Self::About => words::preferences::about(),
             Self::Documents => words::documents::documents(),
             Self::Providers => words::providers_title(),
@@ -121,6 +126,19 @@ impl Frame {
         html.replace("<!>", "")
     }
 
+    /// Whether script adds something to this document: moments in the reader's time, keys to be looked at, files to be
+    /// dropped (`browser::plain_page`).
+    pub fn gains_by_script(html: &str) -> bool {
+        ["<time ", " data-shows=", " id=\"upload-files\""].iter().any(|part| html.contains(part))
+    }
+
+    /// A document that was drawn without script, with the script under this nonce.
+    pub fn with_script(&self, html: &str, nonce: &str) -> String {
+        let script = Owner::new().with(|| self.script(nonce).to_html()).replace("<!>", "");
+        // Texts hold no such mark: their `<` is written as a reference.
+        html.replacen("</head>", &format!("{script}</head>"), 1)
+    }
+
     fn document(&self, page: Page) -> AnyView {
         let Page { section, title, said, body } = page;
         let sheet = |name: &str| format!("{}/{name}.css", self.package);
@@ -138,6 +156,8 @@ impl Frame {
                 data-send=self.preferences.mark(Setting::Send)
                 data-letters=self.preferences.mark(Setting::Letters)
                 data-announced=self.preferences.mark(Setting::Announced)
+                data-notify=self.preferences.mark(Setting::Notify)
+                data-keys=self.preferences.keys_mark()
             >
                 <head>
                     <meta charset="utf-8"/>
@@ -148,7 +168,7 @@ impl Frame {
                     <link rel="stylesheet" href=sheet("turnleaf")/>
                     <link rel="stylesheet" href=sheet("plain")/>
                     <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                    {installable()}
+                    {installable(self.preferences.get(Setting::Theme))}
                     {self.nonce.as_deref().map(|nonce| self.script(nonce))}
                 </head>
                 <body class="plain">

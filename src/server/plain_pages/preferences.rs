@@ -10,7 +10,8 @@ use crate::ui::locale::Locale;
 use crate::ui::preferences::{Preferences, Setting};
 
 /// What the page "General" offers beside the language.
-pub const GENERAL: [Setting; 4] = [Setting::Send, Setting::Reasoning, Setting::Letters, Setting::Announced];
+pub const GENERAL: [Setting; 5] =
+    [Setting::Send, Setting::Reasoning, Setting::Letters, Setting::Announced, Setting::Notify];
 /// What the page "Appearance" offers.
 pub const APPEARANCE: [Setting; 5] =
     [Setting::Theme, Setting::TextSize, Setting::Density, Setting::Code, Setting::Motion];
@@ -106,6 +107,10 @@ fn row(name: &'static str, label: &'static str, hint: Option<&'static str>, choi
             <legend>{label}</legend>
             <div class="choice-row">{choices.into_iter().map(button).collect_view()}</div>
             {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}
+            // Said by script, where the browser says no.
+            {(name == Setting::Notify.name()).then(|| view! {
+                <div role="alert"><p class="problem" id="notify-refused" hidden=true>{words::notify_refused()}</p></div>
+            })}
         </fieldset>
     }
 }

@@ -252,12 +252,14 @@ fn turn(hit: &TurnHit) -> AnyView {
     };
     let title = if hit.chat_title.is_empty() { app_words::untitled() } else { &hit.chat_title };
     let address = format!("/c/{}?at={}#turn-{}", hit.chat_id, hit.turn_id, hit.turn_id);
-    let place = format!("{} · {} · {}", hit.branch, hit.lock.model, hit.created_at.format("%Y-%m-%d"));
+    let place = format!("{} · {} · ", hit.branch, hit.lock.model);
+    let day = hit.created_at.format("%Y-%m-%d").to_string();
+    let day = view! { <time datetime=hit.created_at.to_rfc3339()>{day}</time> };
     view! {
         <li>
             <a href=address>
                 <strong><bdi>{title.to_owned()}</bdi></strong>
-                " "<span class="hint" dir="auto">{who}" · "{place}</span>
+                " "<span class="hint" dir="auto">{who}" · "{place}{day}</span>
                 <span class="hit-text" dir="auto">{marked(&hit.excerpt)}</span>
             </a>
         </li>

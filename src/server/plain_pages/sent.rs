@@ -120,11 +120,12 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
         manifest.and_then(|manifest| manifest.repair).map(|repair| told(repair.notice().sentence()).into_owned());
     let goes_on = manifest.and_then(|manifest| manifest.previous_response_id.clone());
     let sent_at = generation.started_at.format("%Y-%m-%d %H:%M:%S UTC").to_string();
+    let sent_at = view! { <time datetime=generation.started_at.to_rfc3339()>{sent_at}</time> };
     view! {
         <dl class="facts">
             {fact(said::model(), asked)}
             {other.map(|model| fact(said::answered_by(), model))}
-            {fact(said::sent_at(), sent_at)}
+            <div><dt>{said::sent_at()}</dt><dd>{sent_at}</dd></div>
             {generation.first_token_at.map(|at| fact(said::first_words(), since(at)))}
             {fact(said::ended_label(), said::ended(generation.status, generation.stop_reason.as_deref()))}
             {tokens.map(|tokens| fact(said::tokens_label(), tokens))}

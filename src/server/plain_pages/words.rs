@@ -3,12 +3,14 @@
 pub mod api;
 pub mod compare;
 pub mod documents;
+pub mod failed;
 pub mod offline;
 pub mod preferences;
 pub mod providers;
 pub mod search;
 pub mod sent;
 pub mod tools;
+pub mod transfer;
 pub mod trash;
 pub mod tree;
 pub mod usage;
@@ -23,6 +25,8 @@ words! {
     providers_title: "Providers", "服务商";
     usage_title: "Usage", "用量";
     optional: "optional", "可选";
+    /// Of a key that is being typed.
+    show: "Show", "显示";
 }
 
 // A chat's settings.
@@ -57,6 +61,8 @@ words! {
     policy_omit: "Stays behind (chosen by a repair)", "不发回（由自动修复选定）";
     save: "Save", "保存";
     saved: "Saved.", "已保存。";
+    delete_chat: "Delete this chat", "删除此对话";
+    delete_chat_what: "It goes to Trash with all its branches and can be brought back for 30 days.", "对话及其所有分支会移到回收站，30 天内可以恢复。";
     not_saved: "Nothing was saved yet: some fields need another look.", "尚未保存，请检查有误的字段。";
 
     // Looking for words in a chat.

@@ -37,7 +37,23 @@ pub struct BranchChange {
     pub policy: Option<ContextPolicy>,
 }
 
+/// As many of the models used lately are looked at for one that is there.
+const LATELY: u32 = 8;
+
 impl Service {
+    /// The model that a new chat of this person is offered first: the default that was set, else the last one that
+    /// answered and is still there, else the first of what is configured. A script passes for no model that was chosen.
+    pub async fn default_model_of(&self, owner: UserId) -> Result<Lock, ServiceError> {
+        let registry = self.supervisor().registry();
+        if let Some(chosen) = registry.chosen_default() {
+            return Ok(chosen);
+        }
+        let models = registry.models();
+        let is_there = |lock: &Lock| models.iter().any(|model| model.lock == *lock && !model.is_demo);
+        let used = branches::last_used(self.db(), owner, LATELY).await?;
+        Ok(used.into_iter().find(is_there).unwrap_or_else(|| registry.default_lock()))
+    }
+
     pub async fn branches(&self, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, ServiceError> {
         chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         Ok(branches::list(self.db(), owner, chat).await?)

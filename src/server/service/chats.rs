@@ -106,6 +106,16 @@ impl Service {
         Ok(chats::list(self.db(), owner, limit).await?)
     }
 
+    /// The same of the chats that stand behind this one in the list; none where it is not there.
+    pub async fn chats_behind(
+        &self,
+        owner: UserId,
+        behind: ChatId,
+        limit: u32,
+    ) -> Result<Vec<chats::ListedChat>, ServiceError> {
+        Ok(chats::list_behind(self.db(), owner, behind, limit).await?)
+    }
+
     pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }

@@ -11,7 +11,7 @@ use super::once::Made;
 use super::{Service, ServiceError};
 use crate::domain::approval::Policy;
 use crate::domain::tool::ToolOrigin;
-use crate::domain::{Invalid, ToolServerId, UserId, limits};
+use crate::domain::{ChatId, Invalid, ToolServerId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::tool_policies;
 use crate::server::store::tool_servers::{self, StoredToolServer, ToolServerSettings};
@@ -206,6 +206,14 @@ impl Service {
     /// Everything that was said about tools once and for all, or for a chat.
     pub async fn tool_policies(&self, owner: UserId) -> Result<Vec<StoredPolicy>, ServiceError> {
         Ok(tool_policies::list(self.db(), owner).await?)
+    }
+
+    /// Takes back what was said about a tool in one chat: its next call is asked about, unless it is allowed everywhere.
+    pub async fn ask_again(&self, owner: UserId, chat: ChatId, server: &str, tool: &str) -> Result<(), ServiceError> {
+        self.chat(owner, chat).await?;
+        let mut tx = self.db().begin().await?;
+        tool_policies::delete_in_chat(&mut tx, owner, chat, server, tool).await?;
+        Ok(tx.commit().await?)
     }
 
     /// Says once and for all what happens when a model calls a tool. A yes holds for the tool as it describes itself now;

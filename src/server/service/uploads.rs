@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -14,6 +15,7 @@ use super::{Service, ServiceError};
 use crate::domain::{UserId, file_name, limits};
 use crate::server::convert::{self, Converted, Converter, Form, Kind, Picture, Refused};
 use crate::server::platform::ids;
+use crate::server::store::Tx;
 use crate::server::store::blobs::{self, FormKind, ImageForm};
 use crate::server::store::uploads::{self, NewUpload};
 
@@ -146,13 +148,7 @@ impl Service {
     async fn keep_picture(&self, owner: UserId, name: String, picture: Picture) -> Result<Uploaded, ServiceError> {
         let Picture { image, thumbnail, for_models } = picture;
         let sha256 = hash(image.bytes.clone()).await?;
-        let mut forms: Vec<(ImageForm, Form)> = Vec::new();
-        for (kind, form) in [(FormKind::Thumbnail, thumbnail), (FormKind::Model, for_models)] {
-            if let Some(form) = form {
-                let is_in = hash(form.bytes.clone()).await?;
-                forms.push((ImageForm { kind, is_in, size: (form.width, form.height) }, form));
-            }
-        }
+        let forms = forms_of(thumbnail, for_models).await?;
         let all = image.bytes.len() + forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>();
         self.check_room_for(owner, &sha256, all as u64).await?;
         let thumbnail = forms.iter().find(|(form, _)| form.kind == FormKind::Thumbnail);
@@ -168,10 +164,7 @@ impl Service {
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
         blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &image.bytes, now).await?;
-        for (named, form) in &forms {
-            blobs::store(&mut tx, &named.is_in, form.mime, &form.bytes, now).await?;
-            blobs::add_form(&mut tx, &uploaded.sha256, named).await?;
-        }
+        store_forms(&mut tx, &uploaded.sha256, &forms, now).await?;
         uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
         tx.commit().await?;
         Ok(uploaded)
@@ -202,6 +195,35 @@ impl Service {
         );
         Err(ServiceError::unfit(Unfit::Room, "quota_reached", "body", message))
     }
+}
+
+/// The other forms of a picture with their names.
+pub(super) async fn forms_of(
+    thumbnail: Option<Form>,
+    for_models: Option<Form>,
+) -> Result<Vec<(ImageForm, Form)>, ServiceError> {
+    let mut forms = Vec::new();
+    for (kind, form) in [(FormKind::Thumbnail, thumbnail), (FormKind::Model, for_models)] {
+        if let Some(form) = form {
+            let is_in = hash(form.bytes.clone()).await?;
+            forms.push((ImageForm { kind, is_in, size: (form.width, form.height) }, form));
+        }
+    }
+    Ok(forms)
+}
+
+/// Stores the other forms of a picture; it is stored before, in the same transaction.
+pub(super) async fn store_forms(
+    tx: &mut Tx,
+    sha256: &str,
+    forms: &[(ImageForm, Form)],
+    now: DateTime<Utc>,
+) -> Result<(), ServiceError> {
+    for (named, form) in forms {
+        blobs::store(tx, &named.is_in, form.mime, &form.bytes, now).await?;
+        blobs::add_form(tx, sha256, named).await?;
+    }
+    Ok(())
 }
 
 fn new_upload(owner_id: UserId, uploaded: &Uploaded) -> NewUpload<'_> {

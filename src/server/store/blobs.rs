@@ -36,6 +36,9 @@ sql! {
     FORMS = "SELECT form, is_in, width, height FROM blob_forms WHERE sha256 = $1";
     ADD_FORM = "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ($1, $2, $3, $4, $5) \
         ON CONFLICT (sha256, form) DO NOTHING";
+    NAME_OWN = concat!("INSERT INTO block_blobs (block_id, sha256) SELECT k.id, o.sha256 \
+        FROM turn_blocks k CROSS JOIN blobs o WHERE k.id = $2 AND o.sha256 = $3 AND ", is_of_owner!(),
+        " ON CONFLICT (block_id, sha256) DO NOTHING");
     NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
 }
 
@@ -69,6 +72,14 @@ pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Resul
             sqlx::query(NAME).bind(blob.block.uuid()).bind(blob.sha256).execute(&mut *conn).await?;
         });
     }
+    Ok(())
+}
+
+/// Says that a block names this blob, if something of this owner's names it already: a hash opens nothing of a stranger's.
+pub async fn name_own(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(NAME_OWN).bind(owner.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
+    });
     Ok(())
 }
 

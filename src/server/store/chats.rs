@@ -34,6 +34,16 @@ sql! {
             AS has_draft \
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    /// The same behind one of them.
+    LIST_BEHIND = "SELECT c.id, c.title, c.updated_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
+        AND (c.updated_at, c.id) < (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
     OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
     /// Followed by the owner and a list of chats.
     THERE = "SELECT c.id FROM chats c ";
@@ -105,6 +115,18 @@ struct ListedRow {
     has_draft: bool,
 }
 
+impl From<ListedRow> for ListedChat {
+    fn from(row: ListedRow) -> Self {
+        Self {
+            id: row.id.into(),
+            title: row.title,
+            updated_at: row.updated_at,
+            running: row.running,
+            has_draft: row.has_draft,
+        }
+    }
+}
+
 /// Stores a new chat. Its default branch may be inserted later in the same transaction.
 pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
     let title = plain(&chat.title, "the title")?;
@@ -169,16 +191,16 @@ pub async fn there(
 pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     let rows: Vec<ListedRow> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
-    Ok(rows
-        .into_iter()
-        .map(|row| ListedChat {
-            id: row.id.into(),
-            title: row.title,
-            updated_at: row.updated_at,
-            running: row.running,
-            has_draft: row.has_draft,
-        })
-        .collect())
+    Ok(rows.into_iter().map(ListedChat::from).collect())
+}
+
+/// Those that come behind one of them.
+pub async fn list_behind(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<ListedRow> = on!(db, |pool| {
+        let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
+        query.fetch_all(pool).await?
+    });
+    Ok(rows.into_iter().map(ListedChat::from).collect())
 }
 
 /// Names a chat; its place in the list stays. A title that a person gave is never replaced by an automatic one: then,

@@ -157,6 +157,27 @@ impl Tx {
         Ok(())
     }
 
+    /// Makes a mark: what comes behind it can be undone by itself.
+    pub async fn mark(&mut self) -> Result<(), StoreError> {
+        self.say("SAVEPOINT mark").await
+    }
+
+    /// Undoes what came behind the mark, also where a statement of it failed; the mark goes, too.
+    pub async fn back_to_mark(&mut self) -> Result<(), StoreError> {
+        self.say("ROLLBACK TO SAVEPOINT mark").await?;
+        self.forget_mark().await
+    }
+
+    /// Takes the mark away: what came behind it is a part of the transaction like the rest.
+    pub async fn forget_mark(&mut self) -> Result<(), StoreError> {
+        self.say("RELEASE SAVEPOINT mark").await
+    }
+
+    async fn say(&mut self, text: &'static str) -> Result<(), StoreError> {
+        in_tx!(self, |conn| sqlx::query(text).execute(conn).await.map(drop))?;
+        Ok(())
+    }
+
     /// Undoes everything in the transaction.
     pub async fn rollback(self) -> Result<(), StoreError> {
         match self {

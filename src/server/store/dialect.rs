@@ -1,7 +1,8 @@
 //! The only place where the two databases genuinely differ: how they are opened, locked for a migration, backed up and
 //! checked from below.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -100,9 +101,13 @@ pub(super) async fn open_postgres(url: &str) -> Result<Db, StoreError> {
 }
 
 /// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock says so already.
+///
+/// On PostgreSQL references are looked at after each statement: what is left to be looked at in the end keeps a table
+/// whose rows an earlier file has changed from being altered by a later one.
 pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
     if let Tx::Postgres(tx) = tx {
         sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut **tx).await?;
+        sqlx::query("SET CONSTRAINTS ALL IMMEDIATE").execute(&mut **tx).await?;
     }
     Ok(())
 }
@@ -149,15 +154,44 @@ pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> 
 }
 
 /// Writes a consistent copy of a SQLite database to `file`, which must not exist; work goes on meanwhile. PostgreSQL
-/// has `pg_dump`, so there it is refused.
+/// has `pg_dump`, so there it is refused. Until the copy is whole and on the disk it has another name.
 ///
 /// # Errors
 /// `NoFile` on PostgreSQL; `Full` when the disk is.
 pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Err(StoreError::NoFile) };
-    let file = file.to_str().ok_or(StoreError::NoFile)?;
-    sqlx::query("VACUUM INTO $1").bind(file).execute(writer).await?;
-    Ok(())
+    if file.exists() {
+        return Err(unwritten(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = PathBuf::from(unfinished);
+    let name = unfinished.to_str().ok_or(StoreError::NoFile)?;
+    remove(&unfinished)?;
+    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(writer).await;
+    // SQLite leaves that to whoever wants the copy.
+    let kept = copied.map_err(StoreError::from).and_then(|_| {
+        let synced = File::open(&unfinished).and_then(|copy| copy.sync_all());
+        synced.and_then(|()| fs::rename(&unfinished, file)).map_err(unwritten)
+    });
+    if kept.is_err() {
+        remove(&unfinished)?;
+    }
+    kept
+}
+
+fn remove(file: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(error)),
+        _ => Ok(()),
+    }
+}
+
+fn unwritten(error: std::io::Error) -> StoreError {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::Full,
+        _ => StoreError::Driver(sqlx::Error::Io(error)),
+    }
 }
 
 /// Asks the database itself whether its pages and indices are sound; what it says otherwise comes back as sentences.

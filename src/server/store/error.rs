@@ -67,6 +67,19 @@ impl StoreError {
         matches!(self, Self::Busy(_))
     }
 
+    /// Whether a value cannot be stored, or what it names is not there, while the database itself is well.
+    pub fn is_of_a_value(&self) -> bool {
+        match self {
+            Self::NotUnique | Self::Gone(_) | Self::Deleted(_) | Self::Nul(_) => true,
+            Self::Driver(sqlx::Error::Database(said)) => {
+                let is_of_kind = said.is_check_violation() || said.is_foreign_key_violation();
+                // PostgreSQL's class of errors in data.
+                is_of_kind || said.code().is_some_and(|code| code.len() == 5 && code.starts_with("22"))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the data itself is broken (exit 74).
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Damaged(_))

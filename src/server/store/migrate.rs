@@ -2,6 +2,7 @@
 //! SQLite file. Refuses a database that a newer binary has written.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use sqlx::migrate::{MigrateError, Migrator};
@@ -11,7 +12,13 @@ use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
 
 static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
+/// Its own lock would belong to the connection: after a failure nobody could migrate before that is closed. Ours belongs
+/// to the transaction.
+static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrator = sqlx::migrate!("migrations/postgres");
+    migrator.set_locking(false);
+    migrator
+});
 
 const APPLIED: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 

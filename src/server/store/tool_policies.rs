@@ -24,6 +24,7 @@ sql! {
         ORDER BY p.server, p.tool, p.created_at, p.id";
     DELETE_IN_CHATS = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 \
         AND chat_id IS NOT NULL";
+    DELETE_IN_CHAT = "DELETE FROM tool_policies WHERE owner_id = $1 AND chat_id = $2 AND server = $3 AND tool = $4";
     DELETE_OF_SERVER = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2";
 }
 
@@ -102,6 +103,21 @@ pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreErro
 pub async fn delete_in_chats(tx: &mut Tx, owner: UserId, server: &str, tool: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(DELETE_IN_CHATS).bind(owner.uuid()).bind(server).bind(tool).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Takes back what was said about a tool in this chat.
+pub async fn delete_in_chat(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    server: &str,
+    tool: &str,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(DELETE_IN_CHAT).bind(owner.uuid()).bind(chat.uuid());
+        query.bind(server).bind(tool).execute(conn).await?;
     });
     Ok(())
 }

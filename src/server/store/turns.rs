@@ -23,7 +23,7 @@ pub mod tree;
 pub mod versions;
 
 pub use lineage::{Ancestor, lineage, tools_called};
-pub use read::{between, find, nodes_between, path, unfinished};
+pub use read::{between, find, nodes_between, of_chat, path, unfinished};
 pub use span::{Span, Spot, spans, spot, spot_by_ord};
 pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
 pub use versions::{newer, newest_versions, versions};

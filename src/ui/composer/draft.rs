@@ -75,6 +75,11 @@ impl DraftKeeper {
         self.current.with_value(|draft| draft.text.clone())
     }
 
+    /// Whether a model was chosen for it.
+    pub fn has_choice(self) -> bool {
+        self.current.with_value(|draft| draft.lock.is_some())
+    }
+
     /// What is attached on screen.
     pub fn attachments(self) -> Vec<Attachment> {
         self.current.with_value(|draft| draft.attachments.clone())
@@ -141,6 +146,9 @@ impl DraftKeeper {
             self.saved.set_value(DraftView { rev, ..sent });
             if is_current {
                 self.forget_copy();
+            } else if self.held.with_value(Option::is_none) && self.timer.with_value(Option::is_none) {
+                // It was sent meanwhile, and stored behind that: what was a message is no draft any more.
+                self.save();
             }
             if let Some(chats) = self.chats.filter(|_| was_empty != is_empty && self.chat_id.is_some()) {
                 chats.refresh();

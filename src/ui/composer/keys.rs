@@ -35,7 +35,6 @@ pub enum Ask {
     /// The browser does what it does.
     Nothing,
     Send,
-    StopAndSend,
     Stop,
 }
 
@@ -74,14 +73,13 @@ pub fn in_list(press: Press<'_>, memory: Memory, at: usize, count: usize) -> Cho
 }
 
 /// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line, as that of
-/// whoever `chose` to send with Ctrl+Enter.
+/// whoever `chose` to send with Ctrl+Enter. With Shift it sends too, where it has no other use.
 pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool, chose: &str) -> Ask {
     if is_of_input_method(press, memory) {
         return Ask::Nothing;
     }
     match (press.key, press.command, press.shift, press.alt) {
-        ("Enter", true, true, false) => Ask::StopAndSend,
-        ("Enter", true, false, false) => Ask::Send,
+        ("Enter", true, _, false) => Ask::Send,
         ("Enter", false, false, false) if !is_touch && chose == "enter" => Ask::Send,
         _ => Ask::Nothing,
     }
@@ -93,7 +91,6 @@ pub fn on_page(press: Press<'_>, memory: Memory) -> Ask {
     let escaped_before = memory.escaped.is_some_and(|before| press.at - before < TWICE_MS);
     match (press.key, press.command, press.shift, press.alt) {
         _ if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD => Ask::Nothing,
-        ("Backspace", true, true, false) => Ask::Stop,
         ("Escape", false, false, false) if escaped_before => Ask::Stop,
         _ => Ask::Nothing,
     }
@@ -115,7 +112,6 @@ mod tests {
     fn enter_sends_and_shift_enter_does_not() {
         assert_eq!(in_box(enter(), Memory::default(), false), Ask::Send);
         assert_eq!(in_box(Press { shift: true, ..enter() }, Memory::default(), false), Ask::Nothing);
-        assert_eq!(in_box(Press { command: true, shift: true, ..enter() }, Memory::default(), false), Ask::StopAndSend);
     }
 
     #[test]

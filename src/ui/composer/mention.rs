@@ -1,7 +1,8 @@
-//! What the message box knows of the menu behind `@`: documents, and lines of them, by their titles. It is a list that the
-//! box points into; the focus stays in the box (APG: combobox with a listbox). The menu itself is fetched with the first
-//! `@` ([`menu`]).
+//! What the message box knows of the menus behind its signs: behind `@` documents, and lines of them, by their titles
+//! ([`menu`]); behind `/` at the begin of a line what can be done ([`commands`]). Each is a list that the box points into;
+//! the focus stays in the box (APG: combobox with a listbox). Their code is fetched with the first of these signs.
 
+mod commands;
 mod menu;
 
 use leptos::prelude::*;
@@ -9,17 +10,22 @@ use leptos::prelude::*;
 use super::keys::{self, Choice, Press};
 use super::state::ComposerState;
 use crate::browser::textarea;
+use crate::ui::erased::view;
 use crate::ui::fetched::{NotFetched, when};
 
 /// The list's id; its options' begin with it.
 pub const LIST: &str = "mention";
 /// A longer word is none that a title is looked for by.
 const WORD_CHARS: usize = 60;
+/// No command has a longer name.
+const COMMAND_CHARS: usize = 40;
 
 #[derive(Clone, Copy)]
 pub struct Mention {
-    /// What stands behind `@`; none while the menu is closed.
+    /// What stands behind `@`; none while that menu is closed.
     word: RwSignal<Option<String>>,
+    /// What stands behind `/`; never both.
+    command: RwSignal<Option<String>>,
     /// How many options the menu shows; nothing before it knows.
     count: RwSignal<Option<usize>>,
     active: RwSignal<usize>,
@@ -35,6 +41,7 @@ impl Mention {
     pub fn closed() -> Self {
         Self {
             word: RwSignal::new(None),
+            command: RwSignal::new(None),
             count: RwSignal::new(None),
             holds: StoredValue::new(true),
             active: RwSignal::new(0),
@@ -44,7 +51,7 @@ impl Mention {
     }
 
     pub fn is_open(self) -> bool {
-        self.word.with(Option::is_some)
+        self.word.with(Option::is_some) || self.command.with(Option::is_some)
     }
 
     /// The list, while there is one.
@@ -59,15 +66,25 @@ impl Mention {
     }
 
     pub fn close(self) {
-        if self.word.with_untracked(Option::is_some) {
-            self.word.set(None);
+        for asked in [self.word, self.command] {
+            if asked.with_untracked(Option::is_some) {
+                asked.set(None);
+            }
         }
+    }
+
+    /// Closes the menu, and it stays closed for the sign that is before the caret.
+    fn dismiss(self, state: ComposerState) {
+        let before = text_before(state);
+        let word = asked_at_end(&before).map_or(0, |(_, word)| word.len());
+        self.dismissed.set_value(Some(before[..before.len() - word].to_owned()));
+        self.close();
     }
 
     /// The text or the caret is another one.
     pub fn moved(self, state: ComposerState) {
         let before = text_before(state);
-        let Some(word) = word_at_end(&before) else { return self.close() };
+        let Some((sign, word)) = asked_at_end(&before) else { return self.close() };
         let up_to = &before[..before.len() - word.len()];
         if self.dismissed.with_value(|dismissed| dismissed.as_deref() == Some(up_to)) {
             return;
@@ -75,7 +92,23 @@ impl Mention {
         self.dismissed.set_value(None);
         self.holds.set_value(true);
         self.active.set(0);
-        self.word.set(Some(word.to_owned()));
+        let (asked, other) = match sign {
+            Sign::At => (self.word, self.command),
+            Sign::Slash => (self.command, self.word),
+        };
+        if other.with_untracked(Option::is_some) || asked.with_untracked(Option::is_none) {
+            // What the other menu counted is not this one's.
+            self.count.set(None);
+            other.set(None);
+        }
+        asked.set(Some(word.to_owned()));
+    }
+
+    /// The caret went somewhere: a menu that is open goes with it or closes; none opens.
+    pub fn followed(self, state: ComposerState) {
+        if untrack(|| self.is_open()) {
+            self.moved(state);
+        }
     }
 
     /// Whether the key belongs to the menu, which has then done what it asks.
@@ -93,12 +126,7 @@ impl Mention {
             Choice::Take if known.is_none() => return self.holds.try_update_value(std::mem::take).unwrap_or(false),
             Choice::Move(to) => self.active.set(to),
             Choice::Take => self.chosen.set(Some(at)),
-            Choice::Close => {
-                let before = text_before(state);
-                let word = word_at_end(&before).unwrap_or_default().len();
-                self.dismissed.set_value(Some(before[..before.len() - word].to_owned()));
-                self.close();
-            }
+            Choice::Close => self.dismiss(state),
         }
         true
     }
@@ -111,7 +139,12 @@ fn text_before(state: ComposerState) -> String {
 /// The code of the menu.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<fn(ComposerState) -> AnyView, NotFetched> {
-    Ok(menu::draw)
+    Ok(draw)
+}
+
+fn draw(state: ComposerState) -> AnyView {
+    let (documents, commands) = (menu::draw(state), commands::draw(state));
+    view! { {documents} {commands} }
 }
 
 /// The menu; nothing while it is closed.
@@ -124,6 +157,28 @@ pub fn MentionMenu() -> impl IntoView {
     // The focus stays in the box, whatever is pressed here.
     let hold = |event: leptos::ev::MouseEvent| event.prevent_default();
     view! { <div class="mention-menu" hidden=move || !is_open.get() on:mousedown=hold>{menu}</div> }
+}
+
+/// What opens a menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    At,
+    Slash,
+}
+
+/// The sign that this text ends with, and the word behind it.
+fn asked_at_end(text: &str) -> Option<(Sign, &str)> {
+    let command = || Some((Sign::Slash, command_at_end(text)?));
+    word_at_end(text).map(|word| (Sign::At, word)).or_else(command)
+}
+
+/// The word behind a `/` that begins the last line. The same key gives `、` with a Chinese input method, which begins no
+/// line.
+fn command_at_end(text: &str) -> Option<&str> {
+    let line = text.rsplit('\n').next()?;
+    let word = line.strip_prefix(['/', '／', '、'])?;
+    let is_word = word.chars().count() <= COMMAND_CHARS && !word.contains(|c: char| c.is_whitespace() || c == '/');
+    is_word.then_some(word)
 }
 
 /// The word behind an `@` that ends this text, where the `@` begins a word.
@@ -153,5 +208,23 @@ mod tests {
             assert_eq!(word_at_end(text), word, "{text:?}");
         }
         assert_eq!(word_at_end(&format!("@{}", "a".repeat(61))), None);
+    }
+
+    #[test]
+    fn a_slash_asks_only_where_it_begins_a_line() {
+        for (text, asked) in [
+            ("/", Some((Sign::Slash, ""))),
+            ("words\n/mo", Some((Sign::Slash, "mo"))),
+            ("、模型", Some((Sign::Slash, "模型"))),
+            ("/@spec", Some((Sign::Slash, "@spec"))),
+            ("/ @spec", Some((Sign::At, "spec"))),
+            ("and/or", None),
+            (" /model", None),
+            ("/two words", None),
+            ("/usr/bin", None),
+            ("words\n", None),
+        ] {
+            assert_eq!(asked_at_end(text), asked, "{text:?}");
+        }
     }
 }

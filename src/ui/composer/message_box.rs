@@ -9,24 +9,51 @@ use crate::domain::Thinking;
 use crate::ui::composer::draft::same;
 use crate::ui::composer::keys::{self, Ask, Press};
 use crate::ui::composer::model_menu::parse_model_value;
-use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{effect, view};
+use crate::ui::composer::pasting::is_rich;
+use crate::ui::composer::state::{ComposerState, Phase};
+use crate::ui::erased::{effect, live, view};
 use crate::ui::escape::textarea_content;
+use crate::ui::keymap::{self, Command, Keymap, Scope};
+use crate::ui::kit::Icon;
 use crate::ui::preferences::{Setting, chosen};
+use crate::ui::transcript;
 use crate::ui::words;
+
+/// What in the list of chats has led to the page that is shown; the button of the drawer has the focus when that is shut.
+const WAYS_HERE: &str = "#sidebar :is(a[aria-current], a.new-chat, [popovertarget=chats])";
+
+/// A paste this soon after a press is of that press, in milliseconds.
+const SAME_PRESS_MS: f64 = 1000.0;
+
+/// Whether a key moves the caret through the lines or along one; Up and Down are the menu's.
+fn is_move(key: &str) -> bool {
+    matches!(key, "ArrowLeft" | "ArrowRight" | "Home" | "End" | "PageUp" | "PageDown")
+}
 
 /// The box "Message".
 #[component]
 pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     effect(move || take_over(state));
+    // When Ctrl+Shift+V was pressed, which pastes words alone.
+    let plainly = StoredValue::new(None::<f64>);
     let on_key = move |event: KeyboardEvent| {
         let key = event.key();
+        if matches!(key.as_str(), "v" | "V") && (event.ctrl_key() || event.meta_key()) {
+            plainly.set_value(event.shift_key().then(|| event.time_stamp()));
+        }
         if state.mention.key(state, press(&event, &key)) {
             return event.prevent_default();
         }
         if key == "Escape" && state.stop_waiting() {
             return event.prevent_default();
+        }
+        if leads_to_reply(keymap::Press::of(&event, &key)) && !event.is_composing() && is_at_start(state) {
+            // Nothing is above the first line, but the reply.
+            if transcript::to_last_reply() {
+                event.prevent_default();
+            }
+            return;
         }
         if key == "Backspace" && is_bare(&event) && !event.repeat() && is_at_start(state) {
             if state.attaching.backspace() {
@@ -44,11 +71,20 @@ pub fn MessageBox() -> impl IntoView {
             }
             return;
         }
+        if !keys::is_of_input_method(press(&event, &key), state.memory.get_value())
+            && keymap::asked(Scope::Page, keymap::Press::of(&event, &key), true) == Some(Command::StopAndSend)
+        {
+            state.stop_and_send();
+            return event.prevent_default();
+        }
+        // A key that is held down sends once.
+        if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != Phase::Idle {
+            return event.prevent_default();
+        }
         let asked =
             keys::in_box(press(&event, &key), state.memory.get_value(), media::is_touch(), chosen(Setting::Send));
         match asked {
             Ask::Send => state.send(),
-            Ask::StopAndSend => state.stop_and_send(),
             Ask::Stop | Ask::Nothing => return,
         }
         event.prevent_default();
@@ -64,15 +100,41 @@ pub fn MessageBox() -> impl IntoView {
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
-        let (files, text) = files::pasted(&event);
-        if files.is_empty() {
-            return state.pasting.pasted(&text);
+        let (files, text, html) = files::pasted(&event);
+        // Browsers do not all say which key it was.
+        let is_plain = plainly.with_value(|at| at.is_some_and(|at| event.time_stamp() - at < SAME_PRESS_MS));
+        match files.is_empty() {
+            true if is_plain || !is_rich(&html) => return state.pasting.pasted(&text),
+            true => state.pasting.pasted_rich(state.area, &text, html),
+            false => state.attaching.add(files),
         }
         event.prevent_default();
-        state.attaching.add(files);
     };
+    let height = move || if state.is_tall.get() { words::lower_box() } else { words::higher_box() };
+    let change_height = move |_| {
+        state.is_tall.update(|is_tall| *is_tall = !*is_tall);
+        focus::quietly_on("#message");
+    };
+    let higher = live(move || {
+        (state.is_long.get() || state.is_tall.get()).then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="button bare expand needs-script"
+                    aria-label=words::higher_box()
+                    aria-pressed=move || state.is_tall.get().to_string()
+                    title=move || height()
+                    on:click=change_height
+                >
+                    <Icon name="chevron-down"/>
+                </button>
+            }
+        })
+    });
     view! {
         <label class="quiet" for="message">{words::message()}</label>
+        <div class="message-place" class:is-tall=move || state.is_tall.get()>
+        {higher}
         <textarea
             id="message"
             class="message-box"
@@ -92,21 +154,33 @@ pub fn MessageBox() -> impl IntoView {
             {..textarea_content(&state.draft.text())}
             on:input=on_input
             on:keydown=on_key
+            // The caret may leave the word that a menu is open for.
+            on:keyup=move |event: KeyboardEvent| if is_move(&event.key()) { state.mention.followed(state) }
+            on:click=move |_| state.mention.followed(state)
             on:compositionend=move |event| {
                 state.memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
                 state.mention.moved(state);
             }
             on:paste=on_paste
             on:blur=move |_| {
-                state.mention.close();
-                state.draft.save();
+                // A box that is taken out of the page loses the focus after all else is gone; the draft was saved then.
+                if state.has_text.try_get_untracked().is_some() {
+                    state.mention.close();
+                    state.draft.save();
+                }
             }
         ></textarea>
+        </div>
     }
 }
 
 fn is_at_start(state: ComposerState) -> bool {
     state.area.get_untracked().is_some_and(|area| textarea::is_at_start(&area))
+}
+
+/// Whether this is pressed to go to the turn before. A letter alone is a letter here.
+fn leads_to_reply(press: keymap::Press<'_>) -> bool {
+    Keymap::of_page().of(Command::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.is(press))
 }
 
 fn is_bare(event: &KeyboardEvent) -> bool {
@@ -134,7 +208,8 @@ pub fn listen_on_page(state: ComposerState) {
 }
 
 fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
-    if event.default_prevented() || state.running.get_untracked().is_none() || dialog::is_any_open() {
+    let can_stop = state.running.get_untracked().is_some() || state.phase.get_untracked() == Phase::Sending;
+    if event.default_prevented() || !can_stop || dialog::is_any_open() {
         return;
     }
     let pressed = event.key();
@@ -142,7 +217,8 @@ fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
     if pressed == "Escape" {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
-    if asked == Ask::Stop {
+    let by_command = || keymap::asked(Scope::Page, keymap::Press::of(event, &pressed), focus::is_in_text());
+    if asked == Ask::Stop || by_command() == Some(Command::Stop) {
         event.prevent_default();
         state.stop();
     }
@@ -185,14 +261,15 @@ fn take_over(state: ComposerState) {
     }
     // A box that takes the focus on a touch screen opens the keyboard over the page. There the title of a chat that was
     // gone to takes it, so that a screen reader says where it is; on a page that was just loaded nothing does.
-    let target = match (media::is_touch(), document::root_attribute("data-hydrated").is_some()) {
+    let target = match (media::is_touch(), document::has_settled()) {
         (false, _) => "#message",
         (true, true) => ".chat-title",
         (true, false) => return,
     };
-    // After a change of page the old page's box may have the focus until it is gone, which is by the next frame.
+    // After a change of page the old page's box may have the focus until it is gone, which is by the next frame. Who came
+    // by the list of chats has it on the way that led here, and goes on in the box.
     request_animation_frame(move || {
-        if focus::is_free() {
+        if focus::is_free() || (!media::is_touch() && focus::is_within(WAYS_HERE)) {
             focus::quietly_on(target);
         }
     });

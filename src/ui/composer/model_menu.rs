@@ -36,7 +36,7 @@ pub fn ModelMenu() -> impl IntoView {
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let choose = move |event| state.choose(parse_model_value(&event_target_value(&event)));
-    let groups = move || options(state.models.get(), state.choice.get_untracked());
+    let groups = move || options(state.models.get(), state.choice.get());
     view! {
         <span class="select">
             <select name="model" aria-label=words::model() on:change=choose>{move || groups()}</select>

@@ -1,10 +1,16 @@
 //! Text that was pasted: a long one is offered to become a document, one that looks like a key is remarked upon. It stays
-//! where it is until a person says otherwise.
+//! where it is until a person says otherwise. Rich text becomes [`markdown`], with code that the first of it fetches.
 
+mod markdown;
+
+use leptos::html;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
+use crate::browser::{rich, textarea};
 use crate::domain::limits;
 use crate::ui::announce::Announcer;
+use crate::ui::fetched::NotFetched;
 use crate::ui::words::attaching as words;
 
 /// How the keys of vendors begin.
@@ -41,6 +47,31 @@ impl Pasting {
         }
     }
 
+    /// Rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it. Where Markdown
+    /// says more it takes the place of that, unless it was changed meanwhile.
+    pub fn pasted_rich(self, area: NodeRef<html::Textarea>, text: &str, html: String) {
+        let Some(here) = area.get_untracked() else { return };
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let before = textarea::before_selection(&here);
+        self.pasted(&text);
+        textarea::insert(&here, &text);
+        if markdown::is_in_code(&before) {
+            return;
+        }
+        let is_line_begun = before.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
+        spawn_local(async move {
+            let converted = fetch().await.ok().and_then(|convert| convert(&html, is_line_begun));
+            // The page may have gone meanwhile.
+            let area = area.try_get_untracked().flatten();
+            let (Some(area), Some(converted)) = (area, converted.filter(|converted| *converted != text)) else {
+                return;
+            };
+            if textarea::exchange(&area, &before, &text, &converted) {
+                self.offer.update(|offer| *offer = offer.take().map(|_| converted));
+            }
+        });
+    }
+
     /// The box holds this now: what is not in it any more is not spoken of.
     pub fn typed(self, text: &str) {
         if self.has_key.get_untracked() && !looks_like_key(text) {
@@ -51,6 +82,41 @@ impl Pasting {
             self.offer.set(None);
         }
     }
+}
+
+/// Markdown of HTML, which goes behind a begun line or not; nothing where that has no more to say than its plain text.
+type Convert = fn(&str, bool) -> Option<String>;
+
+/// The code that makes Markdown of HTML.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Convert, NotFetched> {
+    Ok(converted)
+}
+
+fn converted(html: &str, is_line_begun: bool) -> Option<String> {
+    markdown::of(&rich::read(html, limits::RICH_PASTE_DEPTH), is_line_begun)
+}
+
+/// Whether it is worth fetching that code: HTML with something in it that Markdown has a sign for.
+pub fn is_rich(html: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "<h1",
+        "<h2",
+        "<h3",
+        "<h4",
+        "<h5",
+        "<h6",
+        "<li",
+        "<a ",
+        "<strong",
+        "<em",
+        "<code",
+        "<pre",
+        "<blockquote",
+        "<t",
+    ];
+    const MORE: [&str; 6] = ["<b>", "<b ", "<i>", "<i ", "font-weight", "font-style"];
+    html.len() <= limits::RICH_PASTE_BYTES && SIGNS.iter().chain(&MORE).any(|sign| html.contains(sign))
 }
 
 /// Whether a key is in the text: a word that begins as the keys of vendors do and is as long.

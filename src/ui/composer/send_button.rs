@@ -1,5 +1,5 @@
-//! The one button of the composer: it sends, and while a reply runs it stops that, in the same place. It stays the same
-//! element, so the focus stays on it.
+//! The one button of the composer: it sends, and from then on, while the reply runs, it stops that, in the same place. It
+//! stays the same element, so the focus stays on it.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -12,22 +12,25 @@ use crate::ui::words;
 /// The form that stops the running reply; the button belongs to it while one runs.
 pub const STOP_FORM: &str = "stop-reply";
 
-/// "Send", "Sending…", "Stop reply" or "Stopping…".
+/// "Send", "Stop reply" or "Stopping…".
 #[component]
 pub fn SendButton() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    let is_stop = move || state.running.get().is_some();
-    let word = move || match (state.phase.get(), is_stop()) {
-        (Phase::Sending, _) => words::sending(),
-        (Phase::Stopping, _) => words::stopping(),
-        (Phase::Idle, true) => words::stop_reply(),
-        (Phase::Idle, false) => words::send(),
+    // A message on its way is as good as its reply: that can be stopped before it is known.
+    let is_stop = move || state.running.get().is_some() || state.phase.get() == Phase::Sending;
+    let word = move || match state.phase.get() {
+        Phase::Stopping | Phase::Withdrawing => words::stopping(),
+        _ if is_stop() => words::stop_reply(),
+        _ => words::send(),
     };
     // Without script nothing would ever set it back, so it is said only once the page is live.
     let is_live = RwSignal::new(false);
     effect(move || is_live.set(true));
     let is_refused = move || {
-        let is_refused = state.phase.get() != Phase::Idle || (!is_stop() && state.is_empty());
+        let is_refused = match state.phase.get() {
+            Phase::Stopping | Phase::Withdrawing => true,
+            _ => !is_stop() && (state.is_empty() || state.is_full()),
+        };
         (is_refused && is_live.get()).then_some("true")
     };
     // The second click of a double click on "Send" must not stop the reply that the first one started.

@@ -1,10 +1,13 @@
 //! A message on its way: out of the box at once, forgotten when the server has it, back in the box when it has not.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
-use crate::api::turns::send_message;
+use crate::api::turns::{send_message, stop_reply};
 use crate::api::view::{DraftView, SendMessage};
 use crate::browser::{focus, request_id, textarea};
 use crate::ui::composer::state::{ComposerState, Phase};
@@ -15,6 +18,8 @@ impl ComposerState {
     pub(super) fn post(self) {
         let message = self.message();
         let sent = self.draft.current();
+        let withdrawn = Arc::new(AtomicBool::new(false));
+        self.withdrawn.set_value(withdrawn.clone());
         self.phase.set(Phase::Sending);
         self.problem.set(None);
         self.draft.hold();
@@ -30,11 +35,13 @@ impl ComposerState {
                     chats.refresh();
                 }
             }
+            let stops = withdrawn.load(Ordering::Relaxed);
+            let phase = if stops && answer.is_ok() { Phase::Stopping } else { Phase::Idle };
             // The person may have gone to another chat meanwhile, and this composer with it.
-            if self.phase.try_set(Phase::Idle).is_some() {
-                return;
-            }
+            let is_there = self.phase.try_set(phase).is_none();
+            let turn = answer.as_ref().ok().map(|started| started.assistant_turn.turn.id);
             match answer {
+                _ if !is_there => {}
                 Ok(started) => {
                     self.failed.set_value(None);
                     self.request_id.set_value(request_id::mint());
@@ -53,6 +60,9 @@ impl ComposerState {
                     self.listeners.on_failed.run(());
                     self.fail(&error);
                 }
+            }
+            if let Some(turn) = turn.filter(|_| stops) {
+                self.ended(stop_reply(turn).await);
             }
         });
     }

@@ -1,13 +1,13 @@
-//! The composer's state and what its buttons do: send, stop, stop and send.
+//! The composer's state, and what its button does when no reply runs: it sends. How it stops is in `stopping`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::api::chats::glance_at_chat;
 use crate::api::error::ApiError;
-use crate::api::turns::stop_reply;
-use crate::api::view::{DraftView, SendMessage, Started, TurnView};
+use crate::api::view::{SendMessage, Started, TurnView};
 use crate::browser::{focus, textarea};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
@@ -21,6 +21,8 @@ use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
+use crate::ui::words::keys::stop_first;
+use crate::ui::words::spent::context_full;
 use crate::ui::words::told::problem;
 
 /// What the composer waits for.
@@ -29,6 +31,8 @@ pub enum Phase {
     Idle,
     /// A message is on its way.
     Sending,
+    /// The same, and its reply is to be stopped as soon as it is known.
+    Withdrawing,
     /// A stop is on its way.
     Stopping,
 }
@@ -57,6 +61,13 @@ pub struct ComposerState {
     pub mention: Mention,
     /// Whether the message goes out by itself when its files are there.
     pub waits: RwSignal<bool>,
+    /// Set when the reply to the message on its way is to be stopped; outlives the page.
+    pub withdrawn: StoredValue<Arc<AtomicBool>>,
+    /// Tokens of context that the newest reply on this path filled.
+    pub context_used: Signal<Option<u64>>,
+    /// Whether the text has more lines than a glance takes in, and whether the box is as high as the page.
+    pub is_long: RwSignal<bool>,
+    pub is_tall: RwSignal<bool>,
     pub phase: RwSignal<Phase>,
     pub has_text: RwSignal<bool>,
     /// What is wrong, beside the field.
@@ -117,7 +128,7 @@ impl ComposerState {
 
     /// Takes over what is in the box.
     pub fn typed(self, text: String) {
-        self.has_text.set(!text.trim().is_empty());
+        self.measure(&text);
         self.problem.set(None);
         self.pasting.typed(&text);
         self.stop_waiting();
@@ -135,63 +146,24 @@ impl ComposerState {
         if let Some(area) = self.area.get_untracked().filter(|area| textarea::value(area) != text) {
             textarea::set_value(&area, text);
         }
+        self.measure(text);
+    }
+
+    fn measure(self, text: &str) {
         self.has_text.set(!text.trim().is_empty());
-    }
-
-    /// Another tab stored a draft: it is shown where nobody typed here since, and offered where somebody did.
-    pub fn draft_changed_elsewhere(self, newer: DraftView) {
-        match self.draft.heard(newer) {
-            Some(shown) => {
-                self.show(&shown.text);
-                self.attaching.show(shown.attachments, &shown.named);
-            }
-            None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::draft_elsewhere()),
-            None => {}
+        let is_long = is_long(text);
+        if self.is_long.get_untracked() != is_long {
+            self.is_long.set(is_long);
+        }
+        if text.is_empty() && self.is_tall.get_untracked() {
+            self.is_tall.set(false);
         }
     }
 
-    /// Offers the server the draft that it did not take, where nobody wrote another one meanwhile: that is asked first,
-    /// because saving would put this one in its place.
-    pub fn save_again(self) {
-        if !self.draft.is_unsaved.get_untracked() || self.draft.elsewhere.get_untracked().is_some() {
-            return;
-        }
-        // Of the new chat's draft nothing else can be asked than to be saved.
-        let Some(chat) = self.chat_id else { return self.draft.save() };
-        let leaf = self.leaf.get_untracked();
-        spawn_local(async move {
-            let glance = glance_at_chat(chat, leaf, self.draft.rev()).await;
-            // The page may have gone meanwhile.
-            if self.draft.is_unsaved.try_get_untracked() != Some(true) {
-                return;
-            }
-            match glance {
-                Ok(glance) => {
-                    if let Some(newer) = glance.draft {
-                        self.draft_changed_elsewhere(newer);
-                    }
-                    if self.draft.elsewhere.get_untracked().is_none() {
-                        self.draft.save();
-                    }
-                }
-                Err(ApiError::NotFound) => {}
-                Err(_) => self.draft.save_later(),
-            }
-        });
-    }
-
-    /// Takes the draft of another tab in place of what is in the box.
-    pub fn use_draft(self, draft: DraftView) {
-        self.draft.elsewhere.set(None);
-        self.take(draft);
-        focus::on("#message");
-    }
-
-    /// Shows a draft in place of what is there, and keeps it as what is there.
-    pub fn take(self, draft: DraftView) {
-        self.attaching.show(draft.attachments.clone(), &draft.named);
-        self.draft.change(|current| current.attachments = draft.attachments);
-        self.fill(&draft.text);
+    /// Whether the conversation is known to be longer than the model that would answer can read.
+    pub fn is_full(self) -> bool {
+        let most = self.model().and_then(|model| model.context_tokens).filter(|most| *most > 0);
+        most.zip(self.context_used.get()).is_some_and(|(most, used)| used >= most)
     }
 
     /// Whether there is nothing to send.
@@ -202,7 +174,7 @@ impl ComposerState {
     /// The button and Enter. What is still on its way to the server is waited for.
     pub fn send(self) {
         match self.refusal() {
-            Some(reason) => self.refuse(reason),
+            Some(reason) => self.refuse(&reason),
             None if self.attaching.queue.with_untracked(Queue::is_pending) => {
                 self.waits.set(true);
                 self.announcer.say(of_files::goes_out());
@@ -229,64 +201,22 @@ impl ComposerState {
         }
     }
 
-    /// Ctrl+Shift+Enter: the running reply is stopped and what it said is kept, then the message goes out.
-    pub fn stop_and_send(self) {
-        let Some(turn) = self.running.get_untracked() else { return self.send() };
-        if untrack(|| self.is_empty()) {
-            return self.refuse(words::write_first());
-        }
-        self.phase.set(Phase::Stopping);
-        spawn_local(async move {
-            if self.ended(stop_reply(turn).await) {
-                self.send();
-            }
-        });
-    }
-
-    /// The stop button.
-    pub fn stop(self) {
-        let Some(turn) = self.running.get_untracked() else { return };
-        if self.phase.get_untracked() == Phase::Stopping {
-            return;
-        }
-        self.phase.set(Phase::Stopping);
-        spawn_local(async move {
-            // How it ended is said by whoever follows it.
-            self.ended(stop_reply(turn).await);
-        });
-    }
-
-    /// Takes the answer to a stop. False when it failed, or when the person is on another page by now.
-    fn ended(self, stopped: Result<TurnView, ApiError>) -> bool {
-        if self.phase.try_set(Phase::Idle).is_some() {
-            return false;
-        }
-        match stopped {
-            Ok(turn) => {
-                self.listeners.on_stopped.run(turn);
-                true
-            }
-            Err(error) => {
-                self.fail(&error);
-                false
-            }
-        }
-    }
-
     /// Why a message cannot go out now, in words.
-    pub fn refusal(self) -> Option<&'static str> {
+    pub fn refusal(self) -> Option<String> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
-        match self.phase.get_untracked() {
-            Phase::Sending => Some(words::still_sending()),
-            _ if self.running.get_untracked().is_some() => Some(words::stop_first()),
-            _ if untrack(|| self.is_empty()) => Some(words::write_first()),
-            _ if self.attaching.queue.with_untracked(Queue::has_failed) => Some(of_files::file_failed()),
-            _ if too_long() => Some(words::too_long()),
-            _ => None,
-        }
+        let why = match self.phase.get_untracked() {
+            Phase::Sending | Phase::Withdrawing => words::still_sending(),
+            _ if self.running.get_untracked().is_some() => return Some(stop_first()),
+            _ if untrack(|| self.is_empty()) => words::write_first(),
+            _ if untrack(|| self.is_full()) => context_full(),
+            _ if self.attaching.queue.with_untracked(Queue::has_failed) => of_files::file_failed(),
+            _ if too_long() => words::too_long(),
+            _ => return None,
+        };
+        Some(why.to_owned())
     }
 
-    fn refuse(self, reason: &str) {
+    pub(super) fn refuse(self, reason: &str) {
         self.problem.set(Some(reason.to_owned()));
         self.announcer.say(reason);
         focus::on("#message");
@@ -297,4 +227,11 @@ impl ComposerState {
         self.announcer.alert(&text);
         self.problem.set(Some(text));
     }
+}
+
+/// Whether a text fills more of the box than a few lines.
+pub fn is_long(text: &str) -> bool {
+    const LINES: usize = 4;
+    const CHARS: usize = 300;
+    text.lines().count() >= LINES || text.chars().count() >= CHARS
 }

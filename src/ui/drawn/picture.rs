@@ -5,6 +5,8 @@ use super::result::{NEW_TAB, REL};
 use crate::domain::attachment::Card;
 use crate::domain::{Block, Content};
 use crate::ui::markdown::{Attribute, Element, Html, Part};
+use crate::ui::standalone::standalone;
+use crate::ui::words::standalone as words;
 
 /// The most room that it takes in its place, in pixels.
 const ROOM: (u32, u32) = (480, 384);
@@ -20,8 +22,24 @@ pub struct Picture<'a> {
     pub size: Option<(u32, u32)>,
 }
 
-/// Writes it.
+/// Writes it. On a page that stands alone it is there itself, or is named.
 pub fn write(html: &mut Html, picture: &Picture<'_>) {
+    if let Some(page) = standalone() {
+        match page.picture(picture.address) {
+            Some(bytes) => {
+                html.open(Element::Span, &[(Attribute::Class, "picture")]);
+                html.image(bytes, picture.alt, picture.size.map(fitted));
+                html.close();
+            }
+            None => {
+                let alt = picture.alt.trim();
+                let what = words::picture();
+                let said = if alt.is_empty() { what.to_owned() } else { format!("{alt} · {what}") };
+                html.leaf(Element::Span, &[(Attribute::Class, "chip gone")], &said);
+            }
+        }
+        return;
+    }
     html.open(Element::A, &[(Attribute::Class, "picture"), (Attribute::Href, picture.address), REL, NEW_TAB]);
     html.image(picture.small.unwrap_or(picture.address), picture.alt, picture.size.map(fitted));
     html.close();

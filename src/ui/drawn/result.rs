@@ -8,6 +8,8 @@ use super::{json, letters, picture};
 use crate::domain::plain::hidden_characters;
 use crate::domain::{Block, Content, TurnId, limits};
 use crate::ui::markdown::{Attribute, Element, Html, Part};
+use crate::ui::standalone::standalone;
+use crate::ui::words::standalone::file_elsewhere;
 use crate::ui::words::transcript as words;
 
 /// The result of a call. `failed` says that it is what went wrong.
@@ -60,7 +62,7 @@ fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: 
     html.open(Element::P, &[(Attribute::Class, "tool-part")]);
     html.text(&words::cut_at(limits::TOOL_SHOWN_BYTES, bytes));
     // What was cut before it was stored, and not kept, is nowhere.
-    if whole.is_some() || is_cut_here {
+    if (whole.is_some() || is_cut_here) && standalone().is_none() {
         let address = whole.unwrap_or_else(|| format!("/api/turns/{turn}"));
         html.text(" ");
         html.leaf(Element::A, &[(Attribute::Href, &address), REL, NEW_TAB], words::open_full());
@@ -73,6 +75,10 @@ fn files(html: &mut Html, metadata: &Value) {
         let Some(address) = blob(file) else { continue };
         let mime = file.get("mime").and_then(Value::as_str).unwrap_or_default();
         let bytes = file.get("bytes").and_then(Value::as_u64);
+        if standalone().is_some() {
+            html.leaf(Element::Span, &[(Attribute::Class, "chip")], &file_elsewhere(mime));
+            continue;
+        }
         html.open(
             Element::A,
             &[(Attribute::Class, "chip"), (Attribute::Href, &address), REL, (Attribute::Download, "")],

@@ -11,8 +11,10 @@ pub fn Icon(
     /// The symbol's id in the sprite.
     name: &'static str,
 ) -> impl IntoView {
+    // What points along the line points the other way where lines begin on the right.
+    let class = if matches!(name, "chevron-left" | "chevron-right" | "external") { "icon mirrors" } else { "icon" };
     view! {
-        <svg class="icon" width="20" height="20" aria-hidden="true" focusable="false">
+        <svg class=class width="20" height="20" aria-hidden="true" focusable="false">
             <use_ href=format!("#icon-{name}")></use_>
         </svg>
     }

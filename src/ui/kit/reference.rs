@@ -6,6 +6,7 @@ use crate::domain::attachment::{Card, Standing};
 use crate::domain::{Content, DocumentId, quoted};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::standalone::standalone;
 use crate::ui::words::attaching as words;
 
 /// The chip. What is not there any more is named and leads nowhere.
@@ -21,8 +22,9 @@ pub fn reference_chip(content: &Content, card: &Card, standing: Option<Standing>
         <span>{words::chip(card, standing)}</span>
     };
     // An id that is none would lead elsewhere.
-    if standing == Some(Standing::Deleted) || ref_id.parse::<DocumentId>().is_err() {
-        return view! { <span class="chip reference gone" title=card.quote.clone()>{inside}</span> };
+    let is_gone = standing == Some(Standing::Deleted) || ref_id.parse::<DocumentId>().is_err();
+    if is_gone || standalone().is_some() {
+        return view! { <span class="chip reference" class:gone=is_gone title=card.quote.clone()>{inside}</span> };
     }
     let address = quoted::address(ref_id, *version_timestamp, card.lines);
     let is_older = standing.is_some();

@@ -1,40 +1,49 @@
 //! Toasts: short notes at the edge of the page, at most two, each with at most one action (ux.md 15). Errors that need
 //! an action are never toasts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
-use crate::ui::erased::{rows, view};
-use crate::ui::kit::Icon;
+use crate::ui::erased::{live, rows, view};
+use crate::ui::kit::{Icon, Menu};
 use crate::ui::words;
 
 /// How many are on screen at once; an older one gives way.
 const SHOWN: usize = 2;
+/// How many that are gone can be looked up again.
+const REMEMBERED: usize = 10;
 /// How long a toast stays, without and with an action.
 const STAYS: Duration = Duration::from_secs(5);
 const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 
-/// One note.
+/// What a note offers.
+type Run = Arc<dyn Fn() + Send + Sync>;
+
+/// One note. It outlives the page that made it, so nothing in it may belong to that page.
 #[derive(Clone)]
 struct Toast {
     number: u64,
     text: String,
-    action: Option<(&'static str, Callback<()>)>,
-    timer: StoredValue<Option<TimeoutHandle>>,
+    action: Option<(&'static str, Run)>,
+    timer: ArcStoredValue<Option<TimeoutHandle>>,
 }
 
 /// The notes on screen; in context.
 #[derive(Clone, Copy)]
 pub struct Toasts {
     shown: RwSignal<Vec<Toast>>,
+    /// The last ones, the newest first; what was offered and taken is not offered again.
+    recent: RwSignal<Vec<Toast>>,
     next: StoredValue<u64>,
 }
 
 /// Puts an empty set of notes into the context.
 pub fn provide_toasts() -> Toasts {
-    let toasts = Toasts { shown: RwSignal::new(Vec::new()), next: StoredValue::new(0) };
+    let toasts =
+        Toasts { shown: RwSignal::new(Vec::new()), recent: RwSignal::new(Vec::new()), next: StoredValue::new(0) };
     provide_context(toasts);
     toasts
 }
@@ -46,8 +55,17 @@ impl Toasts {
     }
 
     /// Shows a note that offers one action ("Undo") while it is up.
-    pub fn offer(self, text: impl Into<String>, action: &'static str, run: Callback<()>) {
-        self.push(text.into(), Some((action, run)));
+    pub fn offer(self, text: impl Into<String>, action: &'static str, run: impl Fn() + Send + Sync + 'static) {
+        self.push(text.into(), Some((action, Arc::new(run))));
+    }
+
+    /// Shows a note that stays, for a page of samples.
+    pub fn rest(self, text: impl Into<String>, action: Option<&'static str>) {
+        let action = action.map(|label| (label, Arc::new(|| ()) as Run));
+        self.shown.update(|all| {
+            let number = all.len() as u64;
+            all.push(Toast { number, text: text.into(), action, timer: ArcStoredValue::new(None) });
+        });
     }
 
     /// Takes the newest offer, as Ctrl+Z does. False when none is up.
@@ -59,11 +77,15 @@ impl Toasts {
         })
     }
 
-    fn push(self, text: String, action: Option<(&'static str, Callback<()>)>) {
+    fn push(self, text: String, action: Option<(&'static str, Run)>) {
         let number = self.next.get_value();
         self.next.set_value(number + 1);
-        let toast = Toast { number, text, action, timer: StoredValue::new(None) };
+        let toast = Toast { number, text, action, timer: ArcStoredValue::new(None) };
         self.start_clock(&toast);
+        self.recent.update(|recent| {
+            recent.insert(0, toast.clone());
+            recent.truncate(REMEMBERED);
+        });
         self.shown.update(|all| {
             all.push(toast);
             let surplus = all.len().saturating_sub(SHOWN);
@@ -73,8 +95,13 @@ impl Toasts {
 
     fn take(self, toast: &Toast) {
         self.remove(toast.number);
+        self.recent.update(|recent| {
+            for taken in recent.iter_mut().filter(|taken| taken.number == toast.number) {
+                taken.action = None;
+            }
+        });
         if let Some((_, run)) = &toast.action {
-            run.run(());
+            run();
         }
     }
 
@@ -92,7 +119,43 @@ impl Toasts {
     fn start_clock(self, toast: &Toast) {
         let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
         let number = toast.number;
+        // The pointer and the focus may go one after the other.
+        Self::stop_clock(toast);
         toast.timer.set_value(set_timeout_with_handle(move || self.remove(number), stays).ok());
+    }
+}
+
+/// The last notes, with what they offer as long as it can be taken.
+#[component]
+pub fn RecentToasts() -> impl IntoView {
+    let toasts = expect_context::<Toasts>();
+    let row = move |toast: Toast| {
+        let action = toast.action.as_ref().map(|&(label, _)| {
+            let taken = toast.clone();
+            let text = toast.text.clone();
+            view! {
+                <button type="button" class="button bare strong" on:click=move |_| toasts.take(&taken)>
+                    {label}<span class="quiet">" "{text}</span>
+                </button>
+            }
+        });
+        view! { <li><span dir="auto">{toast.text}</span>{action}</li> }
+    };
+    // What is not looked at is not there: no reader should find a note twice.
+    let is_open = RwSignal::new(false);
+    let toggled = Callback::new(move |()| is_open.update(|open| *open = !*open));
+    view! {
+        <Menu id="recent-notices" label=words::notices() icon="clock" class="bare needs-script" on_toggle=toggled>
+            <div class="recent-notices">
+                {live(move || is_open.get().then(|| {
+                    let recent = toasts.recent.get();
+                    match recent.is_empty() {
+                        true => view! { <p class="hint">{words::no_notices()}</p> },
+                        false => view! { <ul>{recent.into_iter().map(row).collect_view()}</ul> },
+                    }
+                }))}
+            </div>
+        </Menu>
     }
 }
 

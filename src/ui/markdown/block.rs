@@ -40,7 +40,7 @@ pub enum Closing {
 #[derive(Debug)]
 pub struct Drawn {
     pub part: Part,
-    /// Where it is in the text; the start is the start of a line.
+    /// Where it is in the text; the start is the start of a line, or the end of the block before.
     pub range: Range<usize>,
     /// What was left after it.
     pub after: Budget,
@@ -49,7 +49,11 @@ pub struct Drawn {
 
 /// Listed one by one: some of the others let the text set attributes.
 fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH
+        | Options::ENABLE_FOOTNOTES
 }
 
 /// Draws a text. A block that is nested too deeply is shown as its plain text; when there are too many nodes or cells,
@@ -59,13 +63,15 @@ pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enr
     let mut left = budget;
     let mut depth = 0_usize;
     let mut start = 0;
+    // Where the block before ended: two footnotes may be defined on one line.
+    let mut reached = 0;
     let mut events = Vec::new();
     if budget.nodes == 0 {
         return all_plain(text, budget);
     }
     for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         if depth == 0 {
-            start = line_start(text, range.start);
+            start = line_start(text, reached, range.start);
         }
         match &event {
             Event::Start(_) => depth += 1,
@@ -93,6 +99,7 @@ pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enr
             }
         };
         events.clear();
+        reached = end;
         drawn.push(Drawn { part, range: start..end, after: left, closing });
     }
     drawn
@@ -104,8 +111,10 @@ fn all_plain(text: &str, budget: Budget) -> Vec<Drawn> {
     vec![Drawn { part, range: 0..text.len(), after: budget, closing: Closing::AtNextBlock }]
 }
 
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind(['\n', '\r']).map_or(0, |line_end| line_end + 1)
+/// The start of a line, or where the block before ended on it.
+fn line_start(text: &str, reached: usize, at: usize) -> usize {
+    let reached = reached.min(at);
+    text[reached..at].rfind(['\n', '\r']).map_or(reached, |line_end| reached + line_end + 1)
 }
 
 fn closing(text: &str, start: usize, events: &[(Event, Range<usize>)]) -> Closing {

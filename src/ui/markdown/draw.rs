@@ -3,6 +3,7 @@
 mod cite;
 mod code;
 mod link;
+mod note;
 mod table;
 mod text;
 
@@ -20,7 +21,7 @@ use super::part::Part;
 use super::words;
 use crate::domain::limits;
 
-pub use code::{language, open_code};
+pub use code::{language, open_code, without_buttons};
 
 const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
 const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");
@@ -177,8 +178,7 @@ impl Draw<'_> {
                 self.html.leaf(Element::Span, &attributes, mark);
                 self.html.text(" ");
             }
-            // Not among the options.
-            Event::FootnoteReference(name) => self.literal(name),
+            Event::FootnoteReference(name) => self.note(name),
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Draw<'_> {
 
     fn start(&mut self, tag: &Tag, is_task: bool) -> Result<(), Refused> {
         match tag {
-            Tag::BlockQuote(_) | Tag::List(_) => self.block_depth += 1,
+            Tag::BlockQuote(_) | Tag::List(_) | Tag::FootnoteDefinition(_) => self.block_depth += 1,
             Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. } => {
                 self.inline_depth += 1
             }
@@ -233,9 +233,9 @@ impl Draw<'_> {
                 self.frames.push(0);
             }
             Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => return self.start_table(tag),
+            Tag::FootnoteDefinition(name) => return self.start_note(name),
             // Not among the options.
-            Tag::FootnoteDefinition(_)
-            | Tag::DefinitionList
+            Tag::DefinitionList
             | Tag::DefinitionListTitle
             | Tag::DefinitionListDefinition
             | Tag::Superscript
@@ -247,7 +247,7 @@ impl Draw<'_> {
 
     fn end(&mut self, end: TagEnd) {
         match end {
-            TagEnd::BlockQuote(_) | TagEnd::List(_) => self.block_depth -= 1,
+            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::FootnoteDefinition => self.block_depth -= 1,
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image => {
                 self.inline_depth -= 1
             }

@@ -81,7 +81,8 @@ impl Streaming {
         self.replace(from, fresh)
     }
 
-    /// The text is complete. Draws it once as a whole: a definition of a link can be used before it is written.
+    /// The text is complete. Draws it once as a whole: a definition of a link or a footnote can be used before it is
+    /// written, and that of a footnote counts only in the stretch that is parsed together with it.
     pub fn finish(&mut self) -> Changed {
         self.work += self.text.len() as u64;
         let whole =

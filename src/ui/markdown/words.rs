@@ -7,6 +7,7 @@ words! {
     copy_code: "Copy code", "复制代码";
     code: "Code", "代码";
     table: "Table", "表格";
+    formula: "Formula", "公式";
     image: "Image", "图片";
     done: "done", "已完成";
     not_done: "not done", "未完成";

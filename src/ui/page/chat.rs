@@ -7,36 +7,42 @@ mod deleting;
 mod elsewhere;
 mod find;
 pub mod header;
+mod listed;
+mod started;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_meta::Title;
-use leptos_router::hooks::use_params_map;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_params_map};
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Notice, Side, Started, TurnView};
-use crate::browser::{focus, media};
+use crate::browser::document;
 use crate::domain::waiting::waits_for;
-use crate::domain::{Chat, ChatId, Lock, TurnId};
-use crate::ui::chats::Chats;
+use crate::domain::{ChatId, Lock, Role, TurnId};
+use crate::ui::announce::say_arrival;
+use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
-use crate::ui::erased::{on_change, rows, view};
+use crate::ui::erased::{rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::fetched::{NotFetched, fetched};
+use crate::ui::kit::Loading;
 use crate::ui::page::chat::address::{asked_in_address, follow_address, left_here, side_in_address};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
+use crate::ui::page::chat::listed::{refresh_list, title_of, watch_end};
+use crate::ui::page::chat::started::show_started;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::more::trim;
-use crate::ui::transcript::{ModelChoice, Transcript, Verbs, show_sent};
+use crate::ui::transcript::{ModelChoice, Transcript, Verbs};
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
 use crate::ui::words::told::problem;
@@ -57,13 +63,23 @@ fn draw_page() -> AnyView {
     let params = use_params_map();
     let asked = asked_in_address();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
+    let (on_its_way, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
     // Another version of a turn on the same page is no new page: `follow_address` shows it.
     let page_resource = Resource::<_, Json>::new_with_options(
         move || chat_id.get(),
         move |id| {
             let (asked, side) = (asked.get_untracked(), side_in_address());
+            let loading = on_its_way.filter(|_| document::is_here());
             async move {
-                match id {
+                // Here, because a page that the server has drawn is not asked for: then nothing is on its way.
+                if let Some(loading) = loading {
+                    let awaited = id.filter(|id| shown.try_get_value().flatten() != Some(*id));
+                    // Asked for again, it is the same wait.
+                    if loading.try_get_untracked().flatten() != awaited {
+                        let _ = loading.try_set(awaited);
+                    }
+                }
+                let page = match id {
                     Some(id) => {
                         let left = left_here(id).filter(|_| asked.at.is_none());
                         match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
@@ -73,13 +89,36 @@ fn draw_page() -> AnyView {
                         }
                     }
                     None => Err(ApiError::NotFound),
+                };
+                // Another one may be on its way by now.
+                if let Some(loading) = loading
+                    && loading.try_get_untracked().flatten() == id
+                {
+                    let _ = loading.try_set(None);
                 }
+                page
             }
         },
         false,
     );
+    on_cleanup(move || {
+        let _ = on_its_way.map(|loading| loading.try_set(None));
+    });
+    let navigate = use_navigate();
+    let cancel = Callback::new(move |()| {
+        let back = shown.get_value().map_or_else(|| "/".to_owned(), chat_path);
+        navigate(&back, NavigateOptions { replace: true, ..Default::default() });
+    });
+    let outline = move || {
+        on_its_way.and_then(|loading| loading.get()).map(|_| {
+            let retry = Callback::new(move |()| page_resource.refetch());
+            view! { <Loading what=words::loading_chat() retry cancel=Some(cancel)/> }
+        })
+    };
     view! {
-        <Transition fallback=|| view! { <p class="hint">{words::loading_chat()}</p> }>
+        // Over the chat before it, which stays until the next one is there.
+        <div class="on-its-way">{outline}</div>
+        <Transition>
             {move || Suspend::new(async move {
                 match page_resource.await {
                     Ok(page) => {
@@ -88,7 +127,10 @@ fn draw_page() -> AnyView {
                         rows(
                             move || vec![page.clone()],
                             move |_| id.map_or(0, ChatId::as_u128),
-                            |page| view! { <ChatScreen page/> },
+                            move |page| {
+                                shown.set_value(id);
+                                view! { <ChatScreen page/> }
+                            },
                         )
                     }
                     Err(ApiError::NotFound) => view! { <Missing what=words::not_found_chat()/> }.into_any(),
@@ -183,16 +225,23 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }),
         on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
     };
+    say_arrival(move || words::document_title(&title.get(), false, false));
     let needs_you = Memo::new(move |_| state.needs_you());
     refresh_list(running, needs_you);
+    watch_end(chat_id, running);
+    // What a copy of the chat ends with.
+    let last_reply = Signal::derive(move || {
+        let is_reply = |view: &TurnView| view.turn.role == Role::Assistant && view.turn.status.is_terminal();
+        state.leaf().filter(|turn| turn.try_with(is_reply) == Some(true)).map(|turn| turn.id())
+    });
 
     let document_title =
         move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
-        <a class="skip" href=move || latest(state, chat_id)>{words::skip_to_latest()}</a>
-        <ChatHeader chat title branch branch_from models leaves finding/>
+        {move || latest(state, chat_id).map(|href| view! { <a class="skip" href=href>{words::skip_to_latest()}</a> })}
+        <ChatHeader chat title branch branch_from models leaves finding last_reply/>
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at is_new_visit/>
@@ -228,53 +277,8 @@ fn model_gone(page: &ChatPage) -> Option<Lock> {
     })
 }
 
-/// Where the newest turn is: on this page, or on another.
-fn latest(state: ChatState, chat: ChatId) -> String {
-    match state.leaf().filter(|_| state.has_more(Side::Newer)) {
-        Some(leaf) => format!("/c/{chat}?at={}#latest", leaf.id()),
-        None => "#latest".to_owned(),
-    }
-}
-
-/// Shows a reply that began here, with its message under the header.
-fn show_started(state: ChatState, started: Started) {
-    let user_turn = started.user_turn.turn.id;
-    state.put(started.user_turn);
-    let is_running = !started.assistant_turn.turn.status.is_terminal();
-    state.put(started.assistant_turn);
-    trim(state, Side::Older);
-    if is_running {
-        show_sent(user_turn);
-    }
-    // The button that was pressed may be gone with the turn it belonged to.
-    if !media::is_touch() {
-        request_animation_frame(|| {
-            if focus::is_free() {
-                focus::quietly_on("#message");
-            }
-        });
-    }
-}
-
-/// The chat's title, as it is renamed here.
-fn title_of(chat: &Chat) -> Signal<String> {
-    let (id, first) = (chat.id, chat.title.clone());
-    let renamed = use_context::<Chats>().map(|chats| chats.renamed);
-    Signal::derive(move || {
-        let renamed = renamed.and_then(|renamed| renamed.get()).filter(|(renamed, _)| *renamed == id);
-        renamed.map_or_else(|| first.clone(), |(_, title)| title)
-    })
-}
-
-/// The list of chats shows which ones are being answered and which wait for somebody, and the title that the first message gave.
-fn refresh_list(running: Signal<Option<TurnId>>, needs_you: Memo<bool>) {
-    let chats = use_context::<Chats>();
-    on_change(
-        move || (running.get().is_some(), needs_you.get()),
-        move |(was_running, _), (is_running, _)| {
-            if let Some(chats) = chats.filter(|_| was_running || !is_running) {
-                chats.refresh();
-            }
-        },
-    );
+/// Where the newest turn is, when it is not on this page: there the link before the list of chats leads to it.
+fn latest(state: ChatState, chat: ChatId) -> Option<String> {
+    let leaf = state.leaf().filter(|_| state.has_more(Side::Newer))?;
+    Some(format!("/c/{chat}?at={}#latest", leaf.id()))
 }

@@ -1,6 +1,7 @@
 //! The new chat: a greeting, the composer, and the way back to recent chats; on a new server, how to connect a model.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_meta::Title;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
@@ -8,11 +9,13 @@ use leptos_router::hooks::use_navigate;
 use crate::api::chats::load_chat;
 use crate::api::json::Json;
 use crate::api::view::{ChatPage, Notice, Started};
+use crate::domain::provider::Model;
 use crate::domain::{Lock, TurnId};
+use crate::ui::announce::say_arrival;
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, live, view};
 use crate::ui::page::first_run::FirstRunPanel;
 use crate::ui::page::not_found::Failed;
 use crate::ui::page::sending::SendingTurn;
@@ -54,45 +57,73 @@ pub fn Home(page: ChatPage) -> impl IntoView {
         on_started: Callback::new(move |started: Started| navigate(&chat_path(started.chat_id), Default::default())),
         on_stopped: Callback::new(|_| ()),
     };
-    let is_first_run = page.notices.contains(&Notice::NothingConfigured);
-    let form_request_id = page.form_request_id.clone();
-    let panel = is_first_run.then(|| {
-        view! {
-            <FirstRunPanel models=page.models.clone() notices=page.notices.clone() form_request_id=form_request_id/>
-        }
+    say_arrival(|| words::document_title("", false, false));
+    let models = RwSignal::new(page.models.clone());
+    let is_first_run = RwSignal::new(is_first_run(&page));
+    follow_models(page.models_rev, models, is_first_run);
+    let (notices, request_id) = (page.notices, page.form_request_id.clone());
+    let panel = live(move || {
+        is_first_run.get().then(|| {
+            let (models, notices) = (models.get_untracked(), notices.clone());
+            view! { <FirstRunPanel models notices form_request_id=request_id.clone()/> }
+        })
     });
-    let can_write = !page.models.is_empty();
+    let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
     let tools_on = page.tools_on;
-    let (draft, models, form_request_id) = (page.draft, RwSignal::new(page.models), page.form_request_id);
+    let (draft, form_request_id) = (page.draft, page.form_request_id);
     let draft_elsewhere = RwSignal::new(draft.clone());
     let (nothing, no_turn) = (None::<Lock>, None::<TurnId>);
-    let composer = can_write.then(|| {
-        view! {
+    let composer = live(move || {
+        if !can_write.get() {
+            return None;
+        }
+        Some(view! {
             <Composer
                 chat_id=None
-                draft
+                draft=draft.clone()
                 draft_elsewhere
                 models
-                form_request_id
-                lock=nothing
+                form_request_id=form_request_id.clone()
+                lock=nothing.clone()
                 leaf=no_turn
                 running=no_turn
                 stop_asked=RwSignal::new(false)
                 listeners
                 tools_on
             />
-        }
+        })
     });
     view! {
         <header class="chat-head"><SidebarButton/></header>
         <div class="home" class:is-sending=move || sending.get().is_some()>
-            <h1 class="greeting">{if is_first_run { words::PRODUCT } else { words::greeting() }}</h1>
+            <h1 class="greeting">{move || if is_first_run.get() { words::PRODUCT } else { words::greeting() }}</h1>
             {panel}
             <SendingTurn text=sending/>
             {composer}
             <RecentChats/>
         </div>
     }
+}
+
+/// Whether nothing but the demo answers.
+fn is_first_run(page: &ChatPage) -> bool {
+    page.notices.contains(&Notice::NothingConfigured)
+}
+
+/// Takes over which models can be chosen when somebody connected one in another tab, or took one away.
+fn follow_models(known: u64, models: RwSignal<Vec<Model>>, is_first: RwSignal<bool>) {
+    let Some(chats) = use_context::<Chats>() else { return };
+    let known = StoredValue::new(known);
+    effect(move || {
+        let Some(rev) = chats.models_rev.get().filter(|rev| *rev != known.get_value()) else { return };
+        known.set_value(rev);
+        spawn_local(async move {
+            // What does not come now is asked for with the next change, or by whoever loads the page again.
+            let Ok(page) = load_chat(None, None, None, None).await else { return };
+            let _ = is_first.try_set(is_first_run(&page));
+            let _ = models.try_set(page.models);
+        });
+    });
 }
 
 #[component]

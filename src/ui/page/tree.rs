@@ -13,8 +13,10 @@ use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::tree::load_tree;
 use crate::api::view::tree::{TreeAsk, TreePage};
-use crate::browser::{document, network};
+use crate::browser::document;
 use crate::domain::{ChatId, TurnId};
+use crate::ui::announce::say_arrival;
+use crate::ui::connection::Connection;
 use crate::ui::deleting::{Deed, Deleting};
 use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
@@ -95,12 +97,17 @@ fn ask(chat: ChatId, query: &ParamsMap) -> TreeAsk {
 /// Looks at the chat while the page is seen: `changes` rises when it has other turns, or a reply in it began or ended.
 fn follow(chat: ChatId, changes: RwSignal<u64>) {
     let known = StoredValue::new(None);
+    let connection = use_context::<Connection>();
     let look = move || {
-        if document::is_hidden() || !network::is_online() {
+        if document::is_hidden() || connection.is_some_and(Connection::is_waiting) {
             return;
         }
         spawn_local(async move {
-            let Ok(glance) = glance_at_chat(chat, None, i64::MAX).await else { return };
+            let glance = glance_at_chat(chat, None, i64::MAX).await;
+            if let Some(connection) = connection {
+                connection.heard(&glance);
+            }
+            let Ok(glance) = glance else { return };
             let now = Some((glance.rev, glance.running));
             let Some(before) = known.try_get_value() else { return };
             known.set_value(now);
@@ -124,6 +131,10 @@ fn follow(chat: ChatId, changes: RwSignal<u64>) {
 pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
     let chat = ask.chat_id;
     let title = safe_title(&said::document_title(&page.title));
+    say_arrival({
+        let title = title.clone();
+        move || title
+    });
     let heading = if page.title.is_empty() { words::untitled().to_owned() } else { page.title.clone() };
     let navigate = StoredValue::new(use_navigate());
     let show = Callback::new(move |turn: TurnId| {

@@ -1,6 +1,7 @@
 //! The rows of the palette: what each says and does, and their order.
 
 use crate::domain::percent;
+use crate::ui::keymap::{self, Keymap};
 use crate::ui::palette::hits::Found;
 use crate::ui::words::palette as words;
 
@@ -89,23 +90,31 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
         place: place.to_owned(),
         does,
     };
+    let map = Keymap::of_page();
+    let keys = |command| map.of(command).map(|chord| chord.to_string()).unwrap_or_default();
     let leave = |address: &str| Does::Leave(address.to_owned());
     let theme = |theme| Does::Do(Command::Theme(theme));
     let mut all = Vec::new();
     if here.is_running {
-        all.push(entry(Commands, "stop", words::stop(), "Ctrl+Shift+Backspace", Does::Do(Command::Stop)));
+        all.push(entry(Commands, "stop", words::stop(), &keys(keymap::Command::Stop), Does::Do(Command::Stop)));
     }
-    all.push(entry(Commands, "plus", words::new_chat(), "Ctrl+Shift+O", Does::Open("/".to_owned())));
-    all.push(entry(Commands, "sidebar", words::sidebar(), "Ctrl+B", Does::Do(Command::Sidebar)));
+    all.push(entry(Commands, "plus", words::new_chat(), &keys(keymap::Command::NewChat), Does::Open("/".to_owned())));
+    all.push(entry(Commands, "sidebar", words::sidebar(), &keys(keymap::Command::Sidebar), Does::Do(Command::Sidebar)));
     if let Some(chat) = &here.chat {
-        all.push(entry(Commands, "branch", words::tree(), "Ctrl+.", Does::Do(Command::Tree)));
+        all.push(entry(Commands, "branch", words::tree(), &keys(keymap::Command::Panel), Does::Do(Command::Tree)));
         all.push(entry(Settings, "tool", words::chat_tools(), "", Does::Leave(format!("{chat}/tools"))));
         all.push(entry(Settings, "edit", words::chat_settings(), "", Does::Leave(format!("{chat}/settings"))));
     }
     all.extend([
         entry(Commands, "file", words::all_documents(), "", leave("/documents")),
         entry(Commands, "plus", words::new_document(), "", leave("/documents/new")),
-        entry(Commands, "keyboard", words::shortcuts(), "Ctrl+/", Does::Do(Command::Shortcuts)),
+        entry(
+            Commands,
+            "keyboard",
+            words::shortcuts(),
+            &keys(keymap::Command::Shortcuts),
+            Does::Do(Command::Shortcuts),
+        ),
         entry(Commands, "system", words::theme_system(), "", theme("system")),
         entry(Commands, "sun", words::theme_light(), "", theme("light")),
         entry(Commands, "moon", words::theme_dark(), "", theme("dark")),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::browser::api_request::Refused;
+use crate::browser::clock;
 use crate::domain::ChatId;
 use crate::ui::chats::chat_path;
 use crate::ui::palette::entry::{Does, Entry, Group, Pieces};
@@ -123,7 +124,10 @@ fn entry(hit: &Value) -> Option<Entry> {
                 "system" => transcript::system(),
                 _ => transcript::assistant(),
             };
-            let day = text("created_at").get(..10).unwrap_or_default();
+            let at = text("created_at");
+            // In the reader's own time; without a browser there is no palette.
+            let local = at.parse().ok().and_then(clock::local);
+            let day = local.as_deref().or(at.get(..10)).unwrap_or_default();
             let title = vec![(named(text("chat_title")), false)];
             // The very turn, on its branch.
             let does = Does::Open(format!("/c/{chat}?at={turn}#turn-{turn}"));

@@ -1,15 +1,19 @@
 //! The list of chats with its marks, and the menu of one chat.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
 use leptos_router::components::A;
+use leptos_router::hooks::use_navigate;
 
 use crate::api::view::ChatItem;
 use crate::browser::dialog;
 use crate::domain::ChatId;
 use crate::ui::chats::{Chats, chat_path, leave_deleted};
-use crate::ui::erased::view;
+use crate::ui::erased::{effect, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
+use crate::ui::words::told::problem;
 
 /// One menu serves the whole list: a panel for each of hundreds of chats would be most of the page.
 const MENU: &str = "chat-menu";
@@ -23,11 +27,22 @@ struct Chosen(RwSignal<Option<(ChatId, String)>>);
 pub fn ChatList() -> impl IntoView {
     let chats = expect_context::<Chats>();
     provide_context(Chosen(RwSignal::new(None)));
+    let navigate = use_navigate();
+    // A note of the system was pressed.
+    effect(move || {
+        if let Some(id) = chats.asked_for.get() {
+            chats.asked_for.set(None);
+            navigate(&chat_path(id), NavigateOptions { scroll: false, ..Default::default() });
+        }
+    });
     view! {
         <Transition fallback=|| view! { <p class="hint">{words::loading_chats()}</p> }>
             {move || Suspend::new(async move {
                 match chats.visible().await {
-                    Ok(items) => view! { <Items items/> }.into_any(),
+                    Ok(items) => {
+                        let has_older = chats.has_older.get();
+                        view! { <Items items/>{has_older.then(|| view! { <OlderButton/> })} }.into_any()
+                    }
                     Err(_) => view! { <LoadFailed/> }.into_any(),
                 }
             })}
@@ -59,9 +74,22 @@ fn Item(item: ChatItem) -> impl IntoView {
         }
     };
     let more = words::chat_menu(&title);
+    let chats = use_context::<Chats>();
+    let is_loading = move || chats.is_some_and(|chats| chats.loading.get() == Some(item.id)).then_some("true");
+    // The browser knows it, once the page is alive.
+    let unread = move || {
+        let is_unread = chats.is_some_and(|chats| chats.unread.with(|unread| unread.contains(&item.id)));
+        (is_unread && !item.running).then(|| {
+            view! {
+                <span class="dot unread" aria-hidden="true"></span>
+                <span class="quiet">{words::unread()}" "</span>
+            }
+        })
+    };
     view! {
-        <li class="chat-item">
-            <A href=chat_path(item.id) attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
+        <li class="chat-item" aria-busy=is_loading>
+            // The chat that is left stays where it is until the next one is there, which finds its own place.
+            <A href=chat_path(item.id) scroll=false attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
                 {item.running.then(|| {
                     let (class, word) =
                         if item.needs_you { ("dot needs-you", words::needs_you()) } else { ("dot", words::answering()) };
@@ -70,6 +98,7 @@ fn Item(item: ChatItem) -> impl IntoView {
                         <span class="quiet">{word}" "</span>
                     }
                 })}
+                {unread}
                 <span class="chat-name" dir="auto">{title}</span>
                 {item.needs_you.then(|| view! { <span class="mark" aria-hidden="true">{words::needs_you()}</span> })}
                 {item.has_draft.then(|| view! { <span class="mark">{words::draft()}</span> })}
@@ -94,7 +123,7 @@ fn ChatMenu() -> impl IntoView {
     let delete = move |_| {
         dialog::close_popovers();
         if let Some((id, title)) = chosen.get_untracked() {
-            chats.delete(id, &title);
+            chats.delete_from_list(id, &title);
             leave(id);
         }
     };
@@ -102,6 +131,31 @@ fn ChatMenu() -> impl IntoView {
         <div id=MENU class="menu" popover="auto">
             <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::rename()}</button>
             <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::delete()}</button>
+        </div>
+    }
+}
+
+/// Brings the chats that the list does not reach.
+#[component]
+fn OlderButton() -> impl IntoView {
+    let chats = expect_context::<Chats>();
+    let (is_asked, failed) = (RwSignal::new(false), RwSignal::new(None::<String>));
+    let load = move |_| {
+        if !is_asked.get_untracked() {
+            is_asked.set(true);
+            spawn_local(async move {
+                let came = chats.load_older().await;
+                let _ = failed.try_set(came.err().map(|error| problem(&error)));
+                let _ = is_asked.try_set(false);
+            });
+        }
+    };
+    view! {
+        <div class="older-chats">
+            <button type="button" class="button bare needs-script" aria-disabled=move || is_asked.get().to_string() on:click=load>
+                {move || if is_asked.get() { words::loading_chats() } else { words::older_chats() }}
+            </button>
+            <p class="problem" role="alert">{move || failed.get()}</p>
         </div>
     }
 }

@@ -2,14 +2,17 @@
 
 use leptos::html;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use crate::domain::chat::check_title;
 use crate::domain::limits;
+use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, view};
 use crate::ui::fetched::{NotFetched, when};
+use crate::ui::input_method::InputMethod;
 use crate::ui::kit::Dialog;
-use crate::ui::words;
+use crate::ui::words::{self, told};
 
 /// The code of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
@@ -28,8 +31,10 @@ pub fn RenameDialog() -> impl IntoView {
 fn draw(chats: Chats) -> AnyView {
     let open = RwSignal::new(false);
     let field = NodeRef::<html::Input>::new();
+    let input_method = InputMethod::default();
     let problem = RwSignal::new(None::<String>);
-    let title = RwSignal::new(String::new());
+    let (title, is_saving) = (RwSignal::new(String::new()), RwSignal::new(false));
+    let announcer = expect_context::<Announcer>();
     effect(move || {
         if let Some((_, old)) = chats.renaming.get() {
             title.set(old);
@@ -48,17 +53,35 @@ fn draw(chats: Chats) -> AnyView {
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         match (check_title(&title.get_untracked()), chats.renaming.get_untracked()) {
+            (Ok(_), _) if is_saving.get_untracked() => {}
             (Ok(title), Some((id, _))) if !title.is_empty() => {
-                chats.rename(id, title);
-                open.set(false);
+                is_saving.set(true);
+                problem.set(None);
+                spawn_local(async move {
+                    // What could not be done is said where it was asked for, and nothing of it is lost.
+                    match chats.rename(id, title).await {
+                        Ok(()) => open.set(false),
+                        Err(error) => {
+                            let why = told::problem(&error);
+                            announcer.alert(&why);
+                            problem.set(Some(why));
+                        }
+                    }
+                    is_saving.set(false);
+                });
             }
-            (Err(invalid), _) => problem.set(Some(invalid.reason)),
+            (Err(invalid), _) => problem.set(Some(told::told(&invalid.reason).into_owned())),
             _ => open.set(false),
         }
     };
     view! {
         <Dialog id="rename-title" title=words::rename() open>
-            <form class="dialog-form" on:submit=save>
+            <form
+                class="dialog-form"
+                on:submit=save
+                on:keydown=move |event| input_method.guard(&event)
+                on:compositionend=move |event| input_method.ended(&event)
+            >
                 <label for="rename-field">{words::title()}</label>
                 <input
                     id="rename-field"
@@ -74,7 +97,9 @@ fn draw(chats: Chats) -> AnyView {
                 <p id="rename-problem" class="problem">{move || problem.get()}</p>
                 <div class="dialog-actions">
                     <button type="button" class="button" on:click=move |_| open.set(false)>{words::cancel()}</button>
-                    <button type="submit" class="button primary">{words::save()}</button>
+                    <button type="submit" class="button primary" aria-disabled=move || is_saving.get().then_some("true")>
+                        {words::save()}
+                    </button>
                 </div>
             </form>
         </Dialog>

@@ -7,14 +7,16 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
 use super::ChatState;
-use super::saying::{Said, Saying};
+use super::saying::{Reader, Said, Saying};
 use super::turn::{Heard, TurnState};
 use crate::api::json;
 use crate::browser::event_source::{self, News, Source};
-use crate::browser::{clock, document, focus};
+use crate::browser::{clock, document, focus, media};
 use crate::domain::frame::{self, Frame};
 use crate::domain::{Event, TurnId, limits};
+use crate::ui::connection::Connection;
 use crate::ui::preferences::{Setting, chosen};
+use crate::ui::words::transcript::say;
 
 /// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
 const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
@@ -35,12 +37,17 @@ pub(super) struct Follower {
     failures: u32,
     retry: Option<TimeoutHandle>,
     saying: Saying,
+    /// The connection that was told that the stream broke, until it works again.
+    broke: Option<Connection>,
 }
 
 impl Drop for Follower {
     fn drop(&mut self) {
         if let Some(retry) = self.retry.take() {
             retry.clear();
+        }
+        if let Some(connection) = self.broke.take() {
+            connection.let_go();
         }
     }
 }
@@ -70,6 +77,7 @@ impl ChatState {
             failures: 0,
             retry: None,
             saying: Saying::new(now),
+            broke: None,
         };
         self.followed.update_value(|followed| {
             followed.insert(id, follower);
@@ -112,6 +120,7 @@ impl ChatState {
             News::Opened => {
                 self.change(id, |follower| {
                     follower.failures = 0;
+                    follower.broke = None;
                     follower.heard_ms = clock::now_ms();
                 });
                 if let Some(connection) = self.connection {
@@ -187,6 +196,7 @@ impl ChatState {
         let mut failures = 0;
         self.change(id, |follower| {
             follower.failures = follower.failures.saturating_add(1);
+            follower.broke = self.connection;
             failures = follower.failures;
         });
         if is_final {
@@ -227,7 +237,10 @@ impl ChatState {
             if let Some(connection) = self.connection {
                 connection.lost();
             }
-            self.change(id, |follower| follower.failures = follower.failures.saturating_add(1));
+            self.change(id, |follower| {
+                follower.failures = follower.failures.saturating_add(1);
+                follower.broke = self.connection;
+            });
             self.open(id);
         }
         for id in all {
@@ -240,9 +253,9 @@ impl ChatState {
         let Some(announcer) = self.announcer else { return };
         let Some(turn) = self.shown(id) else { return };
         let mut said = None;
-        let is_at_composer = focus::is_in_text() && chosen(Setting::Announced) == "full";
+        let reader = reader();
         self.change(id, |follower| {
-            said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), is_at_composer));
+            said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), &reader));
         });
         match said {
             Some(Said::Politely(_)) if !is_told(&turn) => {}
@@ -259,6 +272,15 @@ impl ChatState {
                 change(follower);
             }
         });
+    }
+}
+
+fn reader() -> Reader {
+    let is_at_composer = focus::is_within("#message") && focus::is_at_start_of_text();
+    Reader {
+        is_read_to: focus::is_in_text() && chosen(Setting::Announced) == "full",
+        // Who has fingers alone presses no keys.
+        read_by: (is_at_composer && !media::is_touch()).then(say::keys_to_read).flatten(),
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::domain::block::ToolStatus;
 use crate::domain::waiting::{open_pause, waits_for};
 use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
+use crate::ui::keymap::{self, Command};
 use crate::ui::transcript::tool_name;
 use crate::ui::words::told::told;
 use crate::ui::words::transcript::say;
@@ -23,6 +24,15 @@ const READ_OUT_CHARS: usize = 400;
 pub enum Said {
     Politely(String),
     AtOnce(String),
+}
+
+/// Where the reader is when a reply ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reader {
+    /// At the composer, where a short reply is read out.
+    pub is_read_to: bool,
+    /// The keys that lead from there to the reply.
+    pub read_by: Option<String>,
 }
 
 /// What has been said of one reply.
@@ -59,13 +69,14 @@ impl Saying {
     }
 
     /// Looks at the reply. At most one thing to say; newer news replaces older that has not been said yet.
-    pub fn look(&mut self, turn: &Turn, now_ms: i64, is_at_composer: bool) -> Option<Said> {
+    /// `reader` is where the reader is.
+    pub fn look(&mut self, turn: &Turn, now_ms: i64, reader: &Reader) -> Option<Said> {
         if self.is_over {
             return None;
         }
         if turn.status.is_terminal() {
             self.is_over = true;
-            return Some(ending(turn, is_at_composer));
+            return Some(ending(turn, reader));
         }
         if let Some(question) = self.question(turn) {
             self.last_ms = now_ms;
@@ -137,9 +148,9 @@ impl Saying {
 fn question_of(block: &Block) -> Option<String> {
     match &block.content {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
-            Some(say::asks_permission(&tool_name(block).0))
+            Some(say::asks_permission(&tool_name(block).0, &keymap::told(Command::NextPart)))
         }
-        _ => open_pause(block).map(|why| say::paused(&told(why))),
+        _ => open_pause(block).map(|why| say::paused(&told(why), &keymap::told(Command::NextPart))),
     }
 }
 
@@ -159,17 +170,17 @@ fn is_sign_of_life(content: &Content) -> bool {
 }
 
 /// How a reply ended, in words.
-fn ending(turn: &Turn, is_at_composer: bool) -> Said {
+fn ending(turn: &Turn, reader: &Reader) -> Said {
     match (turn.status, &turn.error) {
         (TurnStatus::Error, Some(failure)) => Said::AtOnce(say::failed(&told(&failure.message))),
         (TurnStatus::Cancelled, _) => Said::Politely(crate::ui::words::stopped().to_owned()),
         _ => {
             let text = turn.content_text();
             let text = text.trim();
-            Said::Politely(if is_at_composer && text.chars().count() <= READ_OUT_CHARS {
+            Said::Politely(if reader.is_read_to && text.chars().count() <= READ_OUT_CHARS {
                 say::reply(text)
             } else {
-                say::complete(words_in(text))
+                say::complete(words_in(text), reader.read_by.as_deref())
             })
         }
     }

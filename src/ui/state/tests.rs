@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::saying::{Said, Saying};
+use super::saying::{Reader, Said, Saying};
 use super::*;
 use crate::api::view::TurnsPage;
 use crate::domain::frame::{Frame, Signal as Aside};
@@ -169,6 +169,10 @@ fn showing_another_path_keeps_the_turns_both_have() {
     });
 }
 
+fn at_composer() -> Reader {
+    Reader { is_read_to: true, read_by: crate::ui::words::transcript::say::keys_to_read() }
+}
+
 #[test]
 fn a_minute_of_writing_is_few_announcements_and_no_token() {
     let mut saying = Saying::new(0);
@@ -182,7 +186,7 @@ fn a_minute_of_writing_is_few_announcements_and_no_token() {
         if now == 20_000 {
             turn.blocks = sample::blocks(2, [Content::thinking("hm"), Content::text("word")]);
         }
-        said.extend(saying.look(&turn, now, true));
+        said.extend(saying.look(&turn, now, &at_composer()));
     }
     assert!(said.len() <= 12, "{said:?}");
     assert_eq!(said[0], Said::Politely("Assistant is thinking.".into()));
@@ -193,22 +197,24 @@ fn a_minute_of_writing_is_few_announcements_and_no_token() {
 
 #[test]
 fn the_end_of_a_reply_is_told_once_and_a_failure_at_once() {
-    let ended = |turn: Turn, is_at_composer| {
+    let ended = |turn: Turn, reader: Reader| {
         let mut saying = Saying::new(0);
-        let first = saying.look(&turn, 100, is_at_composer);
-        assert_eq!(saying.look(&turn, 60_000, is_at_composer), None);
+        let first = saying.look(&turn, 100, &reader);
+        assert_eq!(saying.look(&turn, 60_000, &reader), None);
         first.unwrap()
     };
     let short = sample::reply(2, [Content::text("Four words are here.")]);
-    assert_eq!(ended(short.clone(), true), Said::Politely("Reply: Four words are here.".into()));
-    assert_eq!(ended(short.clone(), false), Said::Politely("Reply complete, 4 words.".into()));
+    assert_eq!(ended(short.clone(), at_composer()), Said::Politely("Reply: Four words are here.".into()));
+    assert_eq!(ended(short.clone(), Reader::default()), Said::Politely("Reply complete, 4 words.".into()));
+    let long = sample::reply(2, [Content::text("word ".repeat(100))]);
+    assert_eq!(ended(long, at_composer()), Said::Politely("Reply complete, 100 words. Alt+Up to read.".into()));
     let mut stopped = short.clone();
     stopped.status = TurnStatus::Cancelled;
-    assert_eq!(ended(stopped, true), Said::Politely("Stopped.".into()));
+    assert_eq!(ended(stopped, at_composer()), Said::Politely("Stopped.".into()));
     let mut failed = short;
     failed.status = TurnStatus::Error;
     failed.error = Some(crate::domain::Failure::new(crate::domain::FailureKind::StorageFull, "Demo"));
-    assert_eq!(ended(failed, true), Said::AtOnce("Reply failed: The server's disk is full.".into()));
+    assert_eq!(ended(failed, at_composer()), Said::AtOnce("Reply failed: The server's disk is full.".into()));
 }
 
 #[test]
@@ -233,20 +239,20 @@ fn a_question_is_told_at_once_and_only_once_and_nothing_goes_on_meanwhile() {
     turn.blocks = sample::blocks(2, [call("a", AwaitingApproval), call("b", AwaitingApproval)]);
     turn.blocks[1].block_metadata = serde_json::json!({"tool": {"title": "Delete a file"}});
     let question = Said::AtOnce("Delete a file asks for permission. Press F6 to review.".into());
-    assert_eq!(saying.look(&turn, 100, true), Some(question));
+    assert_eq!(saying.look(&turn, 100, &at_composer()), Some(question));
     for now in [200, 30_000, 600_000] {
-        assert_eq!(saying.look(&turn, now, true), None, "the person knows");
+        assert_eq!(saying.look(&turn, now, &at_composer()), None, "the person knows");
     }
     // One is answered while another one asks.
     turn.blocks = sample::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
     let question = Said::AtOnce("c asks for permission. Press F6 to review.".into());
-    assert_eq!(saying.look(&turn, 600_100, true), Some(question));
+    assert_eq!(saying.look(&turn, 600_100, &at_composer()), Some(question));
     let pause = crate::domain::waiting::PauseReason::Rounds.content("Paused after 25 tool rounds.");
     turn.blocks = sample::blocks(2, [call("a", Done), call("b", Done), call("c", Done), pause]);
     turn.blocks[3].state = crate::domain::BlockState::Open;
     let paused = Said::AtOnce("Paused after 25 tool rounds. Press F6 to review.".into());
-    assert_eq!(saying.look(&turn, 700_000, true), Some(paused));
-    assert_eq!(saying.look(&turn, 800_000, true), None);
+    assert_eq!(saying.look(&turn, 700_000, &at_composer()), Some(paused));
+    assert_eq!(saying.look(&turn, 800_000, &at_composer()), None);
 }
 
 #[test]
@@ -259,7 +265,7 @@ fn the_first_tool_of_each_run_is_told() {
     let contents = [call("a"), call("b"), Content::text("So."), call("c")];
     for many in 1..=contents.len() {
         turn.blocks = sample::blocks(2, contents[..many].to_vec());
-        said.extend(saying.look(&turn, many as i64 * 4_000, true));
+        said.extend(saying.look(&turn, many as i64 * 4_000, &at_composer()));
     }
     let words = ["Using a.", "Assistant is answering.", "Using c."].map(|words| Said::Politely(words.into()));
     assert_eq!(said, words);

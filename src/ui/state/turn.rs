@@ -71,6 +71,11 @@ impl TurnState {
         self.view.with(read)
     }
 
+    /// The same; nothing of a turn that is gone from the page, which a list may still name for a moment.
+    pub fn try_with<T>(&self, read: impl FnOnce(&TurnView) -> T) -> Option<T> {
+        self.view.try_with(read)
+    }
+
     /// Reads the turn as it is now.
     pub fn with_untracked<T>(&self, read: impl FnOnce(&TurnView) -> T) -> T {
         self.view.with_untracked(read)

@@ -8,6 +8,7 @@ use crate::browser::{clipboard, dialog};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::standalone::standalone;
 use crate::ui::words;
 
 /// How long the button shows that it worked.
@@ -30,6 +31,9 @@ pub fn CopyButton(
     #[prop(optional)]
     in_menu: bool,
 ) -> impl IntoView {
+    if standalone().is_some() {
+        return ().into_any();
+    }
     let announcer = use_context::<Announcer>();
     let is_done = RwSignal::new(false);
     let say = move |text: &'static str| {

@@ -44,12 +44,12 @@ pub fn open_and_close(
     };
     effect(move || {
         let is_open = disclosure::is_open(&panel_id);
-        if let Some(chosen) = state.toggled(key) {
-            open.set(chosen);
-        } else if is_open != open.get_untracked() {
+        if is_open != open.get_untracked() {
             // It was clicked before the page was hydrated.
             open.set(is_open);
             state.remember_toggle(key, is_open);
+        } else if let Some(chosen) = state.toggled(key) {
+            open.set(chosen);
         }
     });
     on_change(

@@ -95,7 +95,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     };
     let on_key = move |event: KeyboardEvent| {
         match keys::in_box(press(&event, &event.key()), memory.get_value(), media::is_touch(), chosen(Setting::Send)) {
-            Ask::Send | Ask::StopAndSend => send(),
+            Ask::Send => send(),
             Ask::Stop | Ask::Nothing => return,
         }
         event.prevent_default();

@@ -4,10 +4,12 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::turn_actions::RetryForm;
+use super::ways_out::{way_out, ways};
 use crate::browser::scroll;
 use crate::domain::{Failure, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::standalone::standalone;
 use crate::ui::state::TurnState;
 use crate::ui::words::told::told;
 use crate::ui::words::transcript as words;
@@ -31,18 +33,30 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
         let summary_id = format!("turn-{id}-error-details");
         let held = summary_id.clone();
         let facts = facts(&failure, id, model.get());
+        let kind = failure.kind;
         let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
+        let others = ways(kind).iter().filter_map(|way| way_out(*way, &turn)).collect_view();
+        // What cannot work as it is comes behind what can.
+        let retry = view! { <RetryForm turn=turn.clone() on_retry is_wordy=true/> };
+        let (first, last) = if kind.is_retryable() { (Some(retry), None) } else { (None, Some(retry)) };
+        let actions = standalone().is_none().then(|| {
+            view! {
+                <div class="error-actions">
+                    {first}
+                    {others}
+                    {last}
+                    <CopyButton name=words::copy_details() text=Callback::new(move |()| copied.clone()) is_wordy=true/>
+                </div>
+            }
+        });
         Some(view! {
             <div class="error-reply" role="group" data-error=failure.kind.as_str() aria-labelledby=labelled_by>
                 <p id=title_id class="error-title">
                     <Icon name="alert"/>
                     <span dir="auto">{told(&failure.message).into_owned()}</span>
                 </p>
-                {words::next_step(failure.kind).map(|step| view! { <p class="error-step">{step}</p> })}
-                <div class="error-actions">
-                    <RetryForm turn=turn.clone() on_retry is_wordy=true/>
-                    <CopyButton name=words::copy_details() text=Callback::new(move |()| copied.clone()) is_wordy=true/>
-                </div>
+                {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
+                {actions}
                 <details class="error-details">
                     <summary id=summary_id role="button" on:click=move |_| scroll::hold(&held)>
                         {words::details()}

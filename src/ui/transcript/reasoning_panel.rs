@@ -11,6 +11,7 @@ use crate::domain::{Block, BlockId, FailureKind, TurnStatus};
 use crate::ui::erased::{effect, live, rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::preferences::{Preferences, Setting};
+use crate::ui::standalone::standalone;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript::{self as words, CutOff};
 
@@ -79,12 +80,15 @@ fn Panel(
     let stays_open = match preferences.get(Setting::Reasoning) {
         "open" => Memo::new(|_| true),
         "closed" => Memo::new(|_| false),
+        "failure" => Memo::new(move |_| is_streaming.get() || block.with(|block| block.failed_tool_calls > 0)),
         _ => is_streaming,
     };
     let open = RwSignal::new(stays_open.get_untracked());
     open_and_close(state, key, panel_id.clone(), open, stays_open);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
     let on_toggle = on_toggle(state, key, panel_id.clone(), open);
+    // Without script nobody would say that it has changed; the element itself does.
+    let is_live = standalone().is_none();
     let held = label_id.clone();
     let timer = {
         let turn = turn.clone();
@@ -115,7 +119,7 @@ fn Panel(
                 id=label_id.clone()
                 class="reasoning-label"
                 role="button"
-                aria-expanded=move || if open.get() { "true" } else { "false" }
+                aria-expanded=is_live.then_some(move || if open.get() { "true" } else { "false" })
                 aria-controls=body_id.clone()
                 on:click=move |_| scroll::hold(&held)
             >

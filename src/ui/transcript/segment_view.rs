@@ -10,6 +10,7 @@ use super::tool_group::ToolGroup;
 use crate::domain::segment::{Item, ReasoningBlock, Segment};
 use crate::domain::{Block, BlockId, Content};
 use crate::ui::erased::{rows, view};
+use crate::ui::standalone::standalone;
 use crate::ui::state::{ChatState, TurnState};
 
 /// What is drawn in one place: tools with nothing between them share one.
@@ -45,12 +46,32 @@ fn places(items: Vec<Item>) -> Vec<Place> {
     places
 }
 
+/// What of them a page shows that stands alone. Tools in reasoning that is left out are drawn by themselves.
+fn kept(places: Vec<Place>) -> Vec<Place> {
+    let Some(page) = standalone() else { return places };
+    let kept = |place: Place| match place {
+        Place::Tools(..) => Some(place).filter(|_| page.has_tools()),
+        Place::Other(_) => Some(place),
+        Place::Reasoning(block) if page.has_reasoning() && page.has_tools() => Some(Place::Reasoning(block)),
+        Place::Reasoning(mut block) => {
+            let is_tool = |member: &Segment| matches!(member, Segment::Tool { .. });
+            block.members.retain(|member| if is_tool(member) { page.has_tools() } else { page.has_reasoning() });
+            if page.has_reasoning() {
+                (block.tool_calls, block.failed_tool_calls) = (0, 0);
+                return Some(Place::Reasoning(block));
+            }
+            Some(Place::Tools(block.members.first()?.key(), block.members))
+        }
+    };
+    places.into_iter().filter_map(kept).collect()
+}
+
 /// The items of a reply, in reading order.
 #[component]
 pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
     let all = Memo::new({
         let turn = turn.clone();
-        move |_| places(state.items(&turn))
+        move |_| kept(places(state.items(&turn)))
     });
     rows(
         move || all.get(),

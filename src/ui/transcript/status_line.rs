@@ -58,12 +58,30 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
             Waiting::ForPerson => {
                 return Some(view! { <p class="status-line"><span>{said::waits_for_answer()}</span></p> });
             }
-            Waiting::Retry(attempt) => view! {
-                <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
-                <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
-                {(attempt.wait_ms > 0).then(|| view! { <span>{said::next_try(attempt.wait_ms)}</span> })}
+            Waiting::Retry(attempt) => {
+                let wait = attempt.wait_ms.div_ceil(1000);
+                let began = StoredValue::new(None);
+                let left = move || {
+                    let now = state.now()?;
+                    began.update_value(|began| *began = began.or(Some(now)));
+                    let passed = began.get_value().map_or(0, |began| (now - began).num_seconds());
+                    Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
+                };
+                let said_of = |left| if left == 0 { said::trying_now().to_owned() } else { said::next_try(left) };
+                // Counted down on screen; to a screen reader it stays what it was said to be.
+                let countdown = move || {
+                    view! {
+                        <span class="quiet">{said::next_try(wait)}</span>
+                        <span class="countdown" aria-hidden="true">{move || said_of(left().unwrap_or(wait))}</span>
+                    }
+                };
+                view! {
+                    <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
+                    <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
+                    {(wait > 0).then(countdown)}
+                }
+                .into_any()
             }
-            .into_any(),
         };
         Some(view! {
             <p class="status-line">

@@ -4,10 +4,11 @@ use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
 use crate::domain::sources::{self, Sources};
-use crate::domain::{Block, BlockId, BlockState, Content, TurnId};
+use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::markdown::{self, Cite, Part, Plain, Streaming};
+use crate::ui::standalone::standalone;
 use crate::ui::state::TurnState;
 
 /// What a drawn mark has in it.
@@ -17,7 +18,7 @@ const MARK: &str = "<sup class=\"md-cite\">";
 #[component]
 pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     let streaming = StoredValue::new(None::<Streaming>);
-    let of_state = turn.clone();
+    let (of_state, of_language) = (turn.clone(), turn.clone());
     let (id, of_sources) = (turn.id(), turn.clone());
     let sources = Memo::new(move |_| of_sources.with(|view| sources::of_blocks(&view.turn.blocks)));
     let kind = turn.with_untracked(|view| {
@@ -33,16 +34,33 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     });
     let is_open =
         Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
+    // Fonts and voices follow it; the interface may be in another one.
+    let lang = Memo::new(move |_| of_language.with_block(block, |block, _| language_of(block)).flatten());
     view! {
         <div
             class="text"
             class:growing=is_open
+            lang=lang
             data-block-id=block.to_string()
             data-block-type=kind
         >
             <MarkdownText parts/>
         </div>
     }
+}
+
+fn language_of(block: &Block) -> Option<&'static str> {
+    let text = match &block.content {
+        Content::Text { text, .. } => text,
+        Content::Thinking { thinking, .. } => thinking,
+        _ => return None,
+    };
+    if block.state == BlockState::Open { language::so_far(text) } else { language::of(text) }
+}
+
+/// A part as a page has it: without buttons on one that stands alone.
+fn still(part: Part) -> Part {
+    if standalone().is_some() { markdown::without_buttons(&part) } else { part }
 }
 
 /// The parts of a block as it is now.
@@ -64,8 +82,8 @@ fn draw(
         // The server may have drawn it before it knew the sources.
         let has_marks = |markup: &&BlockMarkup| cites.is_empty() || markup.parts.iter().any(|part| part.contains(MARK));
         return match markup.filter(has_marks) {
-            Some(markup) => markup.parts.iter().cloned().map(Part::received).collect(),
-            None => markdown::render_with(text, &cites, &Plain),
+            Some(markup) => markup.parts.iter().cloned().map(Part::received).map(still).collect(),
+            None => markdown::render_with(text, &cites, &Plain).into_iter().map(still).collect(),
         };
     }
     let grown = streaming.take().filter(|grown| text.starts_with(grown.text()));

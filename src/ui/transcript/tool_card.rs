@@ -12,6 +12,7 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
 use crate::ui::markdown::Part;
 use crate::ui::markdown::view::MarkdownText;
+use crate::ui::standalone::standalone;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -60,6 +61,7 @@ pub fn ToolCard(
     });
     let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(Call::is_by_provider)));
     let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(Call::reason)));
+    let is_open = standalone().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
     let (labelled_by, held) = (heading_id.clone(), heading_id.clone());
     let state_word = move || looks.get().map(|looks| looks.word);
@@ -99,7 +101,7 @@ pub fn ToolCard(
             </header>
             {live(declined)}
             <WhileItRuns call turn=turn_id block/>
-            <details class="tool-details">
+            <details class="tool-details" open=is_open>
                 <summary role="button" on:click=move |_| scroll::hold(&held)>
                     <span class="quiet">{words::arguments_and_result()}</span>
                     <Icon name="chevron-right"/>

@@ -11,6 +11,7 @@ use crate::domain::segment::{Segment, tool_failed};
 use crate::domain::{BlockId, limits};
 use crate::ui::erased::{rows, view};
 use crate::ui::kit::Icon;
+use crate::ui::standalone::{Standalone, standalone};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript::{self as words, Calls};
 
@@ -23,7 +24,10 @@ pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<
         move |_| members.with(|members| count(state, &turn, members))
     });
     let is_busy = Memo::new(move |_| calls.with(|calls| calls.asking + calls.running + calls.waiting > 0));
-    let stays_open = Memo::new(move |_| is_busy.get() || calls.with(|calls| calls.all <= limits::TOOLS_IN_A_ROW));
+    let page = standalone();
+    let is_full = page.as_ref().is_some_and(Standalone::opens_tools);
+    let stays_open =
+        Memo::new(move |_| is_full || is_busy.get() || calls.with(|calls| calls.all <= limits::TOOLS_IN_A_ROW));
     let panel_id = format!("tools-{key}");
     let label_id = format!("tools-{key}-label");
     let held = label_id.clone();
@@ -42,7 +46,7 @@ pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<
                 id=label_id
                 class="tool-group-label"
                 role="button"
-                aria-expanded=move || if open.get() { "true" } else { "false" }
+                aria-expanded=page.is_none().then_some(move || if open.get() { "true" } else { "false" })
                 on:click=move |_| scroll::hold(&held)
             >
                 <Icon name="tool"/>

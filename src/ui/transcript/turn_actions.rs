@@ -14,6 +14,7 @@ use crate::domain::attachment::is_reference;
 use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::standalone::{standalone, version};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
 use crate::ui::words::spent;
@@ -28,6 +29,9 @@ pub fn UserActions(
     is_leaf: Memo<bool>,
     on_retry: Callback<TurnId>,
 ) -> impl IntoView {
+    if standalone().is_some() {
+        return standing_still(&turn, view! { <span class="meta"><TurnTime at/></span> });
+    }
     let of_text = turn.clone();
     let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
     let edit = turn.with_untracked(|view| view.turn.role == Role::User);
@@ -52,6 +56,9 @@ pub fn UserActions(
 /// The actions of a reply, and what it took. A failed reply offers "Try again" in its error instead.
 #[component]
 pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
+    if standalone().is_some() {
+        return standing_still(&turn, view! { <ReplyMeta turn=turn.clone()/> });
+    }
     let status = Memo::new({
         let turn = turn.clone();
         move |_| turn.with(|view| view.turn.status)
@@ -86,6 +93,17 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             {move || branch()}
             <ReplyMenu turn=turn.clone()/>
             <ReplyMeta turn/>
+        </div>
+    }
+}
+
+/// Where nothing can be done: which version it is, and what it took.
+fn standing_still(turn: &TurnState, meta: AnyView) -> AnyView {
+    let version = turn.with_untracked(|view| version(&view.siblings, view.turn.id));
+    view! {
+        <div class="actions">
+            {version.map(|version| view! { <span class="version-number">{version}</span> })}
+            {meta}
         </div>
     }
 }

@@ -47,7 +47,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     let verbs = move || {
         is_over.get().then(|| {
             view! {
-                <RetryWith id/>
+                <RetryWith id class="menu-row"/>
                 {can_edit.then(|| view! { <EditLink id class="menu-row" is_wordy=true/> })}
                 <CopyToChat id chat/>
             }
@@ -93,7 +93,7 @@ fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
 
 /// Another reply of another model: a page with a form without script, a dialog with it.
 #[component]
-fn RetryWith(id: TurnId) -> impl IntoView {
+pub fn RetryWith(id: TurnId, class: &'static str) -> impl IntoView {
     let verbs = use_context::<Verbs>();
     let on_click = move |event: MouseEvent| {
         if let Some(verbs) = verbs {
@@ -103,7 +103,7 @@ fn RetryWith(id: TurnId) -> impl IntoView {
         }
     };
     view! {
-        <a class="menu-row" href=format!("/turns/{id}/again") rel="external" on:click=on_click>
+        <a class=class href=format!("/turns/{id}/again") rel="external" on:click=on_click>
             <Icon name="retry"/>
             {words::retry_with()}
         </a>

@@ -8,7 +8,7 @@ use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
 use crate::domain::attachment::is_attached;
-use crate::domain::{Block, Content, Role, TurnId};
+use crate::domain::{Block, Content, Role, TurnId, language};
 use crate::ui::erased::{live, rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
@@ -61,10 +61,13 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
 #[component]
 fn SaidBlock(turn: TurnState, block: Block) -> impl IntoView {
     match block.content {
-        Content::Text { text, .. } => view! {
-            <div class="said" dir="auto" data-block-id=block.id.to_string() data-block-type="text">{text}</div>
+        Content::Text { text, .. } => {
+            let lang = language::of(&text);
+            view! {
+                <div class="said" dir="auto" lang=lang data-block-id=block.id.to_string() data-block-type="text">{text}</div>
+            }
+            .into_any()
         }
-        .into_any(),
         _ => view! { <OtherBlock turn block/> }.into_any(),
     }
 }

@@ -1,5 +1,6 @@
 //! What a document's page says about selected text, in both languages.
 
+use crate::ui::keymap::{Command, told};
 use crate::ui::locale::{said, words};
 use crate::ui::words::told::told_of_field;
 
@@ -21,10 +22,13 @@ pub fn lines(first: u64, last: u64) -> String {
 
 /// Said when something was selected: what the keys do with it.
 pub fn selected(first: u64, last: u64, chat: &str) -> String {
-    let lines = lines(first, last);
+    let (lines, keys) = (lines(first, last), told(Command::Quote));
+    if keys.is_empty() {
+        return said!("{lines} selected. Tab leads to what can be done.", "已选中{lines}。按 Tab 查看可用操作。");
+    }
     said!(
-        "{lines} selected. Ctrl+Shift+L quotes it in {chat}; Tab leads to what else can be done.",
-        "已选中{lines}。按 Ctrl+Shift+L 引用到“{chat}”，按 Tab 查看其他操作。"
+        "{lines} selected. {keys} quotes it in {chat}; Tab leads to what else can be done.",
+        "已选中{lines}。按 {keys} 引用到“{chat}”，按 Tab 查看其他操作。"
     )
 }
 

@@ -2,11 +2,14 @@
 //! request, what a field must be. Scripts read them too, so they are stored and sent in one language; here they are
 //! known again by their form. What is not known stays as it is.
 
+mod plain;
+
 use std::borrow::Cow;
 
 use crate::api::error::ApiError;
 use crate::domain::NotSent;
 use crate::ui::locale::{Locale, locale, sentence};
+use plain::PLAIN;
 
 /// A sentence, English and Chinese; `{}` stands for what is put in, in the same order, and `{!}` for a sentence.
 type Pair = (&'static str, &'static str);
@@ -289,7 +292,7 @@ fn next_mark(form: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn known(english: &str, is_within: bool) -> Option<String> {
-    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS, STATES];
+    let tables = [FAILURES, NOTICES, NOT_SENT, REASONS, STATES, PLAIN];
     tables.iter().flat_map(|table| table.iter()).find_map(|pair| said_again(english, pair, is_within))
 }
 

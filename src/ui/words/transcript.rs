@@ -6,6 +6,7 @@ use crate::domain::usage::Usage;
 use crate::domain::{FailureKind, TurnStatus};
 use crate::ui::locale::{counted, said, word, words};
 
+pub mod say;
 mod tool;
 
 pub use tool::*;
@@ -56,8 +57,12 @@ words! {
     thinking_status: "Thinking…", "正在思考…";
     can_leave: "You can leave; it will go on.", "你可以离开，回复会继续。";
     waiting_for_first: "connected, waiting for the first words", "已连接，正在等待回复的开头";
+    trying_now: "Trying again…", "正在重试…";
     details: "Details", "详情";
     copy_details: "Copy details", "复制详情";
+    provider_settings: "Open provider settings", "打开服务商设置";
+    replace_key: "Replace key", "更换密钥";
+    test_provider: "Test the connection", "测试连接";
     code: "Code", "错误代码";
     provider_said: "The provider said", "服务商返回的信息";
     requested_model: "Model", "模型";
@@ -207,9 +212,9 @@ pub fn attempt(number: u32, of: u32) -> String {
     said!("Attempt {number} of {of}", "第 {number} 次尝试，共 {of} 次")
 }
 
-/// When a waiting retry goes on.
-pub fn next_try(wait_ms: u64) -> String {
-    let wait = took(wait_ms);
+/// When a waiting retry goes on, in whole seconds: it is counted down.
+pub fn next_try(wait: u64) -> String {
+    let wait = seconds(wait);
     said!("Next try in {wait}.", "{wait}后重试。")
 }
 
@@ -220,79 +225,40 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
         Kind::ProviderUnreachable => {
             ("Check the network and the provider's address, then try again.", "请检查网络和服务商的地址，然后重试。")
         }
-        Kind::ProviderAuth => ("Replace the key on the server, then try again.", "请在服务器上更换密钥，然后重试。"),
-        Kind::ProviderQuota => ("Add credit at the provider, or use another one.", "请向服务商充值，或换用另一家。"),
-        Kind::ProviderRateLimited | Kind::ProviderOverloaded => ("Wait a moment, then try again.", "请稍候再重试。"),
-        Kind::ModelNotFound => ("Start a chat with another model.", "请用其他模型新建对话。"),
-        Kind::ContextTooLong => {
-            ("Start a new chat, or go on from an earlier message.", "请新建对话，或从更早的消息继续。")
+        Kind::ProviderAuth => {
+            ("Replace the key in the settings of the provider, then try again.", "请在服务商设置中更换密钥，然后重试。")
         }
+        Kind::ProviderQuota => {
+            ("Add credit at the provider, or use another model.", "请向服务商充值，或换用其他模型。")
+        }
+        Kind::ProviderRateLimited | Kind::ProviderOverloaded => ("Wait a moment, then try again.", "请稍候再重试。"),
+        Kind::ModelNotFound => {
+            ("Try again with another model: it answers in a new branch.", "请选择其他模型重试，它会在新分支中回复。")
+        }
+        Kind::ContextTooLong => (
+            "Look at what the model was shown, shorten your message, or branch from an earlier reply.",
+            "请查看模型看到的内容，缩短你的消息，或从更早的回复新建分支。",
+        ),
         Kind::ContentFiltered => ("Say it differently.", "请换一种说法。"),
+        Kind::ProviderRefusedRequest => {
+            ("Look at what the model was shown, or try another model.", "请查看模型看到的内容，或换用其他模型。")
+        }
         Kind::ProviderTruncated | Kind::ProviderStalled | Kind::ServerRestarted => {
             ("What had come is kept. Try again for a new version.", "已收到的内容已保留。重试可得到新版本。")
         }
-        Kind::LimitEvent | Kind::LimitOutput | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
+        Kind::LimitOutput => (
+            "What had come is kept. Ask for the rest in your next message.",
+            "已收到的内容已保留。可在下一条消息中要求继续。",
+        ),
+        Kind::LimitEvent | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
             ("What had come is kept.", "已收到的内容已保留。")
         }
         Kind::StorageFull => {
             ("Free some space on the server's disk, then try again.", "请在服务器磁盘上腾出一些空间，然后重试。")
         }
-        Kind::ProviderError
-        | Kind::ProviderRefusedRequest
-        | Kind::ProviderProtocol
-        | Kind::Internal
-        | Kind::Unknown => return None,
+        Kind::ProviderError | Kind::ProviderProtocol | Kind::Internal | Kind::Unknown => return None,
     };
     Some(word(english, chinese))
-}
-
-/// Announcements (ux.md 12).
-pub mod say {
-    use crate::ui::locale::{counted, said, words};
-
-    words! {
-        thinking: "Assistant is thinking.", "助手正在思考。";
-        answering: "Assistant is answering.", "助手正在回复。";
-    }
-
-    pub fn still(is_thinking: bool, seconds: u64) -> String {
-        if is_thinking {
-            said!("Still thinking, {seconds} seconds.", "仍在思考，{seconds} 秒。")
-        } else {
-            said!("Still answering, {seconds} seconds.", "仍在回复，{seconds} 秒。")
-        }
-    }
-
-    pub fn using(tool: &str) -> String {
-        said!("Using {tool}.", "正在使用 {tool}。")
-    }
-
-    pub fn asks_permission(tool: &str) -> String {
-        said!("{tool} asks for permission. Press F6 to review.", "{tool} 请求许可，按 F6 查看。")
-    }
-
-    pub fn paused(why: &str) -> String {
-        said!("{why} Press F6 to review.", "{why}按 F6 查看。")
-    }
-
-    pub fn reply(text: &str) -> String {
-        said!("Reply: {text}", "回复：{text}")
-    }
-
-    pub fn complete(words: usize) -> String {
-        counted!(words; "Reply complete, 1 word.", "Reply complete, {words} words."; "回复完成，共 {words} 字。")
-    }
-
-    pub fn failed(title: &str) -> String {
-        said!("Reply failed: {title}", "回复失败：{title}")
-    }
-
-    pub fn version(number: usize, of: usize, followed_by: u64) -> String {
-        if followed_by == 0 {
-            return said!("Version {number} of {of}.", "第 {number} 版，共 {of} 版。");
-        }
-        counted!(followed_by; "Version {number} of {of}, followed by 1 message.", "Version {number} of {of}, followed by {followed_by} messages."; "第 {number} 版，共 {of} 版，其后有 {followed_by} 条消息。")
-    }
 }
 
 #[cfg(test)]

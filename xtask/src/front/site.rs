@@ -16,9 +16,9 @@ use crate::workspace;
 pub const BUDGET: u64 = 400_000;
 /// What it weighs and a little more, so that what belongs into a part is noticed; raised by a decision alone
 /// (docs/decisions.md).
-pub const CEILING: u64 = 374_000;
+pub const CEILING: u64 = 400_000;
 /// The same for all parts together.
-pub const PARTS_CEILING: u64 = 330_000;
+pub const PARTS_CEILING: u64 = 332_000;
 /// The sheet that only the plain pages load: no part of what the application weighs.
 pub const PLAIN_SHEET: &str = "plain.css";
 /// What compression makes smaller.

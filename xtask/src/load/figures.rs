@@ -4,9 +4,11 @@ mod crowd;
 mod decode;
 mod kill;
 mod long;
+mod page;
 mod search;
 mod single;
 mod start;
+mod transfer;
 mod tree;
 
 use std::net::SocketAddr;
@@ -18,10 +20,12 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G5 and G6 come from one run, as do D1 and D2, T1 to T4, and L1 to L3, which are G11 of the
-/// performance goals.
-const KNOWN: [&str; 19] =
-    ["G1", "G2", "G5", "G6", "G7", "G8", "G9", "G10", "D1", "D2", "D3", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "S1"];
+/// What can be asked for; G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 and I2, and L1 to L3, which
+/// are G11 of the performance goals.
+const KNOWN: [&str; 27] = [
+    "A1", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G12", "D1", "D2", "D3", "K1", "K2", "T1", "T2",
+    "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2",
+];
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
@@ -44,6 +48,11 @@ pub struct Programs {
     /// An empty PostgreSQL database, for what is measured on both.
     #[arg(long)]
     postgres: Option<String>,
+    /// What the names of two empty PostgreSQL databases begin with, for what must have one of its own.
+    #[arg(long)]
+    postgres_apart: Option<String>,
+    #[command(flatten)]
+    size: transfer::Size,
     /// What the browser does in long chats, for node.
     #[arg(long)]
     reader: PathBuf,
@@ -126,8 +135,13 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     if ["L1", "L2", "L3"].into_iter().any(asked) {
         long::chats(&mut bench, programs).await?;
     }
+    page::page(&mut bench, programs, asked).await?;
     if asked("S1") {
         search::many_turns(&mut bench, given(&programs.search)?, programs.postgres.as_deref())?;
+    }
+    if asked("I1") || asked("I2") {
+        let postgres = programs.postgres_apart.as_deref();
+        transfer::archives(&mut bench, given(&programs.plant)?, postgres, programs.size).await?;
     }
     bench.note_load("after");
     show(&bench.figures, &bench.notes, out)

@@ -12,6 +12,9 @@ mod report;
 mod stamp;
 mod stream;
 mod turnleaf;
+#[path = "../plant/words.rs"]
+#[expect(dead_code, reason = "what is said in chats of the browser tests")]
+mod words;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -31,11 +34,11 @@ enum Command {
     /// Measures a binary.
     Measure {
         #[command(flatten)]
-        programs: figures::Programs,
+        programs: Box<figures::Programs>,
         /// Where the result goes as JSON.
         #[arg(long)]
         out: PathBuf,
-        /// G1, G2, G5 to G10, D1 to D3, T1 to T4, L1 to L3, S1; all when none is named.
+        /// A1, G1 to G10, G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1, I2; all when none is named.
         figures: Vec<String>,
     },
     /// Parses a model server's stream and writes it again, as little as a relay that understands it can do.

@@ -1,5 +1,8 @@
 //! A model server that is only timing: the model's name says how many pieces of text come, and how many a second.
-//! `mock-200-50` sends 200 pieces at 50 a second, `mock-20000-0` sends 20,000 as fast as they are taken.
+//! `mock-200-50` sends 200 pieces at 50 a second, `mock-20000-0` sends 20,000 as fast as they are taken, and
+//! `mock-3000-0-md` sends 3,000 pieces of Markdown.
+
+pub mod markdown;
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -26,6 +29,8 @@ type Body = Either<Full<Bytes>, Channel<Bytes>>;
 /// Pieces that travel together when there is no pace, as they do from a server that writes faster than it flushes.
 const TOGETHER: u64 = 16;
 const PIECES_MAX: u64 = 200_000;
+/// What stands behind the text of a piece.
+const AFTER: &str = "\"},\"finish_reason\":null}]}\n\n";
 
 /// What a model's name asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,13 +38,14 @@ struct Plan {
     pieces: u64,
     /// A second; 0 is no pace.
     rate: f64,
+    is_markdown: bool,
 }
 
 fn plan(model: &str) -> Plan {
     let mut parts = model.rsplit("mock-").next().unwrap_or_default().split('-');
     let pieces = parts.next().and_then(|part| part.parse().ok()).unwrap_or(20).min(PIECES_MAX);
     let rate = parts.next().and_then(|part| part.parse().ok()).unwrap_or(50.0);
-    Plan { pieces, rate }
+    Plan { pieces, rate, is_markdown: parts.next() == Some("md") }
 }
 
 /// Serves on a free port until the program ends.
@@ -75,9 +81,17 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
     Ok(response)
 }
 
+/// A text as it stands between the quotes of JSON.
+fn quoted(text: &str) -> String {
+    let text = Value::from(text).to_string();
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
+}
+
 /// Writes one reply; ends early when the reader leaves.
 async fn write(mut sender: Sender<Bytes>, model: &str) -> Option<()> {
-    let Plan { pieces, rate } = plan(model);
+    let Plan { pieces, rate, is_markdown } = plan(model);
+    let texts = if is_markdown { markdown::pieces(pieces as usize) } else { Vec::new() };
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     let start = Instant::now();
     let before = format!(
         r#"data: {{"id":"mock-1","object":"chat.completion.chunk","created":1,"model":"{model}","choices":[{{"index":0,"delta":{{"content":""#
@@ -91,7 +105,10 @@ async fn write(mut sender: Sender<Bytes>, model: &str) -> Option<()> {
         let mut out = String::with_capacity(together as usize * 256);
         for index in piece..piece + together {
             // Writing into a String cannot fail.
-            let _ = write!(out, "{before}w{index}:{} \"}},\"finish_reason\":null}}]}}\n\n", stamp::now());
+            let _ = match texts.get(index as usize) {
+                Some(text) => write!(out, "{before}{text}{AFTER}"),
+                None => write!(out, "{before}w{index}:{} {AFTER}", stamp::now()),
+            };
         }
         sender.send_data(Bytes::from(out)).await.ok()?;
         piece += together;
@@ -110,8 +127,9 @@ mod tests {
 
     #[test]
     fn the_name_is_the_whole_configuration() {
-        assert_eq!(plan("mock-200-50"), Plan { pieces: 200, rate: 50.0 });
-        assert_eq!(plan("openai/mock-20000-0"), Plan { pieces: 20_000, rate: 0.0 });
+        assert_eq!(plan("mock-200-50"), Plan { pieces: 200, rate: 50.0, is_markdown: false });
+        assert_eq!(plan("openai/mock-20000-0"), Plan { pieces: 20_000, rate: 0.0, is_markdown: false });
+        assert_eq!(plan("mock-3000-200-md"), Plan { pieces: 3_000, rate: 200.0, is_markdown: true });
         assert_eq!(plan("mock-999999999-0").pieces, PIECES_MAX);
     }
 }

@@ -51,8 +51,8 @@ impl Installation {
         Ok(format!("sqlite://{}", state.join("turnleaf.db").display()))
     }
 
-    /// A call of the binary that knows nothing of the person's own configuration.
-    fn command(&self, subcommand: &str) -> Command {
+    /// A call of the binary, with its data, that knows nothing of the person's own configuration.
+    pub fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.binary);
         command.env_clear().current_dir(&self.dir).arg(subcommand).arg("--data-dir").arg(self.dir.join("state"));
         command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH" || name == "HOME" || name == "LANG"));
@@ -105,10 +105,7 @@ impl Turnleaf {
     /// # Errors
     /// The process has ended.
     pub fn memory(&self, peak: bool) -> Result<u64> {
-        let status = fs::read_to_string(self.proc("status"))?;
-        let name = if peak { "VmHWM:" } else { "VmRSS:" };
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).context(name)?;
-        Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+        memory_of(self.child.id(), peak)
     }
 
     /// Processor time used so far, seconds.
@@ -147,6 +144,17 @@ impl Turnleaf {
         self.child.wait()?;
         Ok(())
     }
+}
+
+/// Memory that a process uses now, or the most that it ever did, bytes.
+///
+/// # Errors
+/// The process has ended.
+pub fn memory_of(process: u32, peak: bool) -> Result<u64> {
+    let status = fs::read_to_string(Path::new("/proc").join(process.to_string()).join("status"))?;
+    let name = if peak { "VmHWM:" } else { "VmRSS:" };
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).context(name)?;
+    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
 impl Drop for Turnleaf {

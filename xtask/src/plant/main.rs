@@ -1,12 +1,14 @@
 //! Long chats for `cargo xtask bench` and the browser tests, planted in a database: thousands of exchanges through the API
 //! would each send everything before them to the model server. Rows go through the store's own functions, so they are
-//! what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle.
+//! what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle. With
+//! `--old` it writes a sample of an older schema instead, and prints an empty one.
 
+mod old;
 mod words;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use turnleaf::domain::block::chat_seq;
@@ -30,14 +32,20 @@ const REPLY_BYTES: usize = 650;
 #[derive(Parser)]
 struct Arguments {
     /// Where the chats go. A server that has it open finds them there.
-    #[arg(long)]
-    database: String,
+    #[arg(long, required_unless_present = "old")]
+    database: Option<String>,
     /// The model that the chats are locked to.
-    #[arg(long)]
-    model: String,
+    #[arg(long, required_unless_present = "old")]
+    model: Option<String>,
+    /// Nothing of it: a sample database of this schema from before, in the file that is named.
+    #[arg(long, num_args = 2, value_names = ["SCHEMA", "FILE"], conflicts_with_all = ["database", "model"])]
+    old: Vec<String>,
     /// One branch, replies of all lengths that say their number, and all ids of turns in the answer: for tests.
     #[arg(long)]
     plain: bool,
+    /// Texts of this length, of many words.
+    #[arg(long, conflicts_with = "plain")]
+    text_bytes: Option<usize>,
     /// Turns on the path of each chat.
     lengths: Vec<usize>,
 }
@@ -57,23 +65,51 @@ async fn main() -> ExitCode {
 }
 
 async fn plant(arguments: &Arguments) -> Result<Value> {
-    let db = Db::open(&arguments.database).await.with_context(|| arguments.database.clone())?;
+    let (Some(database), Some(model)) = (&arguments.database, &arguments.model) else {
+        let [schema, file] = arguments.old.as_slice() else { bail!("no database is named") };
+        old::write(schema, file).await?;
+        return Ok(json!({}));
+    };
+    let db = Db::open(database).await.with_context(|| database.clone())?;
     db.migrate(None, SystemClock.now()).await?;
-    let lock = Lock::new("openai", &arguments.model);
+    let lock = Lock::new("openai", model);
     let mut planted = Map::new();
     let mut tx = db.begin().await?;
     let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
     tx.commit().await?;
     for &length in &arguments.lengths {
-        planted.insert(length.to_string(), grow(&db, owner, &lock, length, arguments.plain).await?);
+        let says = Says { is_plain: arguments.plain, bytes: arguments.text_bytes };
+        planted.insert(length.to_string(), grow(&db, owner, &lock, length, says).await?);
     }
     db.close().await;
     Ok(planted.into())
 }
 
+/// What turns say, if it is not what they say mostly.
+#[derive(Debug, Clone, Copy)]
+struct Says {
+    is_plain: bool,
+    bytes: Option<usize>,
+}
+
+impl Says {
+    /// Puts the words of exchange `n / 2` into a turn.
+    fn put(self, turn: &mut Turn, n: usize) {
+        let of_reply = turn.role == Role::Assistant;
+        let text = match self.bytes {
+            Some(bytes) => words::text(n + usize::from(of_reply), bytes),
+            None if !self.is_plain => return,
+            None if of_reply => words::of_exchange(n / 2).1,
+            None => words::of_exchange(n / 2).0,
+        };
+        turn.blocks[0].content = Content::text(text);
+    }
+}
+
 /// A chat in several transactions: one alone would leave ten thousand dead versions of the chat's row behind it, which
 /// ten thousand messages one after the other do not.
-async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, is_plain: bool) -> Result<Value> {
+async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) -> Result<Value> {
+    let is_plain = says.is_plain;
     let mut begun = db.begin().await?;
     let mut tx = &mut begun;
     let now = SystemClock.now();
@@ -106,16 +142,12 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, is_plain: bool
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
         let asked = exchange(&branch, user.id, ExchangeKind::Send);
         user.exchange_id = asked.id;
-        if is_plain {
-            user.blocks[0].content = Content::text(words::of_exchange(n / 2).0);
-        }
+        says.put(&mut user, n);
         exchanges::insert(tx, owner, &asked, None).await?;
         turns::insert(tx, &user).await?;
         let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
         reply.exchange_id = asked.id;
-        if is_plain {
-            reply.blocks[0].content = Content::text(words::of_exchange(n / 2).1);
-        }
+        says.put(&mut reply, n);
         turns::insert(tx, &reply).await?;
         branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;
         branch.head_turn_id = Some(reply.id);

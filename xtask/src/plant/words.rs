@@ -21,3 +21,25 @@ pub fn of_exchange(n: usize) -> (String, String) {
     }
     (question, answer)
 }
+
+/// A text of so many bytes or a word more, of words as languages have them: few are common, and most are rare.
+pub fn text(number: usize, bytes: usize) -> String {
+    const PARTS: [&str; 16] =
+        ["a", "be", "ci", "do", "fu", "gra", "he", "li", "mo", "nu", "pra", "re", "sti", "to", "vu", "we"];
+    const WORDS: f64 = 30_000.0;
+    let mut chance = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut text = String::with_capacity(bytes + 16);
+    while text.len() < bytes {
+        chance ^= chance << 13;
+        chance ^= chance >> 7;
+        chance ^= chance << 17;
+        let rank = WORDS.powf((chance % 1_000_000) as f64 / 1e6);
+        let mut place = rank as usize + 16;
+        while place > 0 {
+            text.push_str(PARTS[place % 16]);
+            place /= 16;
+        }
+        text.push(' ');
+    }
+    text
+}

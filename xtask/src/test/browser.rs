@@ -49,6 +49,16 @@ impl Browser {
         run(&mut test)
     }
 
+    /// Takes pictures of the pages and puts them in the place of those that were approved.
+    ///
+    /// # Errors
+    /// A page could not be looked at.
+    pub fn approve(&self, binary: &Path, site: &Path) -> Result<()> {
+        let mut test = self.call(binary, "playwright");
+        test.args(["test", "--project=pictures"]).env("TURNLEAF_SITE_ROOT", site);
+        run(test.env("TURNLEAF_PICTURES", "refresh"))
+    }
+
     /// Runs the conversation with a real model.
     ///
     /// # Errors

@@ -180,6 +180,27 @@ fn first_words_are_one_line_of_whole_characters() {
 }
 
 #[test]
+fn first_words_are_without_the_signs_of_lines_and_of_bold_words() {
+    let table = [
+        ("## Two **short words**\n\nand more", "Two short words and more"),
+        ("**Note**: it is 2**3, #1 and C#", "Note: it is 2**3, #1 and C#"),
+        ("- [ ] one\n* two\n  > - three", "[ ] one two three"),
+        ("```rust\nfn main() {}\n```", "fn main() {}"),
+        ("---\n#tag ####### seven", "#tag ####### seven"),
+        ("-5 degrees, *args", "-5 degrees, *args"),
+        ("**", "**"),
+        ("2 ** 3, 2**3 and 4**5, char **argv", "2 ** 3, 2**3 and 4**5, char **argv"),
+        ("src/**, then **/*.rs", "src/**, then **/*.rs"),
+        ("**one** two, **three**", "one two, three"),
+        ("```ls -la``` does what?", "```ls -la``` does what?"),
+        ("# \n```\n", "# ```"),
+    ];
+    for (text, words) in table {
+        assert_eq!(first_words(text, 40), words, "{text:?}");
+    }
+}
+
+#[test]
 fn branches_know_their_first_and_their_last_turn() {
     let all = forked();
     let branches = by_branch(&all);

@@ -55,6 +55,12 @@ impl Site {
         format!("pkg/{}", self.build)
     }
 
+    /// The application's style sheet; empty in a build of the server alone.
+    pub fn style(&self) -> String {
+        let sheet = self.file("pkg/turnleaf.css");
+        sheet.map(|sheet| String::from_utf8_lossy(&sheet.bytes).into_owned()).unwrap_or_default()
+    }
+
     /// The file at this path inside the site. Nothing outside of it can be named.
     pub fn file(&self, path: &str) -> Option<SiteFile> {
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::{entries, inline, prose, table, text};
+use super::{ENGLISH, entries, inline, prose, table, text};
 use crate::server::plain_pages::words::api as said;
 use crate::ui::erased::view;
 
@@ -63,7 +63,7 @@ fn fields(schema: &Value) -> AnyView {
                 <th scope="row"><code>{name.to_owned()}</code></th>
                 <td>{kind(field)}</td>
                 <td>{needed}</td>
-                <td>{inline(&text(&field["description"]))}</td>
+                <td lang=ENGLISH>{inline(&text(&field["description"]))}</td>
             </tr>
         }
     };

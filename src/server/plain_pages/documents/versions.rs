@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use super::viewer::named;
+use super::viewer::moment;
 use crate::domain::quoted;
 use crate::server::plain_pages::compare::{Only, marked_words};
 use crate::server::plain_pages::words::compare as said;
@@ -29,7 +29,7 @@ impl VersionsPage<'_> {
             let address = format!("{path}?version={}", quoted::stamp(version));
             view! {
                 <div class="compare-side" role="group" aria-label=name>
-                    <p class="compare-name">{name}" · "<a href=address>{named(version)}</a></p>
+                    <p class="compare-name">{name}" · "<a href=address>{moment(version)}</a></p>
                     {marked_words(self.diff, only)}
                 </div>
             }

@@ -13,6 +13,7 @@ use crate::server::service::documents::{Document, Version};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::aside;
+use crate::ui::words::told::told;
 use crate::ui::words::untitled;
 
 /// What is marked, and what a form was sent with.
@@ -78,7 +79,7 @@ impl DocumentPage<'_> {
 
     fn notes(&self) -> Option<AnyView> {
         let notes = &self.version.notes;
-        let note = |note: &String| view! { <li dir="auto">{note.clone()}</li> };
+        let note = |note: &String| view! { <li dir="auto">{told(note).into_owned()}</li> };
         (!notes.is_empty()).then(|| {
             view! {
                 <section class="panel" aria-label=words::notes()>
@@ -95,7 +96,7 @@ impl DocumentPage<'_> {
         (at != self.document.version.version_timestamp).then(|| {
             view! {
                 <form class="deeds" method="post" action="/forms/documents/restore">
-                    <p class="said warn"><span>{words::old_version()}" "{named(at)}</span></p>
+                    <p class="said warn"><span>{words::old_version()}" "{moment(at)}</span></p>
                     <input type="hidden" name="document_id" value=self.document.id.to_string()/>
                     <input type="hidden" name="version" value=quoted::stamp(at)/>
                     <button type="submit" class="button">{words::make_newest()}</button>
@@ -284,6 +285,11 @@ impl DocumentPage<'_> {
 /// A version's name for people.
 pub(super) fn named(version: DateTime<Utc>) -> String {
     version.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// The same for a reader whose browser knows a better one.
+pub(super) fn moment(version: DateTime<Utc>) -> AnyView {
+    view! { <time datetime=version.to_rfc3339()>{named(version)}</time> }
 }
 
 fn titled(title: &str) -> String {

@@ -11,6 +11,8 @@ use crate::server::service::tool_choice::ChatTools;
 use crate::server::service::tool_servers::{ToolServerView, ToolView};
 use crate::server::service::toolbox::LeftOut;
 use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::words::told::told;
 
 /// What the page shows.
 pub struct ChatToolsPage {
@@ -26,6 +28,8 @@ pub struct ChatToolsPage {
     pub of_provider: Vec<OfferedTool>,
     /// The branch's model takes no tools.
     pub takes_none: bool,
+    /// What was allowed in this chat once and for all: the server's id, the tool.
+    pub allowed: Vec<(String, String)>,
     pub said: Option<Said>,
 }
 
@@ -47,11 +51,40 @@ impl ChatToolsPage {
                 <p class="hint">{words::for_new()}</p>
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
             </form>
+            {self.allowed()}
             {client(&self.tools.choice.client)}
             {left_out(&self.tools.selection.left_out)}
             {self.now()}
         };
         Page { section: Section::Chat, title: words::of_chat().into(), said: self.said, body }
+    }
+
+    /// What the chat does not ask about any more, with the way to be asked again.
+    fn allowed(&self) -> Option<AnyView> {
+        let row = |(server, tool): &(String, String)| {
+            let of_server = self.servers.iter().find(|view| view.id == *server).map(|view| view.name.clone());
+            let of_server = of_server.map(|name| view! { <span class="hint" dir="auto">" "{name}</span> });
+            view! {
+                <li class="allowed-tool">
+                    <span><code><bdi>{tool.clone()}</bdi></code>{of_server}</span>
+                    <form method="post" action="/forms/tools/ask-again">
+                        <input type="hidden" name="chat_id" value=self.chat.to_string()/>
+                        <input type="hidden" name="server" value=server.clone()/>
+                        <input type="hidden" name="tool" value=tool.clone()/>
+                        <button type="submit" class="button"><Icon name="retry"/>{words::ask_again()}<span class="quiet">" "{tool.clone()}</span></button>
+                    </form>
+                </li>
+            }
+        };
+        (!self.allowed.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-labelledby="allowed-title">
+                    <h2 id="allowed-title">{words::allowed_here()}</h2>
+                    <p class="hint">{words::allowed_here_what()}</p>
+                    <ul class="allowed-tools">{self.allowed.iter().map(row).collect_view()}</ul>
+                </section>
+            }
+        })
     }
 
     /// The button for a branch that offers something else.
@@ -82,7 +115,7 @@ fn client(tools: &[ToolSpec]) -> Option<AnyView> {
 }
 
 fn left_out(tools: &[LeftOut]) -> Option<AnyView> {
-    let row = |left: &LeftOut| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{left.why.clone()}</span></li> };
+    let row = |left: &LeftOut| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{told(&left.why).into_owned()}</span></li> };
     (!tools.is_empty()).then(|| {
         view! { <h2>{words::left_out()}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
     })

@@ -10,6 +10,10 @@ use crate::ui::words::told::told;
 pub const KIND_HTTP: &str = "HTTP";
 
 words! {
+    allowed_here: "Allowed in this chat", "在此对话中允许";
+    allowed_here_what: "These run without a question in this chat.", "这些工具在此对话中无需询问即可运行。";
+    ask_again: "Ask again", "恢复询问";
+    asks_again: "You will be asked again.", "之后会再次询问你。";
     title: "Tools", "工具";
     lead: "What models may call. A tool that can do something asks you first, unless you say otherwise here. Servers describe their tools themselves: what they say may be wrong, or meant to mislead.", "模型可以调用的工具。会产生实际影响的工具会先征得你的同意，除非你在此另作设定。工具说明由服务器自行提供，可能有误，也可能有意误导。";
     of_provider: "Tools of the model's provider", "模型服务商的工具";

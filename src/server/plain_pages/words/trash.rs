@@ -20,6 +20,7 @@ words! {
     empty_what: "Everything in Trash goes for ever, with its costs in Usage. This cannot be undone.", "回收站中的所有内容将被永久删除，用量中的相应费用也一并清除。此操作无法撤销。";
     purged: "Deleted for ever.", "已永久删除。";
     emptied: "Trash is empty.", "回收站已清空。";
+    chat_deleted: "The chat was deleted. Restore brings it back as it was.", "对话已删除。点“恢复”可原样恢复。";
     older: "Older", "更早";
     newest: "Newest", "最新";
     chat_is_deleted: "Its chat was deleted later: restore that first.", "所属对话随后也被删除，请先恢复该对话。";

@@ -1,14 +1,20 @@
-//! Where the branches of a chat leave each other and end.
+//! Where the branches of a chat leave each other and end, and with which models they ended lately.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use crate::domain::branch::Lock;
 use crate::domain::lineage::{Lineage, Lineages};
 use crate::domain::{BranchId, ChatId, UserId};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 
 sql! {
+    /// Of the replies that did not fail, the last ones of the chats that changed last.
+    LAST_USED = "SELECT b.provider, b.model FROM chats c JOIN branches b ON b.chat_id = c.id \
+        JOIN turns h ON h.id = b.head_turn_id WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
+        AND b.deleted_at IS NULL AND h.status <> 'error' \
+        ORDER BY c.updated_at DESC, c.id DESC, h.ord DESC LIMIT $2";
     ENDS = "SELECT b.id, f.branch_id AS from_branch_id, f.depth AS from_depth, h.id AS head_id, h.depth AS head_depth, \
         b.visited_at FROM branches b JOIN chats c ON c.id = b.chat_id JOIN turns h ON h.id = b.head_turn_id \
         LEFT JOIN turns f ON f.id = b.fork_turn_id \
@@ -38,4 +44,11 @@ pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, 
         visited_at: row.visited_at,
     };
     Ok(Lineages::new(rows.into_iter().map(lineage).collect()))
+}
+
+/// The models that an owner's branches went on with lately and that did not fail, the last one first.
+pub async fn last_used(db: &Db, owner: UserId, most: u32) -> Result<Vec<Lock>, StoreError> {
+    let rows: Vec<(String, String)> =
+        on!(db, |pool| { sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await? });
+    Ok(rows.into_iter().map(|(provider, model)| Lock::new(provider, model)).collect())
 }

@@ -20,6 +20,7 @@ sql! {
     ADD = "INSERT INTO document_versions (document_id, version_timestamp, content, origin, mime, byte_count, char_count, \
         line_count, notes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     NAME = "UPDATE documents SET title = $2, kind = $3 WHERE id = $1";
+    DATE = "UPDATE documents SET created_at = $2, updated_at = $3 WHERE id = $1";
     TRASH = "UPDATE documents SET deleted_at = $3, deletion_id = $4, rev = rev + 1 \
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     RESTORE = "UPDATE documents SET deleted_at = NULL, deletion_id = NULL, rev = rev + 1 \
@@ -107,6 +108,19 @@ pub async fn name(tx: &mut Tx, id: DocumentId, title: &str, kind: &str) -> Resul
     let (title, kind) = (plain(title, "the title")?, plain(kind, "the kind of a document")?);
     in_tx!(&mut *tx, |conn| sqlx::query(NAME).bind(id.uuid()).bind(title).bind(kind).execute(conn).await.map(drop))?;
     index::words_changed(tx, id).await
+}
+
+/// Says when a document was made and changed where it came from.
+pub async fn date(
+    tx: &mut Tx,
+    id: DocumentId,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DATE).bind(id.uuid()).bind(created_at).bind(updated_at).execute(conn).await?;
+    });
+    Ok(())
 }
 
 /// Moves a document to Trash; false when it is not there.

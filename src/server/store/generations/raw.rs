@@ -178,9 +178,9 @@ pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Resu
 }
 
 pub(in crate::server::store) struct Packed {
-    bytes: Vec<u8>,
-    sha256: Vec<u8>,
-    length: i64,
+    pub bytes: Vec<u8>,
+    pub sha256: Vec<u8>,
+    pub length: i64,
 }
 
 async fn store(tx: &mut Tx, generation: GenerationId, packed: Packed) -> Result<(), StoreError> {
@@ -198,7 +198,7 @@ async fn pieces(db: &Db, generation: Uuid) -> Result<Vec<Vec<u8>>, StoreError> {
     Ok(on!(db, |pool| sqlx::query_scalar(CHUNKS).bind(generation).fetch_all(pool).await?))
 }
 
-fn compress(pieces: &[Vec<u8>]) -> Result<Packed, StoreError> {
+pub(in crate::server::store) fn compress(pieces: &[Vec<u8>]) -> Result<Packed, StoreError> {
     let body = pieces.concat();
     let failed = |why| inconsistent("generations", "raw_response", "a new body", why);
     let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;

@@ -9,7 +9,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::domain::tree::Node;
-use crate::domain::{Block, Cost, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
+use crate::domain::{Block, ChatId, Cost, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, inconsistent, place};
@@ -30,6 +30,10 @@ sql! {
         WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
     /// Followed by the condition of a path's spans, and then by their order.
     ON_PATH = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id ");
+    /// Of a chat, whatever branch, by their places.
+    OF_CHAT = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.ord > $3 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY t.ord LIMIT $4");
     UNFINISHED = concat!("SELECT ", turn_columns!(), " FROM turns t \
         WHERE t.status IN ('pending', 'streaming', 'waiting_subagents') ORDER BY t.created_at, t.id");
     /// For the checker: whatever state, whoever's, deleted or not.
@@ -132,6 +136,20 @@ pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) 
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
         let blocks = by_turn.remove(&row.id.into()).unwrap_or_default();
+        turns.push(as_it_is(db, row.into_turn(blocks)?).await?);
+    }
+    Ok(turns)
+}
+
+/// The turns of a chat that stand behind this place, at most so many, whatever branch they are on.
+pub async fn of_chat(db: &Db, owner: UserId, chat: ChatId, behind: i64, limit: u32) -> Result<Vec<Turn>, StoreError> {
+    let rows: Vec<TurnRow> = on!(db, |pool| {
+        let query = sqlx::query_as(OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
+        query.bind(behind).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    let mut turns = Vec::with_capacity(rows.len());
+    for row in rows {
+        let blocks = turn_blocks::of_turn(db, row.id.into()).await?;
         turns.push(as_it_is(db, row.into_turn(blocks)?).await?);
     }
     Ok(turns)

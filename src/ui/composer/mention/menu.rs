@@ -53,7 +53,9 @@ pub fn draw(state: ComposerState) -> AnyView {
     };
     let mention = state.mention;
     let options = Memo::new(move |_| menu.options());
-    menu.ask(String::new());
+    if mention.word.with_untracked(Option::is_some) {
+        menu.ask(String::new());
+    }
     on_change(
         move || mention.word.get(),
         move |before, now| {
@@ -68,21 +70,28 @@ pub fn draw(state: ComposerState) -> AnyView {
     );
     effect(move || {
         let count = options.with(|options| options.as_ref().map(|options| options.documents.len()));
+        if mention.word.with(Option::is_none) {
+            return;
+        }
         mention.count.set(count);
-        if let Some(count) = count.filter(|_| mention.is_open()) {
+        if let Some(count) = count {
             state.announcer.say(words::offered(count));
         }
     });
     on_change(
         move || mention.chosen.get(),
         move |_, chosen| {
+            // It is the other menu's.
+            if mention.word.with_untracked(Option::is_none) {
+                return;
+            }
             mention.chosen.set(None);
             if let (Some(at), Some(options)) = (chosen, options.get_untracked()) {
                 menu.take(options, at);
             }
         },
     );
-    live(move || mention.is_open().then(|| menu.drawn(options.get()))).into_any()
+    live(move || mention.word.with(Option::is_some).then(|| menu.drawn(options.get()))).into_any()
 }
 
 impl Menu {

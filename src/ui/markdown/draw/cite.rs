@@ -35,6 +35,7 @@ impl Draw<'_> {
             Event::Start(Tag::List(_)) if self.block_depth > 0 => self.cites_up_to(range.start),
             Event::Start(Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. })
             | Event::Code(_)
+            | Event::FootnoteReference(_)
             | Event::InlineMath(_)
             | Event::SoftBreak
             | Event::HardBreak => self.cites_up_to(range.start),

@@ -28,13 +28,7 @@ fn code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html)) {
     html.open(Element::Div, &[(Attribute::Class, "md-code")]);
     html.open(Element::Div, &[(Attribute::Class, "md-code-head")]);
     html.leaf(Element::Span, &[(Attribute::Class, "md-language"), LTR], language);
-    let button = [
-        (Attribute::Type, "button"),
-        (Attribute::Class, "md-copy"),
-        (Attribute::DataCopy, "code"),
-        (Attribute::AriaLabel, words::copy_code()),
-    ];
-    html.leaf(Element::Button, &button, words::copy());
+    copy_button(html);
     html.close();
     html.open(
         Element::Pre,
@@ -45,6 +39,24 @@ fn code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html)) {
     html.close();
     html.close();
     html.close();
+}
+
+fn copy_button(html: &mut Html) {
+    let button = [
+        (Attribute::Type, "button"),
+        (Attribute::Class, "md-copy"),
+        (Attribute::DataCopy, "code"),
+        (Attribute::AriaLabel, words::copy_code()),
+    ];
+    html.leaf(Element::Button, &button, words::copy());
+}
+
+/// A part for a page without script, where nothing answers a button. It was drawn in the language that is spoken.
+pub fn without_buttons(part: &Part) -> Part {
+    let mut button = Html::default();
+    copy_button(&mut button);
+    // No text holds one: its `<` is written as a reference.
+    Part::received(part.markup().as_str().replace(button.finish().as_str(), ""))
 }
 
 /// Code in its colours. What the runs leave over is plain.

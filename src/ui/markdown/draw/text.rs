@@ -3,6 +3,11 @@
 use super::{Draw, LTR, Refused, link};
 use crate::ui::markdown::autolink::{self, Piece};
 use crate::ui::markdown::html::{Attribute, Element};
+use crate::ui::markdown::words;
+
+/// A formula on a line of its own that is written in so many bytes fits on the narrowest screen. A longer one may be a
+/// box that scrolls, which keys must reach; short ones would only be in their way.
+const NEVER_SCROLLS: usize = 24;
 
 impl Draw<'_> {
     /// Text that is nothing but text.
@@ -45,7 +50,15 @@ impl Draw<'_> {
         let class = if display { "md-math md-display" } else { "md-math" };
         match self.enrich.math(source, display) {
             Some(tree) => {
-                self.html.open(Element::Span, &[(Attribute::Class, class), LTR]);
+                let mut attributes = vec![(Attribute::Class, class), LTR];
+                if display && source.len() > NEVER_SCROLLS {
+                    attributes.extend([
+                        (Attribute::Tabindex, "0"),
+                        (Attribute::Role, "group"),
+                        (Attribute::AriaLabel, words::formula()),
+                    ]);
+                }
+                self.html.open(Element::Span, &attributes);
                 tree.draw(&mut self.html);
                 self.html.close();
             }

@@ -83,7 +83,7 @@ fn rows() -> Vec<(String, &'static str)> {
         ("[[a]](https://ok.test)<b>`</b>`".into(), "[a]"),
         ("| a<br><script> |\n|-|\n| <img src=x> |".into(), "<img src=x>"),
         ("[r]\n\n[r]: javascript:alert(1)".into(), "r"),
-        ("[^1]\n\n[^1]: <script>".into(), "^1"),
+        ("[^1]\n\n[^1]: <script>".into(), "[1]<script>"),
         ("---\ntitle: <script>\n---\n".into(), "title: <script>"),
         ("term\n: <b onclick=x>".into(), "<b onclick=x>"),
         ("[[javascript:alert(1)|a]]".into(), "javascript:alert(1)|a"),
@@ -145,6 +145,7 @@ fn large_hostile_texts_stay_within_the_limits_and_are_shown_in_full() {
         "<!".repeat(100_000),
         "![".repeat(100_000),
         "[a](".repeat(50_000),
+        "[^a]: ".repeat(50_000),
         "- ".repeat(100_000),
         "1. ".repeat(60_000),
         "**a ".repeat(50_000),
@@ -215,6 +216,8 @@ proptest! {
 /// Pieces that mean something to the parser, or to a browser.
 pub const MARKS: &[&str] = &[
     "a",
+    "[^1]",
+    "[^1]: ",
     " ",
     "\n",
     "\n\n",

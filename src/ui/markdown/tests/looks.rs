@@ -33,6 +33,13 @@ fn formulas() {
 }
 
 #[test]
+fn footnotes() {
+    insta::assert_snapshot!(html(
+        "High tide is at six.[^1] Or so[^why].\n\n[^1]: See the *table*.\n\n    And the moon.\n\n[^why]: The clock is slow.\n\nNone has this[^none] name.\n"
+    ));
+}
+
+#[test]
 fn html_is_text() {
     insta::assert_snapshot!(html("<details>\n<summary>More</summary>\n\nInside <b>bold</b>.\n\n</details>\n"));
 }

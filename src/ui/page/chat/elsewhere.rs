@@ -11,10 +11,11 @@ use super::beside::Beside;
 use crate::api::chats::{glance_at_chat, load_chat};
 use crate::api::error::ApiError;
 use crate::api::view::{ChatGlance, ChatPage, DraftView};
-use crate::browser::{document, network};
+use crate::browser::document;
 use crate::domain::ChatId;
 use crate::ui::chats::Chats;
-use crate::ui::erased::effect;
+use crate::ui::connection::Connection;
+use crate::ui::erased::{effect, on_change};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::more::follow_path;
 
@@ -24,12 +25,14 @@ const INTERVAL: Duration = Duration::from_millis(1_500);
 /// After so many failures in a row the pauses grow no more: 1.5 s · 2⁴.
 const FAILURES: u32 = 4;
 
+/// The revision of a chat, how many replies are being written elsewhere in it, and which models can be chosen.
+type Rev = (i64, usize, u64);
+
 /// What is known of a chat, to see what is new in a glance at it.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The revision, and how many replies are being written elsewhere: an end is no new revision. None after something
-    /// began here: the next glance tells what it led to.
-    rev: StoredValue<Option<(i64, usize)>>,
+    /// That a reply ended is no new revision. None after something began here: the next glance tells what it led to.
+    rev: StoredValue<Option<Rev>>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
     /// How many looks in a row failed, and how many are left out for it.
@@ -58,16 +61,20 @@ pub fn watch(
     take: impl Fn(ChatPage) + Copy + 'static,
 ) -> impl Fn() + Copy + Send + Sync + 'static {
     let known = Known {
-        rev: StoredValue::new(page.chat.as_ref().map(|chat| (chat.rev, page.running))),
+        rev: StoredValue::new(rev_of(page)),
         title: StoredValue::new(page.chat.as_ref().map(|chat| chat.title.clone()).unwrap_or_default()),
         is_looking: StoredValue::new(false),
         failures: StoredValue::new(0),
         pause: StoredValue::new(0),
     };
     let chats = use_context::<Chats>();
+    let connection = use_context::<Connection>();
     let look = move || {
         // A page that is gone, hidden, offline or still waiting for the last answer does not ask.
-        if document::is_hidden() || !network::is_online() || known.is_looking.try_get_value() != Some(false) {
+        if document::is_hidden()
+            || connection.is_some_and(Connection::is_waiting)
+            || known.is_looking.try_get_value() != Some(false)
+        {
             return;
         }
         if known.pause.get_value() > 0 {
@@ -80,6 +87,9 @@ pub fn watch(
             let glance = glance_at_chat(chat_id, leaf, draft_rev).await;
             if !state.is_there() {
                 return;
+            }
+            if let Some(connection) = connection {
+                connection.heard(&glance);
             }
             let is_gone = glance == Err(ApiError::NotFound);
             if is_gone || glance.is_ok() {
@@ -102,7 +112,7 @@ pub fn watch(
             if beside.is_cut() {
                 return;
             }
-            let now = (glance.rev, glance.running);
+            let now = (glance.rev, glance.running, glance.models_rev);
             if glance.leaf == leaf && known.rev.get_value().is_none_or(|rev| rev == now) {
                 return known.rev.set_value(Some(now));
             }
@@ -113,7 +123,7 @@ pub fn watch(
             // What could not be loaded is asked for again: known is what was taken.
             let Ok(page) = page else { return known.failed() };
             if follow_path(state, page.clone()).await {
-                known.rev.set_value(page.chat.as_ref().map(|chat| (chat.rev, page.running)));
+                known.rev.set_value(rev_of(&page));
                 take(page);
             }
         };
@@ -132,7 +142,23 @@ pub fn watch(
             }
         });
     });
+    // The server is there again: what it has is wanted now.
+    if let Some(connection) = connection {
+        on_change(
+            move || connection.is_offline(),
+            move |_, is_offline| {
+                if !is_offline {
+                    known.pause.set_value(0);
+                    look();
+                }
+            },
+        );
+    }
     move || known.rev.set_value(None)
+}
+
+fn rev_of(page: &ChatPage) -> Option<Rev> {
+    page.chat.as_ref().map(|chat| (chat.rev, page.running, page.models_rev))
 }
 
 /// Takes over the title that a glance tells.

@@ -7,11 +7,13 @@ use leptos::task::spawn_local;
 
 use crate::api::chats::find_in_chat;
 use crate::api::view::FoundTurns;
-use crate::browser::{focus, highlight, scroll};
+use crate::browser::{dialog, focus, highlight, scroll};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::fetched::{NotFetched, when};
+use crate::ui::input_method::InputMethod;
+use crate::ui::keymap::{self, Command, Press, Scope};
 use crate::ui::kit::Icon;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::{LIST_ID, article_id, heading_id, more, turn_of};
@@ -55,8 +57,11 @@ fn fetch() -> Result<Draw, NotFetched> {
 pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl IntoView {
     effect(move || {
         let listener = window_event_listener(ev::keydown, move |event: KeyboardEvent| {
-            let command = (event.ctrl_key() || event.meta_key()) && event.shift_key() && !event.alt_key();
-            if command && matches!(event.key().as_str(), "f" | "F") {
+            if event.default_prevented() || event.is_composing() || dialog::is_any_open() {
+                return;
+            }
+            let key = event.key();
+            if keymap::asked(Scope::Page, Press::of(&event, &key), focus::is_in_text()) == Some(Command::Find) {
                 event.prevent_default();
                 open.set(true);
                 focus::on("#find-words");
@@ -100,12 +105,14 @@ fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
             }
         },
     );
+    let input_method = InputMethod::default();
     let on_keydown = move |event: KeyboardEvent| match event.key().as_str() {
+        _ if input_method.takes(&event) => {}
         "Escape" => {
             event.prevent_default();
             open.set(false);
         }
-        "Enter" if event.shift_key() && !event.is_composing() => {
+        "Enter" if event.shift_key() => {
             event.prevent_default();
             finding.go(false);
         }
@@ -118,7 +125,14 @@ fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
     live(move || {
         open.get().then(|| {
             view! {
-                <form class="find-bar" role="search" aria-label=words::find_in_chat() on:submit=on_submit on:keydown=on_keydown>
+                <form
+                    class="find-bar"
+                    role="search"
+                    aria-label=words::find_in_chat()
+                    on:submit=on_submit
+                    on:keydown=on_keydown
+                    on:compositionend=move |event| input_method.ended(&event)
+                >
                     <input
                         id=BOX
                         class="field"

@@ -1,18 +1,22 @@
 //! The header of a chat: its title, what its branch is locked to, and what can be done with it.
 
-use leptos::ev::MouseEvent;
+use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
-use crate::browser::dialog;
+use crate::browser::{dialog, document};
 use crate::domain::provider::Model;
-use crate::domain::{Branch, Chat, ChatId};
+use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::ui::chats::{Chats, leave_deleted};
-use crate::ui::erased::view;
+use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::sidebar::SidebarButton;
+use crate::ui::transcript::Verbs;
 use crate::ui::tree::panel::{BUTTON, TreePanel};
 use crate::ui::words;
 use crate::ui::words::tree as said;
+
+/// The form that renames the chat; the title is a button of it.
+const RENAME: &str = "rename-chat";
 
 /// The header.
 #[component]
@@ -29,6 +33,9 @@ pub fn ChatHeader(
     leaves: Signal<u64>,
     /// Whether the bar to find words is open.
     finding: RwSignal<bool>,
+    /// What a copy ends with; nothing while a reply is being written.
+    #[prop(into, default = Signal::stored(None))]
+    last_reply: Signal<Option<TurnId>>,
 ) -> impl IntoView {
     let find = move |event: MouseEvent| {
         event.prevent_default();
@@ -42,30 +49,47 @@ pub fn ChatHeader(
         let title = title.get();
         if title.is_empty() { words::untitled().to_owned() } else { title }
     });
-    let rename = move |_| {
+    let rename = move |event: SubmitEvent| {
+        event.prevent_default();
         dialog::close_popovers();
         if let Some(chats) = chats {
             chats.renaming.set(Some((id, title.get_untracked())));
         }
     };
-    let delete = move |_| {
+    let delete = move |event: SubmitEvent| {
+        event.prevent_default();
         dialog::close_popovers();
         if let Some(chats) = chats {
             chats.delete(id, &shown.get_untracked());
             leave(id);
         }
     };
-    let chip = move || {
-        branch.get().map(|branch| {
-            models.with(
-                |models| view! { <BranchChip chat=id text=chip_text(&branch, branch_from.get(), models) id=branch.id.to_string()/> },
-            )
+    let locked_to = move || {
+        let branch = branch.get()?;
+        Some((models.with(|models| chip_text(&branch, branch_from.get(), models)), branch.id.to_string()))
+    };
+    let chip = move || locked_to().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
+    // The chip has no room on a phone.
+    let chip_row = move || {
+        locked_to().map(|(text, _)| {
+            view! {
+                <a class="menu-row only-phone" href=format!("/c/{id}/branches") rel="external">
+                    <Icon name="lock"/>
+                    <bdi class="chip-text">{text}</bdi>
+                </a>
+            }
         })
+    };
+    let print = move |_| {
+        dialog::close_popovers();
+        document::print();
     };
     view! {
         <header class="chat-head">
             <SidebarButton/>
-            <h1 class="chat-title" dir="auto" tabindex="-1" on:dblclick=rename>{move || shown.get()}</h1>
+            <h1 class="chat-title" dir="auto" tabindex="-1">
+                <button type="submit" form=RENAME title=words::rename_hint()>{move || shown.get()}</button>
+            </h1>
             {move || chip()}
             <TreeButton chat=id leaves/>
             <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
@@ -81,10 +105,38 @@ pub fn ChatHeader(
                     <Icon name="tool"/>
                     {words::chat_settings()}
                 </a>
-                <button type="button" class="menu-row needs-script" on:click=rename><Icon name="edit"/>{words::rename()}</button>
-                <button type="button" class="menu-row danger needs-script" on:click=delete><Icon name="trash"/>{words::delete()}</button>
+                {live(chip_row)}
+                <a class="menu-row" href=format!("/c/{id}/export") rel="external">
+                    <Icon name="external"/>
+                    {words::export()}
+                </a>
+                {live(move || last_reply.get().map(|reply| view! { <CopyRow chat=id reply/> }))}
+                <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{words::print()}</button>
+                <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
+                    <button type="submit" class="menu-row"><Icon name="edit"/>{words::rename()}</button>
+                </form>
+                <form class="menu-form" method="post" action="/forms/delete-chat" on:submit=delete>
+                    <input type="hidden" name="chat_id" value=id.to_string()/>
+                    <button type="submit" class="menu-row danger"><Icon name="trash"/>{words::delete()}</button>
+                </form>
             </Menu>
         </header>
+    }
+}
+
+/// Copies the path that is read into a chat of its own, which it opens.
+#[component]
+fn CopyRow(chat: ChatId, reply: TurnId) -> impl IntoView {
+    let request = use_context::<Verbs>().map(|verbs| verbs.form_request_id.get_value());
+    view! {
+        <form method="post" action="/forms/copy" class="menu-form">
+            <input type="hidden" name="chat_id" value=chat.to_string()/>
+            <input type="hidden" name="turn_id" value=reply.to_string()/>
+            {request.map(|request| view! {
+                <input type="hidden" name="client_request_id" value=format!("copy-{reply}-{request}")/>
+            })}
+            <button type="submit" class="menu-row"><Icon name="copy"/>{words::transcript::copy_to_chat()}</button>
+        </form>
     }
 }
 

@@ -49,6 +49,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         deleted: None,
         tools_on: None,
         models: Vec::new(),
+        models_rev: 0,
         notices: Vec::new(),
         form_request_id: String::new(),
     }

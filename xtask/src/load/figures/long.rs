@@ -56,7 +56,11 @@ fn plant(program: &Path, database: &str) -> Result<Vec<String>> {
     ids.map(|id| id.as_str().map(str::to_owned).context("no id")).collect()
 }
 
-fn output(command: &mut Command) -> Result<Value> {
+/// What a program says, as JSON.
+///
+/// # Errors
+/// It cannot be run, or failed; what it complained about is on the terminal.
+pub fn output(command: &mut Command) -> Result<Value> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
     ensure!(output.status.success(), "{command:?} ended with {}", output.status);
     Ok(serde_json::from_slice(&output.stdout)?)

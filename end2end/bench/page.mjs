@@ -1,0 +1,178 @@
+// What the page costs in Chromium: its first load, a long answer while it comes, keys while there is much on it.
+// `cargo xtask bench G3` and the figures beside it run it. Called with the server's address and what to measure:
+//   load                 a first visit
+//   answer CHAT END      an answer in Markdown until its END stands there
+//   keys CHAT END        the same on a slow machine, with somebody who types
+//   typing CHAT          typing in a chat, no answer
+// Prints one JSON object.
+import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
+
+const [, , url, what, chat, end] = process.argv;
+const ROUNDS = 5;
+/** How much slower the machine is made where the goal says so. */
+const SLOWER = 4;
+/** A frame at 60 a second, ms. */
+const FRAME = 1000 / 60;
+/** A page that does nothing for so long is done, ms. */
+const QUIET = 1_500;
+const WORDS = "What the page does with every key is measured here, letter by letter. ";
+
+/** Written down in the page from its very beginning: long tasks, how long keys and presses took, frames. */
+function observe() {
+  window.longTasks = [];
+  window.presses = [];
+  new PerformanceObserver((list) => {
+    for (const task of list.getEntries()) window.longTasks.push([task.startTime, task.duration]);
+  }).observe({ type: "longtask", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const event of list.getEntries()) if (event.interactionId) window.presses.push(event.duration);
+  }).observe({ type: "event", durationThreshold: 16, buffered: true });
+  window.watchFrames = () => {
+    const frames = [];
+    let last;
+    const step = (now) => {
+      if (last !== undefined) frames.push(now - last);
+      last = now;
+      window.frameRequest = requestAnimationFrame(step);
+    };
+    window.frameRequest = requestAnimationFrame(step);
+    window.drawn = frames;
+  };
+}
+
+const metric = async (session, name) =>
+  (await session.send("Performance.getMetrics")).metrics.find((metric) => metric.name === name).value;
+
+/** Waits until nothing long has run for a while. */
+async function quiet(page) {
+  await page.waitForFunction((ms) => {
+    const last = window.longTasks.at(-1);
+    window.quietFrom ??= performance.now();
+    if (last && last[0] + last[1] > window.quietFrom) window.quietFrom = last[0] + last[1];
+    return performance.now() - window.quietFrom > ms;
+  }, QUIET, { polling: 100 });
+}
+
+/** A first visit: what travels, when something is seen, when Enter would send, what is held in memory. */
+async function load(browser) {
+  const { page, session } = await fresh(browser);
+  await session.send("Network.enable");
+  let [requests, wire] = [0, 0];
+  session.on("Network.requestWillBeSent", ({ request }) => (requests += /^https?:/.test(request.url) ? 1 : 0));
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => (wire += encodedDataLength));
+  await page.addInitScript(() => {
+    window.sends = new Promise((done) => {
+      const look = () => {
+        const box = document.querySelector("#message");
+        // As a key would come: a page that answers keeps it for itself.
+        const press = () => new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true });
+        if (box && !box.dispatchEvent(press())) done(performance.now());
+        else requestAnimationFrame(look);
+      };
+      look();
+    });
+  });
+  await page.goto(url, { waitUntil: "commit" });
+  const enter = await page.evaluate(() => window.sends);
+  await page.waitForLoadState("networkidle");
+  await page.waitForTimeout(QUIET);
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  const held = await memory(session);
+  await page.context().close();
+  return { requests, wire, paint, enter, held };
+}
+
+async function write(page) {
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill("Go on");
+  await box.focus();
+}
+
+/** An answer from Enter until its end stands there and the page is still. */
+async function answer(browser) {
+  const { page, session } = await fresh(browser);
+  await page.addInitScript(observe);
+  await session.send("Performance.enable");
+  await page.goto(`${url}/c/${chat}`);
+  await hydrated(page);
+  await quiet(page);
+  await write(page);
+  await page.evaluate(() => {
+    window.longTasks.length = 0;
+    window.quietFrom = undefined;
+    window.watchFrames();
+  });
+  const before = await metric(session, "TaskDuration");
+  const start = Date.now();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((end) => document.querySelector("li.leaf")?.textContent.includes(end), end, { timeout: 120_000, polling: 100 });
+  const shown = Date.now() - start;
+  const frames = await page.evaluate(() => {
+    cancelAnimationFrame(window.frameRequest);
+    return window.drawn;
+  });
+  await quiet(page);
+  const busy = ((await metric(session, "TaskDuration")) - before) * 1000;
+  const longest = await page.evaluate(() => Math.max(0, ...window.longTasks.map(([, ms]) => ms)));
+  const expected = frames.reduce((sum, ms) => sum + ms, 0) / FRAME;
+  const dropped = frames.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / FRAME) - 1), 0) / expected;
+  await page.context().close();
+  return { shown, busy, longest, dropped };
+}
+
+/** The slowest of the keys that are pressed while an answer comes, on a machine that is slower. */
+async function keys(browser) {
+  const { page, session } = await fresh(browser);
+  await page.addInitScript(observe);
+  await page.goto(`${url}/c/${chat}`);
+  await hydrated(page);
+  await quiet(page);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
+  await write(page);
+  await page.evaluate(() => (window.presses.length = 0));
+  await page.keyboard.press("Enter");
+  const isThere = () => page.evaluate((end) => document.querySelector("li.leaf")?.textContent.includes(end), end);
+  let pressed = 0;
+  for (let more = true; more; ) {
+    for (const letter of WORDS.slice(0, 10)) {
+      await page.keyboard.press(letter === " " ? "Space" : letter);
+      pressed += 1;
+    }
+    more = !(await isThere());
+  }
+  await page.waitForTimeout(QUIET);
+  const slowest = await page.evaluate(() => Math.max(0, ...window.presses));
+  await page.context().close();
+  return { slowest, pressed };
+}
+
+/** The slowest key of some that are typed into the box of a chat. */
+async function typing(browser) {
+  const { page } = await fresh(browser);
+  await page.addInitScript(observe);
+  await page.goto(`${url}/c/${chat}`);
+  await hydrated(page);
+  await quiet(page);
+  await page.getByRole("textbox", { name: "Message" }).focus();
+  await page.evaluate(() => {
+    window.presses.length = 0;
+    window.longTasks.length = 0;
+  });
+  await page.keyboard.type(WORDS.repeat(2), { delay: 30 });
+  await page.waitForTimeout(QUIET);
+  const slowest = await page.evaluate(() => Math.max(0, ...window.presses));
+  const longest = await page.evaluate(() => Math.max(0, ...window.longTasks.map(([, ms]) => ms)));
+  await page.context().close();
+  return { slowest, longest };
+}
+
+const browser = await launch();
+try {
+  const measure = { load, answer, keys, typing }[what];
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measure(browser));
+  const names = Object.keys(rounds[0]);
+  console.log(JSON.stringify(Object.fromEntries(names.map((name) => [name, middle(rounds.map((round) => round[name]))]))));
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,101 @@
+// Pictures of pages, compared with those that were approved (`end2end/pictures`). A page is set in the font of boxes and
+// stands still, so that its picture is the same on every machine.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+
+import type { Page, TestInfo } from "@playwright/test";
+
+import { boxFont } from "./box_font.ts";
+import { drawn } from "./dom.ts";
+import { expect, test as base } from "./fixtures.ts";
+import { compare, mapOf } from "./likeness.ts";
+import { decode, encode } from "./png.ts";
+
+export const WIDTHS = [390, 820, 1440];
+const THEMES = ["light", "dark"] as const;
+/** Colours do not depend on the language: Chinese is looked at in one theme. */
+const LOOKS = [["en", THEMES], ["zh-Hans", ["light"]]] as const;
+const HEIGHT = 900;
+
+const APPROVED = fileURLToPath(new URL("../pictures", import.meta.url));
+/** Set by `cargo xtask pictures`: what is seen becomes what is approved. */
+export const IS_REFRESH = process.env.TURNLEAF_PICTURES === "refresh";
+
+/** What is set over a page: the font, and one width for what differs from run to run. */
+const STILL = `
+@font-face { font-family: Boxes; src: url(data:font/ttf;base64,${boxFont().toString("base64")}); }
+*, ::before, ::after { font-family: Boxes !important; }
+time, .timer, .countdown, .meta-part { display: inline-block; inline-size: 4em; block-size: 1em; overflow: hidden; background: currentColor; }
+`;
+
+export const test = base.extend({
+  // The style above is no part of the page.
+  bypassCSP: true,
+  locale: "en-GB",
+  timezoneId: "UTC",
+});
+
+/** Sets a page in boxes, and waits until it is. */
+export async function setInBoxes(page: Page): Promise<void> {
+  await page.addStyleTag({ content: STILL });
+  await page.evaluate(async () => {
+    await document.fonts.load("16px Boxes");
+    await document.fonts.ready;
+  });
+  // Sizes that scripts take are taken anew.
+  await drawn(page);
+}
+
+/** Compares one picture with what was approved under this name; what is wrong is left beside it and said. */
+export async function look(page: Page, name: string, info: TestInfo): Promise<void> {
+  // A page of the application is as high as its window: it scrolls to its end.
+  const fullPage = (await page.locator("body.plain").count()) > 0;
+  const picture = await page.screenshot({ fullPage, animations: "disabled", scale: "css" });
+  const seen = mapOf(decode(picture));
+  const file = join(APPROVED, `${name}.png`);
+  if (IS_REFRESH) {
+    mkdirSync(APPROVED, { recursive: true });
+    const isNews = !existsSync(file) || compare(read(file), seen).wrong !== undefined;
+    if (isNews) writeFileSync(file, encode(seen));
+    return;
+  }
+  if (!existsSync(file)) {
+    expect.soft(undefined, `${name}: there is no approved picture; look at the new one and run \`cargo xtask pictures\``).toBeDefined();
+    await leave(info, name, { seen: picture });
+    return;
+  }
+  const { wrong, difference } = compare(read(file), seen);
+  if (wrong === undefined) return;
+  await leave(info, name, { seen: picture, approved: readFileSync(file), difference: encode(difference) });
+  expect.soft(wrong, `${name}: if it should look like this, run \`cargo xtask pictures\``).toBeUndefined();
+}
+
+const read = (file: string) => decode(readFileSync(file));
+
+async function leave(info: TestInfo, name: string, files: Record<string, Buffer>): Promise<void> {
+  for (const [kind, bytes] of Object.entries(files)) {
+    const path = info.outputPath(`${name}.${kind}.png`);
+    writeFileSync(path, bytes);
+    await info.attach(`${name}.${kind}`, { path, contentType: "image/png" });
+  }
+}
+
+/** Looks at a page in every width, both themes and both languages. `ready` waits for what comes late. */
+export async function lookAround(page: Page, origin: string, name: string, address: string, info: TestInfo, ready?: () => Promise<void>): Promise<void> {
+  for (const [language, themes] of LOOKS) {
+    await page.context().addCookies([{ name: "turnleaf_language", value: language, url: origin }]);
+    await page.setViewportSize({ width: 1440, height: HEIGHT });
+    await page.goto(address);
+    await ready?.();
+    await setInBoxes(page);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT });
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+        await drawn(page);
+        await look(page, `${name}.${width}.${theme}.${language.slice(0, 2)}`, info);
+      }
+    }
+  }
+}

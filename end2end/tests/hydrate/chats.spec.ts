@@ -1,0 +1,159 @@
+// Chats as a whole: deleted and brought back in every way, renamed, marked when a reply ended unseen, slow to load.
+import type { Page } from "@playwright/test";
+
+import { begin, expectStatus, hydrated, latestReply, messageBox, open, send } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import type { ModelServer } from "../../support/model_server.ts";
+
+async function talk(page: Page, model: ModelServer, words: string): Promise<string> {
+  await begin(page, words);
+  (await model.next()).answer("So.");
+  await expectStatus(latestReply(page), "complete");
+  return new URL(page.url()).pathname;
+}
+
+function row(page: Page, chat: string) {
+  return page.locator(`.chat-link[href="${chat}"]`);
+}
+
+test("a chat is deleted from the list and from its header, and Undo and Ctrl+Z bring it back", async ({ page, model }) => {
+  const first = await talk(page, model, "First chat");
+  const second = await talk(page, model, "Second chat");
+  // From the list: gone at once, and the next row has the focus.
+  const item = page.getByRole("listitem").filter({ has: row(page, second) });
+  await item.hover();
+  await item.getByRole("button", { name: /^More for/ }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(row(page, second)).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(row(page, second)).toBeVisible();
+
+  // The open one: the page goes to the new chat, whose empty box has the focus, and Ctrl+Z is the chat's.
+  await row(page, first).click();
+  await expect(page).toHaveURL(first);
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(page).toHaveURL("/");
+  await expect(page.locator(".toasts").getByText("Deleted “First chat”")).toBeVisible();
+  await messageBox(page).focus();
+  await page.keyboard.press("Control+z");
+  await expect(row(page, first)).toBeVisible();
+});
+
+test("after a chat is deleted from the list the next one has the focus", async ({ page, model }) => {
+  const first = await talk(page, model, "First chat");
+  const second = await talk(page, model, "Second chat");
+  await open(page, "/");
+  const item = page.getByRole("listitem").filter({ has: row(page, second) });
+  await item.getByRole("button", { name: /^More for/ }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(row(page, first)).toBeFocused();
+});
+
+test("a chat whose reply ended unseen has a dot until it is opened, over a reload too", async ({ page, model }) => {
+  const first = await talk(page, model, "First chat");
+  const second = await talk(page, model, "Second chat");
+  await send(page, "Go on");
+  const call = await model.next();
+  await row(page, first).click();
+  await expect(page).toHaveURL(first);
+  call.answer("At last.");
+  await expect(row(page, second).getByText("new reply")).toBeAttached();
+  await page.reload();
+  await hydrated(page);
+  await expect(row(page, second).getByText("new reply")).toBeAttached();
+  await row(page, second).click();
+  await expect(row(page, second).getByText("new reply")).toHaveCount(0);
+});
+
+test("the title is a button, and a rename that fails keeps what was typed", async ({ page, model, watch }) => {
+  watch.expect(/rename_chat/);
+  await talk(page, model, "First chat");
+  await page.locator(".chat-title button").click();
+  const field = page.getByRole("textbox", { name: "Title" });
+  await field.fill("Another name");
+  await page.route("**/api/page/rename_chat", (route) => route.abort());
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.locator("#rename-problem")).toHaveText(/cannot be reached/);
+  await expect(field).toHaveValue("Another name");
+  await page.unroute("**/api/page/rename_chat");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Another name" })).toBeVisible();
+});
+
+test("a chat that is slow to come has an outline, then a way to try again and one back", async ({ page, model }) => {
+  const first = await talk(page, model, "First chat");
+  const second = await talk(page, model, "Second chat");
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/api/page/load_chat", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await row(page, first).click();
+  await expect(page.locator(".chat-item[aria-busy=true]").filter({ has: row(page, first) })).toBeVisible();
+  await expect(page.locator(".on-its-way .loading")).toBeVisible();
+  await expect(page.getByRole("status").first()).toHaveText("Loading chat…");
+  await expect(page.locator(".on-its-way").getByText("Still loading…")).toBeVisible();
+  await page.locator(".on-its-way").getByRole("button", { name: "Cancel" }).click();
+  await expect(page).toHaveURL(second);
+  release();
+  await expect(page.locator(".on-its-way .loading")).toHaveCount(0);
+  await expect(latestReply(page)).toBeVisible();
+});
+
+test("the system is told that a reply ended while nobody saw the page, and never what it says", async ({
+  page,
+  context,
+  model,
+}) => {
+  await context.grantPermissions(["notifications"]);
+  await page.addInitScript(() => {
+    const shown: { title: string; body?: string }[] = [];
+    const Recorded = class {
+      static permission = "granted";
+      static requestPermission = async () => "granted";
+      onclick: (() => void) | null = null;
+      constructor(title: string, options?: { body?: string }) {
+        shown.push({ title, body: options?.body });
+        Object.assign(window, { pressNote: () => this.onclick?.() });
+      }
+      close() {}
+    };
+    Object.assign(window, { Notification: Recorded, shownNotes: shown });
+  });
+  await open(page, "/settings/general");
+  await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();
+  await expect(page.locator("#notify").getByRole("button", { name: "On", exact: true })).toHaveAttribute("aria-pressed", "true");
+  await begin(page, "A question");
+  const call = await model.next();
+  await page.waitForURL("**/c/*");
+  const chat = new URL(page.url()).pathname;
+  await open(page, "/");
+  // The first look knows that it runs.
+  await expect(row(page, chat).getByText("answering")).toBeAttached();
+  await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
+  call.answer("A secret answer.");
+  const notes = () => page.evaluate(() => (window as unknown as { shownNotes: { title: string; body: string }[] }).shownNotes);
+  await expect.poll(async () => (await notes()).map((note) => note.body)).toEqual(["Reply complete."]);
+  expect(JSON.stringify(await notes())).not.toContain("secret");
+  await page.evaluate(() => (window as unknown as { pressNote: () => void }).pressNote());
+  await expect(page).toHaveURL(chat);
+});
+
+test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ page, model }) => {
+  const chat = await talk(page, model, "Kept for a while");
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
+  // Whoever is there with the pointer ends no program: the chat that offered it is left.
+  await undo.hover();
+  await page.mouse.move(700, 10);
+  const since = Date.now();
+  await expect(undo).toHaveCount(0, { timeout: 20_000 });
+  expect(Date.now() - since).toBeGreaterThan(8_000);
+  await expect(row(page, chat)).toHaveCount(0);
+  await page.goto("/trash");
+  await expect(page.getByRole("button", { name: "Restore Kept for a while" })).toBeVisible();
+});

@@ -1,0 +1,57 @@
+// What a reply that failed offers beside another try, by why it failed, and a try that waits.
+import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { editBox, heading, users, versions } from "../../support/verbs.ts";
+
+test("a refused key leads to its provider's card, and another model answers in its place", async ({ page, model }) => {
+  model.refuse(401);
+  await begin(page, "Knock");
+  await expectStatus(latestReply(page), "error");
+  const panel = latestReply(page).locator("[data-error=provider_auth]");
+  await expect(panel).toContainText("Replace the key in the settings of the provider");
+  await panel.getByRole("link", { name: "Replace key" }).click();
+  await expect(page).toHaveURL(/\/settings\/providers#provider-openai$/);
+  await expect(page.locator("#provider-openai")).toBeInViewport();
+  await page.goBack();
+  await hydrated(page);
+  await panel.getByRole("link", { name: "Try again with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await expectStatus(latestReply(page), "complete");
+  await expect(versions(latestReply(page))).toContainText("2/2");
+});
+
+test("a reply that the provider stopped leads to its message, in its place and with keys alone", async ({ page, model }) => {
+  await begin(page, "Say it");
+  const reply = await model.next();
+  reply.end("content_filter");
+  await expectStatus(latestReply(page), "error");
+  const edit = latestReply(page).locator("[data-error=content_filtered]").getByRole("button", { name: "Edit your message" });
+  await edit.focus();
+  await page.keyboard.press("Space");
+  await expect(editBox(page)).toBeFocused();
+  await expect(editBox(page)).toHaveValue("Say it");
+  await page.keyboard.press("Escape");
+  // On the reply, the key for editing still edits the reply's own turn, if anything.
+  await heading(latestReply(page)).focus();
+  await page.keyboard.press("e");
+  await expect(users(page).first().getByRole("textbox")).toHaveCount(0);
+});
+
+test("a try that waits is counted down, and said to a screen reader as it was at first", async ({ page, model }) => {
+  model.refuse(429, { "retry-after": "4" });
+  await begin(page, "Wait");
+  const line = latestReply(page).locator(".status-line");
+  await expect(line).toContainText("Attempt 2 of");
+  const [shown, told] = [line.locator(".countdown"), line.locator(".quiet")];
+  const first = await told.textContent();
+  expect(first).toMatch(/^Next try in \d+ s\.$/);
+  await expect(shown).toHaveAttribute("aria-hidden", "true");
+  await expect(shown).not.toHaveText(first ?? "");
+  await expect(shown).toHaveText(/^Next try in [123] s\.$/);
+  await expect(told).toHaveText(first ?? "");
+  (await model.next()).answer("Here.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(textOf(latestReply(page))).toHaveText("Here.");
+});

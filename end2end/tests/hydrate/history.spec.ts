@@ -1,0 +1,132 @@
+// Chats that were held elsewhere, as a person brings them in and takes them out: each product's file through the settings,
+// older databases by the command, and a chat as a page that needs nobody.
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { Page } from "@playwright/test";
+
+import { begin, expectStatus, hydrated, latestReply, replies, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { text } from "../../support/files.ts";
+import { users } from "../../support/verbs.ts";
+
+const SAMPLES = join(import.meta.dirname, "../../../src/interchange/samples");
+
+/** Chooses a file under Data and waits for the end of its import. */
+async function takeIn(page: Page, name: string, { onlyLook = false, bytes = readFileSync(join(SAMPLES, name)) } = {}): Promise<void> {
+  await page.goto("/settings/data");
+  await page.getByLabel("File", { exact: true }).setInputFiles({ ...text(name.split("/").pop()!, ""), buffer: bytes });
+  if (onlyLook) await page.getByLabel(/^Only look/).check();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  await expect(page.getByRole("status")).toContainText(onlyLook ? "only a look" : "Over.");
+}
+
+/** What a product exports, the title of a chat in it, the path that is shown, and the path with the other version of its
+ * last turn that has some. big-AGI has no versions. */
+const PRODUCTS = [
+  {
+    file: "chatgpt/conversations.json", product: "ChatGPT", title: "Edits and regenerations",
+    path: ["Which knot for a cleat?", "A cleat hitch."], before: ["Which knot for a cleat?", "A clove hitch."],
+  },
+  {
+    file: "claude/conversations.json", product: "Claude", title: "Branches and blocks",
+    path: ["Which knot?", "Let me look.", "Thanks"], before: ["Which knot?", "Another answer."],
+  },
+  { file: "open_webui/chats.json", product: "Open WebUI", title: "Older form", path: ["What is it?", "Model not found"], before: ["What is it?", "I look."] },
+  {
+    file: "librechat/branches.json", product: "LibreChat", title: "Tides and “ports”",
+    path: ["When is low tide in Brest?"], before: ["When is high tide in Brest?"],
+  },
+  { file: "llama_cpp/session.jsonl", product: "llama.cpp", title: "Files", path: ["List the files.", "I will look", "Two files."],
+    before: ["List the files.", "I will look", "There are two files."] },
+  { file: "big_agi/all.json", product: "big-AGI", title: "Code talk", path: ["Run it.", /./, "Half"], before: undefined },
+];
+
+for (const { file, product, title, path, before } of PRODUCTS) {
+  test(`what ${product} exported comes in with its tree`, async ({ page }) => {
+    await takeIn(page, file, { onlyLook: true });
+    await expect(page.getByText(`Format: ${product}`)).toBeVisible();
+    await page.goto("/");
+    await expect(page.locator(".chat-link")).toHaveCount(0);
+
+    await takeIn(page, file);
+    await expect(page.getByRole("status")).toContainText(/[1-9]\d* imported, 0 here already/);
+    await page.getByRole("link", { name: title, exact: true }).click();
+    await hydrated(page);
+    await expect(page.getByRole("heading", { name: title, level: 1 })).toBeVisible();
+    const turns = page.locator("article[data-turn-id]");
+    await expect(turns).toHaveCount(path.length);
+    for (const [at, words] of path.entries()) await expect(turns.nth(at)).toContainText(words);
+    // Not one of them lost its other branches.
+    const others = page.getByRole("group", { name: "Versions" });
+    if (before) {
+      await others.last().getByRole("button", { name: /^(Previous|Next) version$/, disabled: false }).first().click();
+      for (const [at, words] of before.entries()) await expect(turns.nth(at)).toContainText(words);
+    } else await expect(others).toHaveCount(0);
+
+    await takeIn(page, file);
+    await expect(page.getByRole("status")).toContainText(/0 imported, [1-9]\d* here already/);
+  });
+}
+
+test("a file that is none says so and keeps the page", async ({ page }) => {
+  await takeIn(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
+  await expect(page.getByRole("alert")).toContainText("It ended early");
+  await expect(page.getByRole("status")).toContainText("0 imported");
+});
+
+test("older databases stand there as chats", async ({ page, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await turnleaf.importOld("legacy-messages");
+  await page.goto("/");
+  await hydrated(page);
+  await page.locator(".chat-link").filter({ hasText: "Tides" }).click();
+  await expect(users(page)).toHaveCount(3);
+  const reply = replies(page).first();
+  await expect(reply).toContainText("At 17:42.");
+  // Its reasoning and its calls are in it, in the order of their dates.
+  await expect(reply.locator("[data-segment=reasoning]").first()).toBeVisible();
+  await expect(reply).toContainText("search");
+
+  await turnleaf.importOld("legacy-actions");
+  await page.goto("/");
+  await hydrated(page);
+  await page.locator(".chat-link").filter({ hasText: "Repair" }).click();
+  await expect(users(page)).toHaveText([/Why does it fail\?/, /Mend it/]);
+  await expect(replies(page).first()).toContainText("A semicolon is missing.");
+});
+
+test("a chat as a page of its own reads as it did, without the server and without script", async ({ page, browser, turnleaf }, info) => {
+  test.setTimeout(120_000);
+  await begin(page, "Show me", "demo/tour");
+  await expectStatus(latestReply(page), "complete");
+  const shown = await textOf(latestReply(page)).allInnerTexts();
+  await page.goto(`${new URL(page.url()).pathname}/export`);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("heading", { name: "Page (HTML)" }).locator("..").getByRole("button", { name: "Download" }).click(),
+  ]);
+  const file = info.outputPath("chat.html");
+  await download.saveAs(file);
+  await turnleaf.stop();
+  const bytes = (await readFile(file)).toString();
+  expect(bytes).not.toContain("<script");
+  expect(bytes).not.toContain(turnleaf.url);
+
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: page.viewportSize() });
+  const asked: string[] = [];
+  context.on("request", (request) => asked.push(request.url()));
+  const alone = await context.newPage();
+  await alone.goto(pathToFileURL(file).href);
+  expect(await textOf(latestReply(alone)).allInnerTexts()).toEqual(shown);
+  // Reasoning is folded, as it was, and opens without script.
+  const reasoning = latestReply(alone).locator("[data-segment=reasoning]").first();
+  await reasoning.locator("summary").first().click();
+  await expect(reasoning.locator("[data-block-type=thinking]").first()).toBeVisible();
+  await alone.emulateMedia({ media: "print" });
+  await expect(latestReply(alone)).toBeVisible();
+  expect(asked.filter((address) => !/^(file|data):/.test(address))).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,58 @@
+// Texts in other scripts than the interface: their language, their direction, and what must not turn with them.
+import { violations } from "../../support/axe.ts";
+import { begin, expectStatus, latestReply, messageBox, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { users } from "../../support/verbs.ts";
+
+test("a reply in Arabic reads from the right, its code from the left, and nothing sticks out", async ({ page, model }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await begin(page, "مرحبا، كيف أكتب برنامجا؟");
+  const code = "fn main() { println!(\"a line that is long enough to need a box of its own that scrolls\"); }";
+  (await model.next()).answer(`هذا برنامج قصير مع \`cargo run\`:\n\n\`\`\`rust\n${code}\n\`\`\`\n\n- أولا\n- ثانيا\n`);
+  await expectStatus(latestReply(page), "complete");
+  const text = textOf(latestReply(page));
+  await expect(text).toHaveAttribute("lang", "ar");
+  await expect(users(page).first().locator(".said")).toHaveAttribute("lang", "ar");
+  await messageBox(page).fill("شكرا `x = 1`");
+  const direction = (selector: string) => page.locator(selector).last().evaluate((element) => getComputedStyle(element).direction);
+  for (const selector of [".said", "[data-block-type=text] .md p", "[data-block-type=text] .md li", "#message"]) {
+    expect.soft(await direction(selector), selector).toBe("rtl");
+  }
+  for (const selector of [".md p code", ".md pre"]) expect.soft(await direction(selector), selector).toBe("ltr");
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect.soft(overflow, "sideways scrolling").toBeLessThanOrEqual(0);
+  expect.soft(await violations(page)).toEqual([]);
+});
+
+test("Chinese in an English interface has its language, its lines and no slant", async ({ page, model }) => {
+  await begin(page, "Explain");
+  const reply = await model.next();
+  reply.say("The answer");
+  await expect(textOf(latestReply(page))).not.toHaveAttribute("lang");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await messageBox(page).fill("请用中文");
+  await page.keyboard.press("Enter");
+  (await model.next()).answer("树会保留*每一个*版本，你可以随时**返回**。");
+  await expect(textOf(latestReply(page))).toHaveAttribute("lang", "zh");
+  await expectStatus(latestReply(page), "complete");
+  const em = textOf(latestReply(page)).locator("em");
+  await expect(em).toHaveCSS("font-style", "normal");
+  expect(Number(await em.evaluate((element) => getComputedStyle(element).fontWeight))).toBeGreaterThan(400);
+  await page.reload();
+  await expect(textOf(latestReply(page))).toHaveAttribute("lang", "zh");
+});
+
+test("arrows of versions point the other way where lines begin on the right", async ({ page, model }) => {
+  await begin(page, "Choose");
+  (await model.next()).answer("one");
+  await expectStatus(latestReply(page), "complete");
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("two");
+  await expect(textOf(latestReply(page))).toHaveText("two");
+  const scale = () => latestReply(page).locator("[data-version=next] .icon").evaluate((icon) => getComputedStyle(icon).scale);
+  expect(await scale()).toBe("none");
+  await page.evaluate(() => document.documentElement.setAttribute("dir", "rtl"));
+  expect(await scale()).toBe("-1 1");
+});

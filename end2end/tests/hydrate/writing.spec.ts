@@ -1,0 +1,289 @@
+// The message box: where the focus is after a change of page, commands behind a slash, rich text, input methods, height,
+// and what happens while a message is on its way (UX-03, UX-16, UX-19, UX-21, UX-23).
+import type { Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { begin, choose, expectStatus, hydrated, latestReply, messageBox, open, send, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { attach, attached, text } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { heading, hold, users } from "../../support/verbs.ts";
+
+const commands = (page: Page) => page.getByRole("listbox", { name: "Commands" });
+
+/** Pastes as a browser does: HTML with its plain words. */
+async function paste(page: Page, html: string, words: string): Promise<void> {
+  await messageBox(page).evaluate((box: HTMLTextAreaElement, { html, words }) => {
+    const data = new DataTransfer();
+    data.setData("text/html", html);
+    data.setData("text/plain", words);
+    const goesOn = box.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: data }));
+    if (goesOn) document.execCommand("insertText", false, words);
+  }, { html, words });
+}
+
+test("who goes to a chat in the list goes on in the message box, by mouse and by keys", async ({ page, turnleaf }) => {
+  const made: string[] = [];
+  for (const title of ["Apples", "Pears"]) {
+    const chat = await (await page.request.post(`${turnleaf.url}/api/chats`, { data: { title } })).json();
+    made.push(chat.id);
+  }
+  await open(page, `/c/${made[0]}`);
+  const chats = page.getByRole("navigation", { name: "Chats" });
+  await chats.getByRole("link", { name: "Pears" }).click();
+  await expect(page).toHaveURL(new RegExp(made[1]!));
+  await expect(messageBox(page)).toBeFocused();
+  await expect(page.locator("#say")).toContainText("Pears");
+  await chats.getByRole("link", { name: "Apples" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(made[0]!));
+  await expect(messageBox(page)).toBeFocused();
+  await chats.getByRole("link", { name: "New chat" }).first().click();
+  await expect(page.getByRole("heading", { name: "What would you like to talk about?" })).toBeVisible();
+  await expect(messageBox(page)).toBeFocused();
+});
+
+test("a slash at the begin of a line offers commands, by keys and by mouse", async ({ page, model }) => {
+  await begin(page, "Before");
+  (await model.next()).answer("Said.");
+  await expectStatus(latestReply(page), "complete");
+  const box = messageBox(page);
+  const list = commands(page);
+  await box.pressSequentially("and/or");
+  await expect(list).toHaveCount(0);
+  await box.fill("kept\n");
+  await box.press("Control+End");
+  await box.pressSequentially("/");
+  await expect(list.getByRole("option")).toHaveText([/Another model/, /Attach/, /Find/, /Tree/, /Settings/, /New chat/, /Clear/]);
+  expect(await violations(page)).toEqual([]);
+  await box.pressSequentially("fin");
+  await expect(list.getByRole("option")).toHaveText([/Find in chat/]);
+  await box.dispatchEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true });
+  await expect(list).toBeVisible();
+  await box.press("Enter");
+  await expect(page.getByRole("searchbox", { name: "Words to find" })).toBeFocused();
+  await expect(box).toHaveValue("kept\n");
+  await page.keyboard.press("Escape");
+
+  await box.press("Control+End");
+  await box.pressSequentially("/mod");
+  await box.press("Escape");
+  await expect(list).toHaveCount(0);
+  await expect(box).toHaveValue("kept\n/mod");
+  await box.fill("");
+  await box.pressSequentially("/usr/bin");
+  await expect(list).toHaveCount(0);
+
+  await box.fill("");
+  await box.pressSequentially("/");
+  await list.getByRole("option", { name: "Another model" }).click();
+  await expect(page.locator("#why-locked")).toBeVisible();
+  await page.keyboard.press("Escape");
+
+  await box.fill("all of this");
+  await box.press("Control+End");
+  await box.press("Shift+Enter");
+  await box.pressSequentially("/clear");
+  await box.press("Enter");
+  await expect(box).toHaveValue("");
+  await expect(box).toBeFocused();
+  await box.press("Control+z");
+  await expect(box).toHaveValue("all of this\n/clear");
+  await box.fill("");
+  await box.pressSequentially("/new");
+  await box.press("Enter");
+  await expect(page).toHaveURL(/\/$/);
+  await expect(users(page)).toHaveCount(0);
+  expect(model.asked).toBe(1);
+});
+
+test("rich text is pasted as Markdown, words alone as they are, and undo takes it out", async ({ page, watch }) => {
+  // The document that it is read in runs nothing; the browser says of each handler in it that it may not run.
+  watch.expect(/inline event handler|script-src-attr/);
+  await open(page);
+  const box = messageBox(page);
+  await box.pressSequentially("See ");
+  const html = "<h2>A plan</h2><ul><li>one</li><li><b>two</b></li></ul><p>and <a href='https://example.org/'>more</a></p><script>window.__xss = 1</script><img src=x onerror='window.__xss = 1'>";
+  await paste(page, html, "A plan one two and more");
+  await expect(box).toHaveValue("See \n\n## A plan\n\n- one\n- **two**\n\nand [more](https://example.org/)");
+  expect(await page.evaluate(() => "__xss" in window)).toBe(false);
+  // First the words alone, then nothing of it.
+  await box.press("Control+z");
+  await expect(box).toHaveValue("See A plan one two and more");
+  await box.press("Control+z");
+  await expect(box).toHaveValue("See ");
+  await paste(page, "<pre><code class='language-rust'>foo</code></pre>", "foo");
+  await expect(box).toHaveValue("See `foo`");
+  await box.fill("See ");
+  await paste(page, "<div style='color: red'>let x = 1;</div>", "let x = 1;");
+  await expect(box).toHaveValue("See let x = 1;");
+  await box.fill("");
+  await box.press("Control+Shift+V");
+  await paste(page, html, "A plan");
+  await expect(box).toHaveValue("A plan");
+  await expect(users(page)).toHaveCount(0);
+});
+
+test("the Enter of an input method sends nothing, in the order of every browser", async ({ page, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await messageBox(page).focus();
+  await messageBox(page).evaluate((box: HTMLTextAreaElement) => {
+    const key = (init: KeyboardEventInit) => box.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, key: "Enter", ...init }));
+    const compose = () => {
+      box.dispatchEvent(new CompositionEvent("compositionstart", { bubbles: true }));
+      box.value = "nihao";
+      box.dispatchEvent(new InputEvent("input", { bubbles: true, isComposing: true }));
+    };
+    const end = () => {
+      box.value = "你好";
+      box.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true, data: "你好" }));
+      box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    };
+    // Chrome and Firefox: inside of the composition. Safari: behind it, marked or not.
+    compose();
+    key({ isComposing: true });
+    end();
+    compose();
+    end();
+    key({ keyCode: 229 } as KeyboardEventInit);
+    compose();
+    end();
+    key({});
+  });
+  await expect(messageBox(page)).toHaveValue("你好");
+  await expect(users(page)).toHaveCount(0);
+  await messageBox(page).press("Enter");
+  (await model.next()).answer("好");
+  await expectStatus(latestReply(page), "complete");
+  expect(model.asked).toBe(1);
+});
+
+test("a long text can have the height of the page, and less again", async ({ page }) => {
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await open(page);
+    const box = messageBox(page);
+    const higher = page.getByRole("button", { name: "Message box in full height" });
+    await expect(higher).toHaveCount(0);
+    await box.fill("one\ntwo\nthree\nfour");
+    const before = (await box.boundingBox())!.height;
+    await expect(higher).toHaveAttribute("aria-pressed", "false");
+    await higher.click();
+    await expect(higher).toHaveAttribute("aria-pressed", "true");
+    await expect(box).toBeFocused();
+    expect((await box.boundingBox())!.height).toBeGreaterThan(400);
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await higher.click();
+    await expect.poll(async () => (await box.boundingBox())!.height).toBeLessThanOrEqual(before + 1);
+    await box.fill("");
+  }
+});
+
+test("what has the focus is never behind the message box, however high it is", async ({ page, model }) => {
+  await begin(page, "q");
+  (await model.next()).answer("a");
+  await expectStatus(latestReply(page), "complete");
+  const padding = () => page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).scrollPaddingBlockEnd));
+  const place = async () => (await page.locator(".composer-place").boundingBox())!.height;
+  await expect.poll(async () => Math.abs((await padding()) - (await place()))).toBeLessThanOrEqual(1);
+  await messageBox(page).fill("line\n".repeat(12));
+  await expect.poll(async () => Math.abs((await padding()) - (await place()))).toBeLessThanOrEqual(1);
+  expect(await place()).toBeGreaterThan(200);
+});
+
+test("a message is on screen and out of the box before the server has answered", async ({ page, model }) => {
+  await open(page);
+  await choose(page, TEST_MODEL);
+  const held = await hold(page, "send_message");
+  await messageBox(page).fill("Seen at once");
+  const took = await page.evaluate(async () => {
+    const start = performance.now();
+    document.querySelector<HTMLElement>("button.send")!.click();
+    while (!document.querySelector(".sending-text")) await new Promise(requestAnimationFrame);
+    return performance.now() - start;
+  });
+  expect(took).toBeLessThan(1_000);
+  await expect(page.locator(".sending-text")).toHaveText("Seen at once");
+  await expect(messageBox(page)).toHaveValue("");
+  await expect(messageBox(page)).toBeFocused();
+  held.release();
+  (await model.next()).answer("And answered.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(users(page)).toHaveCount(1);
+});
+
+test("a reply can be stopped before the server has said which it is", async ({ page, model }) => {
+  await begin(page, "Before");
+  (await model.next()).answer("Said.");
+  await expectStatus(latestReply(page), "complete");
+  const held = await hold(page, "send_message");
+  await send(page, "Stop this");
+  await held.asked;
+  await stopButton(page).click();
+  await expect(page.getByRole("button", { name: "Stopping…" })).toBeVisible();
+  await messageBox(page).press("Enter");
+  held.release();
+  await expect(users(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "cancelled");
+  await expect(sendButton(page)).toBeVisible();
+  // The same on a new chat, whose page goes away with the answer.
+  await page.unroute("**/api/page/send_message");
+  await open(page);
+  await choose(page, TEST_MODEL);
+  const again = await hold(page, "send_message");
+  await messageBox(page).fill("And this");
+  await messageBox(page).press("Enter");
+  await again.asked;
+  await page.keyboard.press("Control+Shift+Backspace");
+  again.release();
+  await expect(page).toHaveURL(/\/c\//);
+  await expectStatus(latestReply(page), "cancelled");
+});
+
+test("Esc twice stops, once on a message, and Ctrl+Shift+Enter stops and sends", async ({ page, model }) => {
+  await begin(page, "one");
+  (await model.next()).say("running");
+  await expect(textOf(latestReply(page))).toHaveText("running");
+  await messageBox(page).press("Escape");
+  await messageBox(page).press("Escape");
+  await expectStatus(latestReply(page), "cancelled");
+  await send(page, "two");
+  (await model.next()).say("running too");
+  await expect(textOf(latestReply(page))).toHaveText("running too");
+  await heading(latestReply(page)).focus();
+  await page.keyboard.press("Escape");
+  await expectStatus(latestReply(page), "cancelled");
+  await send(page, "three");
+  (await model.next()).say("still running");
+  await expect(textOf(latestReply(page))).toHaveText("still running");
+  const stopped = latestReply(page);
+  const id = await stopped.getAttribute("data-turn-id");
+  await messageBox(page).fill("four");
+  await messageBox(page).press("Control+Shift+Enter");
+  (await model.next()).answer("the new one");
+  await expect(textOf(latestReply(page))).toHaveText("the new one");
+  await expectStatus(page.locator(`article[data-turn-id="${id}"]`), "cancelled");
+  await expect(users(page)).toHaveCount(4);
+});
+
+test("while a reply runs one goes on writing, attaching and choosing, and all of it outlives a reload", async ({ page, model }) => {
+  await begin(page, "q");
+  const reply = await model.next();
+  reply.say("on and on");
+  await expect(textOf(latestReply(page))).toHaveText("on and on");
+  const saved = page.waitForResponse((answer) => answer.url().includes("save_draft") && (answer.request().postData() ?? "").includes("demo"));
+  await attach(page, text("notes.txt", "of mine"));
+  await expect(attached(page)).toHaveText([/notes\.txt/]);
+  await messageBox(page).fill("for later");
+  await page.locator("[popovertarget=why-locked]").click();
+  await page.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/plain");
+  await saved;
+  await page.reload();
+  await hydrated(page);
+  await expect(messageBox(page)).toHaveValue("for later");
+  await expect(attached(page)).toHaveText([/notes\.txt/]);
+  await expect(page.locator("[popovertarget=why-locked]")).toContainText("new branch");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+});

@@ -1,0 +1,85 @@
+// A chat as a whole without script: renamed, deleted, brought back; and what fails is a page.
+import { choose, latestReply, send } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a chat is renamed and deleted by forms, and brought back from Trash", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "Hello");
+  (await model.next()).answer("Good day.");
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
+  const chat = new URL(page.url()).pathname;
+
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`${chat}/settings`));
+  await page.getByRole("textbox", { name: "Title" }).fill("Plans & more");
+  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await page.goto(chat);
+  await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
+
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(page).toHaveURL(/\/trash\?done=chat/);
+  await expect(page.getByText("The chat was deleted.")).toBeVisible();
+  await page.getByRole("button", { name: /^Restore/ }).click();
+  await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
+});
+
+test("what fails is a page with a way back", async ({ page, watch }) => {
+  watch.expect(/status of 404/);
+  for (const path of ["/documents/none", "/c/none/settings", "/turns/none/again"]) {
+    const answer = await page.goto(path);
+    expect(answer?.status()).toBe(404);
+    await expect(page.getByText("This does not exist or is not yours.")).toBeVisible();
+    await expect(page.getByText("Request id:")).toBeVisible();
+    await expect(page.getByRole("main").getByRole("link").first()).toBeVisible();
+  }
+});
+
+test("plain pages fit on 320 px", async ({ page, watch }) => {
+  watch.expect(/status of 404.*documents\/none/);
+  await page.setViewportSize({ width: 320, height: 640 });
+  for (const path of [
+    "/documents",
+    "/documents/new",
+    "/settings/general",
+    "/settings/appearance",
+    "/settings/providers",
+    "/settings/tools",
+    "/settings/shortcuts",
+    "/settings/about",
+    "/usage",
+    "/trash",
+    "/search?q=x",
+    "/documents/none",
+  ]) {
+    await page.goto(path);
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(tooWide, path).toBeLessThanOrEqual(0);
+  }
+});
+
+test("trying again, searching and choosing a look are forms, on a phone too", async ({ page, model }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "Hello there");
+  (await model.next()).answer("Good day.");
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
+  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
+  (await model.next()).answer("Good evening.");
+  await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
+  await expect(latestReply(page)).toContainText("Good evening.");
+  await expect(latestReply(page)).toContainText("2/2");
+
+  await page.goto("/search");
+  await page.getByRole("searchbox", { name: "Words to look for" }).fill("evening");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await expect(page.locator("mark", { hasText: "evening" }).first()).toBeVisible();
+
+  await page.goto("/settings/appearance");
+  await page.locator("#theme").getByRole("button", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});

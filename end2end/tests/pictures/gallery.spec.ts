@@ -1,0 +1,21 @@
+// Every page of the gallery as it was approved: all parts in all states.
+import { lookAround, test } from "../../support/pictures.ts";
+
+const SHEETS = [
+  ["basics", "parts"],
+  ["writing", "reasoning"],
+  ["tools", "lists"],
+  ["failures"],
+  ["composer-empty", "composer-written", "composer-answering"],
+  ["composer-files", "composer-full", "composer-gone"],
+];
+
+test.use({ configured: false });
+
+for (const sheets of SHEETS) {
+  test(`the gallery: ${sheets.join(", ")}`, async ({ page, turnleaf }, info) => {
+    for (const sheet of sheets) {
+      await lookAround(page, turnleaf.url, `gallery-${sheet}`, `/settings/about/gallery/${sheet}`, info);
+    }
+  });
+}

@@ -1,0 +1,56 @@
+//! Heights that the style sheet needs and cannot ask for: told to it as a property of `<html>`.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use send_wrapper::SendWrapper;
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
+    use web_sys::{Element, HtmlElement, ResizeObserver};
+
+    /// As long as it lives, the height is told.
+    pub struct Told(SendWrapper<Parts>);
+
+    struct Parts {
+        observer: ResizeObserver,
+        property: &'static str,
+        _on_resize: Closure<dyn FnMut()>,
+    }
+
+    impl Drop for Told {
+        fn drop(&mut self) {
+            self.0.observer.disconnect();
+            set(self.0.property, None);
+        }
+    }
+
+    fn set(property: &str, height: Option<i32>) {
+        let root = web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element());
+        let Some(root) = root.and_then(|root| root.dyn_into::<HtmlElement>().ok()) else { return };
+        let _ = match height {
+            Some(height) => root.style().set_property(property, &format!("{height}px")),
+            None => root.style().remove_property(property).map(drop),
+        };
+    }
+
+    /// Tells the height of an element from now on. None where the browser cannot.
+    pub fn tell(element: &Element, property: &'static str) -> Option<Told> {
+        let of = element.clone();
+        let on_resize = Closure::<dyn FnMut()>::new(move || set(property, Some(of.client_height())));
+        let observer = ResizeObserver::new(on_resize.as_ref().unchecked_ref()).ok()?;
+        observer.observe(element);
+        Some(Told(SendWrapper::new(Parts { observer, property, _on_resize: on_resize })))
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use leptos::web_sys::Element;
+
+    pub struct Told;
+
+    pub fn tell(_element: &Element, _property: &'static str) -> Option<Told> {
+        None
+    }
+}
+
+pub use real::{Told, tell};

@@ -1,0 +1,129 @@
+//! What script adds to pages that the server draws alone: moments in the reader's own time, files that are dropped or
+//! pasted, keys that can be looked at while they are typed, and the browser's leave for notifications. Without it each of
+//! these pages works all the same.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use chrono::{DateTime, Utc};
+    use leptos::prelude::window_event_listener;
+    use leptos::{ev, web_sys};
+    use wasm_bindgen::JsCast;
+    use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
+
+    use crate::browser::{clock, files, notification};
+
+    /// Begins all of it, on pages that have a place for it.
+    pub fn enhance() {
+        let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
+        tell_times(&document);
+        if upload_field().is_some() {
+            take_files();
+        }
+        drop(window_event_listener(ev::click, pressed));
+    }
+
+    /// Moments in the reader's place and language: the words themselves, or where those say how long ago it was, the
+    /// exact moment that is behind them.
+    fn tell_times(document: &Document) {
+        let Ok(all) = document.query_selector_all("time[datetime]") else { return };
+        for time in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<Element>().ok()) {
+            let moment = time.get_attribute("datetime").and_then(|text| text.parse::<DateTime<Utc>>().ok());
+            let Some(local) = moment.and_then(clock::local) else { continue };
+            if time.has_attribute("title") {
+                let _ = time.set_attribute("title", &local);
+            } else {
+                time.set_text_content(Some(&local));
+            }
+        }
+    }
+
+    fn upload_field() -> Option<HtmlInputElement> {
+        web_sys::window()?.document()?.get_element_by_id("upload-files")?.dyn_into().ok()
+    }
+
+    /// Files that are dropped anywhere on the page, or pasted where nothing is typed, go through the form for files.
+    fn take_files() {
+        let over = |event: ev::DragEvent| {
+            if files::is_dragged(&event) {
+                event.prevent_default();
+            }
+        };
+        drop(window_event_listener(ev::dragenter, over));
+        drop(window_event_listener(ev::dragover, over));
+        drop(window_event_listener(ev::drop, |event| {
+            if files::is_dragged(&event) {
+                event.prevent_default();
+                upload(event.data_transfer());
+            }
+        }));
+        drop(window_event_listener(ev::paste, |event| {
+            let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+            let field = target.and_then(|target| target.closest("input, textarea, select").ok().flatten());
+            let clipboard = event.dyn_ref::<ClipboardEvent>().and_then(ClipboardEvent::clipboard_data);
+            // Programs put a picture beside the words that were copied.
+            let has_words = |data: &DataTransfer| data.get_data("text/plain").is_ok_and(|text| !text.is_empty());
+            upload(clipboard.filter(|data| field.is_none() && !has_words(data)));
+        }));
+    }
+
+    fn upload(data: Option<DataTransfer>) {
+        let files = data.and_then(|data| data.files()).filter(|files| files.length() > 0);
+        let (Some(files), Some(field)) = (files, upload_field()) else { return };
+        // One place for one file: the new version of a document.
+        if files.length() > 1 && !field.multiple() {
+            return;
+        }
+        field.set_files(Some(&files));
+        if let Some(form) = field.form() {
+            let _ = form.request_submit();
+        }
+    }
+
+    fn pressed(event: ev::MouseEvent) {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let near = |selector: &str| target.as_ref()?.closest(selector).ok()?;
+        if let Some(button) = near("[data-shows]") {
+            show_key(&button);
+        } else if let Some(button) = near("button[name=notify][value=on]") {
+            ask_for_notes(&event, button);
+        }
+    }
+
+    /// Shows what is typed into a field for keys, or hides it again.
+    fn show_key(button: &Element) {
+        let field = button
+            .get_attribute("data-shows")
+            .and_then(|id| web_sys::window()?.document()?.get_element_by_id(&id)?.dyn_into::<HtmlInputElement>().ok());
+        let Some(field) = field else { return };
+        let is_hidden = field.type_() == "password";
+        field.set_type(if is_hidden { "text" } else { "password" });
+        let _ = button.set_attribute("aria-pressed", if is_hidden { "true" } else { "false" });
+    }
+
+    /// Asks the browser before the choice is kept. What it refuses is said, and the choice stays as it was.
+    fn ask_for_notes(event: &ev::MouseEvent, button: Element) {
+        if notification::is_allowed() {
+            return;
+        }
+        event.prevent_default();
+        notification::ask(move |is_allowed| {
+            if is_allowed {
+                if let Ok(button) = button.dyn_into::<HtmlElement>() {
+                    button.click();
+                }
+                return;
+            }
+            let refused = web_sys::window().and_then(|w| w.document()?.get_element_by_id("notify-refused"));
+            if let Some(refused) = refused {
+                let _ = refused.remove_attribute("hidden");
+            }
+        });
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub fn enhance() {}
+}
+
+pub use real::enhance;

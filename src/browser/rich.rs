@@ -1,0 +1,66 @@
+//! Rich text: HTML that a person pasted, as a tree of plain values. The browser reads it as a document of its own, in
+//! which no script runs and nothing is loaded.
+
+/// A piece of rich text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rich {
+    Text(String),
+    Element {
+        /// In small letters.
+        name: String,
+        /// Those that say what it means: `href`, `style`, `class`, `start`.
+        attributes: Vec<(&'static str, String)>,
+        children: Vec<Rich>,
+    },
+}
+
+/// The attributes that are read.
+#[cfg(feature = "hydrate")]
+const READ: [&str; 4] = ["href", "style", "class", "start"];
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use wasm_bindgen::{JsCast, JsValue};
+    use web_sys::{Document, Element, Node};
+
+    use super::{READ, Rich};
+
+    /// What is in the body of a document. Elements that are nested deeper than this are left out.
+    pub fn read(html: &str, depth: usize) -> Vec<Rich> {
+        parse(html)
+            .ok()
+            .and_then(|document| document.query_selector("body").ok().flatten())
+            .map_or_else(Vec::new, |body| children(&body, depth))
+    }
+
+    fn parse(html: &str) -> Result<Document, JsValue> {
+        let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into())?.dyn_into::<js_sys::Function>();
+        let parser = js_sys::Reflect::construct(&get(&js_sys::global(), "DOMParser")?, &js_sys::Array::new())?;
+        get(&parser, "parseFromString")?.call2(&parser, &html.into(), &"text/html".into())?.dyn_into()
+    }
+
+    fn children(node: &Node, depth: usize) -> Vec<Rich> {
+        let nodes = node.child_nodes();
+        (0..nodes.length()).filter_map(|at| piece(&nodes.item(at)?, depth.checked_sub(1)?)).collect()
+    }
+
+    fn piece(node: &Node, depth: usize) -> Option<Rich> {
+        if node.node_type() == Node::TEXT_NODE {
+            return node.node_value().map(Rich::Text);
+        }
+        let element = node.dyn_ref::<Element>()?;
+        let attributes = READ.into_iter().filter_map(|name| Some((name, element.get_attribute(name)?))).collect();
+        Some(Rich::Element { name: element.tag_name().to_lowercase(), attributes, children: children(node, depth) })
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use super::Rich;
+
+    pub fn read(_html: &str, _depth: usize) -> Vec<Rich> {
+        Vec::new()
+    }
+}
+
+pub use real::read;

@@ -1,0 +1,187 @@
+//! big-AGI's exports: one conversation, or a backup with all of them.
+//!
+//! Certain, from the product's source (repository `enricoros/big-AGI`):
+//! - both files: `src/modules/trade/trade.client.ts`, and `DataAtRestV1` in `src/common/stores/chat/chats.converters.ts`
+//!   (`{conversations, models, folders}` and the conversation alone), with the messages of before May 2024 (`text`);
+//! - a conversation: `src/common/stores/chat/chat.conversation.ts`; a message: `chat.message.ts`; its fragments and
+//!   parts: `chat.fragments.ts`; what was measured: `src/common/stores/metrics/metrics.chatgenerate.ts`;
+//! - providers: `src/modules/llms/vendors/vendors.registry.ts`.
+//!
+//! A backup also has the user's services with their keys: nothing of a file but its conversations is ever looked at.
+//!
+//! Inferred: the places of a citation count UTF-16 units of the reply's text, where it has one text (the product does
+//! not draw them); a reply ended when its measured time had passed since it was begun; a placeholder at the end is a
+//! reply that did not come to its end (the product makes an error of it on loading). Conversations are a line: what the
+//! product calls a branch is a copy. A persona's words are only there when the conversation began with them.
+//!
+//! Samples for the tests, written by hand after these definitions: `samples/big_agi/`.
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use crate::conversation::{Conversation, Ending, Message};
+use crate::domain::turn::Role;
+use crate::fields::{count, first_text, id, is_set, list, made_id, text};
+use crate::input::Input;
+use crate::made;
+use crate::members::that_may_hold_chats;
+use crate::names::Names;
+use crate::notes::Notes;
+use crate::reading::{Stopped, Taker, read_parts};
+use crate::report::What;
+use crate::tree::{Node, grow};
+
+mod fragments;
+
+/// Whether this is a conversation of big-AGI.
+pub(crate) fn is(value: &Value) -> bool {
+    let is_told = |name: &str| value.get(name).is_some();
+    let Some(Value::Array(messages)) = value.get("messages") else { return false };
+    let is_message = |message: &Value| message.get("fragments").is_some_and(Value::is_array);
+    is_told("systemPurposeId") || (!is_told("conversationId") && messages.iter().any(is_message))
+}
+
+/// Reads all files.
+pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    let may_hold_chats = that_may_hold_chats(input);
+    read_parts(input, taker, &["conversations"], &may_hold_chats, &mut conversation)
+}
+
+/// One conversation.
+pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
+    if !is(value) {
+        notes.add(What::LeftOut, "", "it is not a conversation of big-AGI");
+        return None;
+    }
+    let source_id = id(value, "id").unwrap_or_else(|| made_id(value));
+    notes.name(&source_id);
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut names = Names::default();
+    for (at, told) in list(value, "messages").iter().enumerate() {
+        let id = id(told, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
+        if !told.is_object() {
+            notes.add(What::LeftOut, &id, "it is not a message");
+            continue;
+        }
+        // Each stands on the one before it, which is known by its id.
+        let (name, is_new) = names.once(id.clone());
+        if is_new {
+            notes.add(What::PutRight, &id, "another message has the same id: this one was given a new one");
+        }
+        let id = name;
+        let parent = nodes.last().map(|node| node.id.clone());
+        let message = Some(message(told, &id, notes));
+        nodes.push(Node { id, parent, children: Vec::new(), message });
+    }
+    let last = nodes.last().map(|node| node.id.clone());
+    let (messages, current) = grow(nodes, last.as_deref(), notes);
+    let (system_prompt, messages, current) = made::without_system_prompt(messages, current);
+    if messages.is_empty() {
+        notes.add(What::LeftOut, "", "it has no messages");
+        return None;
+    }
+    if system_prompt.is_empty() {
+        persona(value, notes);
+    }
+    made::tell_missing_files(&messages, notes);
+    let times = || messages.iter().filter_map(|message| message.created_at);
+    Some(Conversation {
+        source_id,
+        title: first_text(value, &["userTitle", "autoTitle"]).unwrap_or_default().to_owned(),
+        system_prompt,
+        created_at: notes.date(value, "created", "").or_else(|| times().min()),
+        updated_at: notes.date(value, "updated", "").or_else(|| times().max()),
+        current,
+        is_pinned: false,
+        is_archived: is_set(value, "isArchived"),
+        messages,
+    })
+}
+
+/// Tells of a persona that is only named.
+fn persona(value: &Value, notes: &mut Notes) {
+    if let Some(persona) = text(value, "systemPurposeId").filter(|persona| !matches!(*persona, "Generic" | "Custom")) {
+        let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
+        notes.add(What::Lost, "", format!("the persona {persona} is named, but its instructions did not come along"));
+    }
+}
+
+fn message(value: &Value, id: &str, notes: &mut Notes) -> Message {
+    let role = match text(value, "role") {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        _ => {
+            notes.add(What::PutRight, id, "its author is not known: it was taken for the user's");
+            Role::User
+        }
+    };
+    let mut message = made::message(id, role);
+    message.created_at = notes.date(value, "created", id);
+    if role == Role::Assistant {
+        generated(&mut message, value);
+    }
+    let quotes = value.get("metadata").map(quotes).unwrap_or_default();
+    if !quotes.is_empty() {
+        notes.add(What::PutRight, id, "quotes beside a message were put before its text");
+        message.say_text(&quotes);
+    }
+    match value.get("fragments") {
+        Some(Value::Array(all)) => fragments::add(&mut message, all, notes),
+        _ => message.say_text(text(value, "text").unwrap_or_default()),
+    }
+    let stopped = value.get("generator").and_then(|generator| text(generator, "tokenStopReason"));
+    match (stopped, &message.ending) {
+        (Some("client-abort"), Ending::Complete) => message.ending = Ending::Cancelled,
+        (Some("issue"), Ending::Complete) => message.fail("The source says that it failed."),
+        (Some("filter"), Ending::Complete) => message.fail("The provider stopped this reply."),
+        _ => {}
+    }
+    if list(value, "userFlags").iter().any(|flag| flag.as_str() == Some("starred")) {
+        notes.add(What::Lost, id, "stars on messages are not kept");
+    }
+    message
+}
+
+/// What a message is an answer to, where the user picked words out.
+fn quotes(metadata: &Value) -> String {
+    let picked = list(metadata, "inReferenceTo").iter().filter_map(|item| text(item, "mText"));
+    let quotes: Vec<String> = picked.chain(text(metadata, "inReplyToText")).map(made::as_quote).collect();
+    quotes.join("\n\n")
+}
+
+/// Which model, and what it used.
+fn generated(message: &mut Message, value: &Value) {
+    let generator = value.get("generator").unwrap_or(&Value::Null);
+    let aix = generator.get("aix").unwrap_or(&Value::Null);
+    message.provider = text(aix, "vId").map(provider);
+    message.model = first_text(generator, &["name"])
+        .or_else(|| text(aix, "mId"))
+        .or_else(|| text(value, "originLLM"))
+        // Notices that the program itself writes.
+        .filter(|name| !matches!(*name, "web" | "issue" | "help"))
+        .map(str::to_owned);
+    let metrics = generator.get("metrics").unwrap_or(&Value::Null);
+    let (read, cached, put) = (count(metrics, "TIn"), count(metrics, "TCacheRead"), count(metrics, "TCacheWrite"));
+    let usage = &mut message.usage;
+    (usage.cache_read_tokens, usage.cache_write_tokens) = (cached, put);
+    usage.output_tokens = count(metrics, "TOut");
+    usage.reasoning_tokens = count(metrics, "TOutR");
+    usage.input_tokens =
+        [read, cached, put].into_iter().flatten().reduce(u64::saturating_add).filter(|_| read.is_some());
+    let took = metrics.get("dtAll").and_then(Value::as_f64).filter(|ms| (0.0..1e10).contains(ms));
+    message.ended_at = message
+        .created_at
+        .zip(took)
+        .and_then(|(begun, ms)| begun.checked_add_signed(TimeDelta::milliseconds(ms.round() as i64)));
+}
+
+fn provider(vendor: &str) -> String {
+    match vendor {
+        "googleai" => "google".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

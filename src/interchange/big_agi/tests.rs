@@ -1,0 +1,97 @@
+//! The sample as it must be read, and the sample broken at random.
+
+use chrono::TimeDelta;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::reading::{Format, detect};
+use crate::trial::{Kept, assert_sound, changed, changes, input, kept, lines};
+
+const ALL: &str = include_str!("../samples/big_agi/all.json");
+
+/// What is read of a file that is known for what it is.
+fn read(text: &str) -> Kept {
+    assert_eq!(detect(&mut input(text).unwrap()).unwrap(), Some(Format::BigAgi));
+    let (kept, end) = kept(Format::BigAgi, text);
+    end.unwrap();
+    kept.conversations.iter().for_each(assert_sound);
+    kept
+}
+
+#[test]
+fn a_backup_is_read() {
+    let kept = read(ALL);
+    let read_as: Vec<Vec<String>> = kept.conversations.iter().map(lines).collect();
+    assert_eq!(
+        read_as,
+        [
+            vec![
+                r##"0< user: "> picked\n> words" | "Run it." | file main.py text/x-python 8 bytes | file scan.pdf application/pdf text Scanned words | picture photo.png image/png absent z-1 "A photo" | picture old.png image/png 2 bytes "Old""##,
+                r##"1<0 assistant [claude-sonnet-4] (cancelled): thinking "Run the code." | thinking "" | call t1 run {"file":"main.py"} | answer t1 run "1" | call t2 code_execution {"language":"python","code":"1/0"} | answer t2 code_execution failed "ZeroDivisionError" | "It printed 1 💡 as told." | file out.csv  absent h-1 | sources A<https://a.example>@3-14"##,
+                r##"*2<1 assistant [gemini-2.5-pro] (failed: [Issue] Google: 503): "Half""##,
+            ],
+            vec![
+                r##"0< user: "> look up" | "Why is the sky blue?""##,
+                r##"1<0 assistant [gpt-4-1106-preview]: "Rayleigh.""##,
+                r##"*2<1 assistant (failed: The reply did not come to its end.): "##,
+            ],
+        ]
+    );
+    assert_eq!(
+        kept.told(),
+        [
+            "put right: sample.json › b-1 › p1: quotes beside a message were put before its text",
+            "lost: sample.json › b-1 › p1: stars on messages are not kept",
+            "lost: sample.json › b-1 › p2: a provider's own proofs of its reasoning are not kept (2 times)",
+            "lost: sample.json › b-1 › p2: a part of a kind that is not known was left out (hologram)",
+            "lost: sample.json › b-1 › p1: a file did not come along, only the text that was taken out of it",
+            "lost: sample.json › b-1 › p1: a file is named, but it did not come along (2 times)",
+            "put right: sample.json › b-2 › q1: quotes beside a message were put before its text",
+            "lost: sample.json › b-2: the persona Scientist is named, but its instructions did not come along",
+        ]
+    );
+    let [one, older] = kept.conversations.as_slice() else { panic!("there are two") };
+    assert_eq!((one.title.as_str(), one.system_prompt.as_str()), ("Code talk", "You are a programmer."));
+    assert_eq!((older.title.as_str(), older.system_prompt.as_str()), ("Before May 2024", ""));
+    let reply = &one.messages[1];
+    let usage = &reply.usage;
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.reasoning_tokens), (Some(17), Some(20), Some(8)));
+    assert_eq!((usage.cache_read_tokens, usage.cache_write_tokens), (Some(5), Some(2)));
+    assert_eq!(reply.ended_at, reply.created_at.map(|begun| begun + TimeDelta::milliseconds(1_500)));
+    let providers: Vec<_> = one.messages.iter().map(|message| message.provider.as_deref()).collect();
+    assert_eq!(providers, [None, Some("anthropic"), Some("google")]);
+}
+
+#[test]
+fn nothing_of_a_backup_but_its_conversations_is_told() {
+    let kept = read(ALL);
+    assert!(!format!("{:?} {:?}", kept.conversations, kept.findings).contains("sk-not-for-anybody"));
+}
+
+#[test]
+fn one_conversation_is_read() {
+    let all: Value = serde_json::from_str(ALL).unwrap();
+    let kept = read(&all["conversations"][1].to_string());
+    assert_eq!(kept.conversations.len(), 1);
+    assert_eq!(kept.conversations[0].title, "Before May 2024");
+}
+
+#[test]
+fn a_line_stays_a_line_whatever_its_ids_are() {
+    let message = |id: Value| json!({"id": id, "role": "user", "text": "x"});
+    let file = json!({"id": "b", "systemPurposeId": "Generic", "messages": [
+        message(json!("a")), message(json!("a")), message(Value::Null), 3, message(json!("a")),
+    ]});
+    let kept = read(&file.to_string());
+    let parents: Vec<_> = kept.conversations[0].messages.iter().map(|message| message.parent).collect();
+    assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
+    assert_eq!(kept.findings.len(), 2, "{:?}", kept.told());
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_broken_the_rest_is_read(changes in changes()) {
+        let (kept, _) = kept(Format::BigAgi, changed(serde_json::from_str(ALL).unwrap(), &changes).to_string());
+        kept.conversations.iter().for_each(assert_sound);
+    }
+}

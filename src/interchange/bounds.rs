@@ -1,0 +1,40 @@
+//! The one table of bounds on what is read. A bound reached is told; it is never a panic and never a full memory.
+
+/// Entries of an archive. More of them end the reading before it begins.
+pub const ENTRIES: usize = 200_000;
+/// An entry's name, in bytes; a longer one is skipped.
+pub const NAME_BYTES: usize = 4 << 10;
+/// What comes out of one entry, and out of all reading of one input, in bytes.
+pub const ENTRY_BYTES: u64 = 16 << 30;
+pub const TOTAL_BYTES: u64 = 64 << 30;
+/// How many bytes may come out of one compressed byte, and from how many bytes on that is looked at. Text that repeats
+/// itself reaches 200; deflate ends at 1032, which only zeros and their like reach.
+pub const RATIO: u64 = 500;
+pub const RATIO_FROM: u64 = 64 << 20;
+/// One file that comes with a conversation, when it is asked for whole.
+pub const FILE_BYTES: u64 = 64 << 20;
+/// One conversation, in bytes of JSON: it is held in memory, as text and as values.
+pub const CONVERSATION_BYTES: usize = 128 << 20;
+/// Values of one conversation's JSON: a value of one character takes a hundred times its text.
+pub const VALUES: usize = 2_000_000;
+/// The files of one conversation in all, in bytes: they are held in memory until it is stored.
+pub const CONVERSATION_FILES_BYTES: u64 = 256 << 20;
+/// Conversations of one input.
+pub const CONVERSATIONS: u64 = 1_000_000;
+/// Messages of one conversation; the ones after them are left out.
+pub const MESSAGES: usize = 200_000;
+/// How deep JSON may nest; what is deeper becomes null. `serde_json` itself ends at 128.
+pub const JSON_DEPTH: usize = 100;
+/// How much of a file is looked at to see whether it is an archive of our own.
+pub const START_BYTES: u64 = 512;
+/// A member's name at the top of a file, as far as it is looked at.
+pub const KEY_BYTES: usize = 64;
+/// Files of an archive, and conversations of each, that are looked at to know the format.
+pub const DETECT_PARTS: usize = 64;
+pub const DETECT_ELEMENTS: u64 = 8;
+/// Findings of one conversation that are told one by one; the rest is told as a number.
+pub const FINDINGS: usize = 200;
+/// One value of a database that is read, in bytes; what is longer is cut.
+pub const CELL_BYTES: usize = 8 << 20;
+/// What is looked through to find where the sources of one message stand, in bytes; later sources have no place.
+pub const MARK_BYTES: usize = 256 << 20;

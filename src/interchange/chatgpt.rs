@@ -1,0 +1,277 @@
+//! ChatGPT's data export: `conversations.json` alone, the archive, and the newer archive with `conversations-000.json`
+//! and its siblings.
+//!
+//! OpenAI publishes no definition (help.openai.com, "How do I export my ChatGPT history and data?", names the archive and
+//! its chats only). Read from the types and notes of public readers and exporters:
+//! - `mohamed-chs/convoviz`, `docs/dev/chatgpt-spec.md`: archive, names of files, conversation, content types, tools
+//! - `pionxzh/chatgpt-exporter`, `src/api.ts`: nodes, messages, metadata, `aggregate_result`, citations
+//! - `jamesmoore/chatgpt-export`, `ChatGPTExport/Formatters/Markdown/MarkdownContentVisitor.cs` and
+//!   `ChatGPTExport/Assets/AssetLocator.cs`: parts, recordings, `content_references`, pointers to files
+//! - `Sinity/polylogue`, `polylogue/sources/parsers/chatgpt.py`: which fields three dated exports have (the one of July
+//!   2026 has no `children`, `status` and `recipient`), runs of code, searches, durations
+//! - `danny-avila/LibreChat` issues 13630 and 15229: archives of many files; messages without metadata, the model named by
+//!   the conversation alone
+//!
+//! Certain, for several of them agree: `mapping` with `parent`, `children` and `message`, `current_node`, roles, the
+//! content types read in `content`, file ids as the beginnings of entries' names, `conversation_asset_file_names.json`.
+//! Inferred: that a message to a `recipient` is a call which the next tool's message answers (nothing joins them but the
+//! tree); that of several answers in a row the first is the call's, so the others get calls of their own; that a recap's
+//! `finished_duration_sec` is the time of the thoughts before it; which stretch a source stands for (see `cited`).
+//!
+//! Samples: `samples/chatgpt`, written by hand after `convoviz`' specification and the fields of `polylogue`.
+
+use serde_json::{Map, Value};
+
+use crate::conversation::{Body, Conversation, Ending, Message, Piece};
+use crate::domain::block::Author;
+use crate::domain::turn::Role;
+use crate::domain::usage::Usage;
+use crate::fields;
+use crate::input::Input;
+use crate::members;
+use crate::notes::Notes;
+use crate::reading::{Stopped, Taker, read_parts};
+use crate::report::What;
+use crate::tree::{self, Node};
+use assets::Assets;
+use cited::Room;
+use content::{Content, Speaker};
+
+mod assets;
+mod calls;
+mod cited;
+mod content;
+
+/// What else of the user's is in an export.
+const NOT_READ: [(&str, &str); 4] = [
+    ("textdocs/", "canvas documents are kept as the calls that wrote them only"),
+    ("message_feedback.json", "thumbs up and down are not kept"),
+    ("group_chats.json", "group chats are not kept"),
+    ("sora.json", "what was made with Sora is not kept"),
+];
+
+/// Whether this is one of its conversations.
+pub(crate) fn is(value: &Value) -> bool {
+    value.get("mapping").is_some_and(Value::is_object)
+}
+
+/// Reads an export.
+pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    let assets = Assets::of(input);
+    members::tell_not_read(input, taker, &NOT_READ)?;
+    let is_chats = members::with_conversations(input);
+    read_parts(input, taker, &["conversations"], &is_chats, &mut |value, notes| conversation(value, &assets, notes))
+}
+
+/// One conversation.
+fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Conversation> {
+    let source_id = fields::id(value, "conversation_id").or_else(|| fields::id(value, "id"));
+    let source_id = source_id.unwrap_or_else(|| fields::made_id(value));
+    notes.name(&source_id);
+    let Some(mapping) = value.get("mapping").and_then(Value::as_object) else {
+        notes.add(What::LeftOut, "", "it is no conversation: it has no messages (mapping)");
+        return None;
+    };
+    let mut reader = Reader { value, mapping, assets, instructions: Vec::new() };
+    let mut nodes: Vec<Node> = mapping.iter().map(|(id, node)| reader.node(id, node, notes)).collect();
+    calls::time_thoughts(&mut nodes, mapping, notes);
+    let current = fields::id(value, "current_node");
+    let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
+    if messages.is_empty() {
+        notes.add(What::LeftOut, "", "it has no messages");
+        return None;
+    }
+    let system_prompt = reader.system_prompt(notes);
+    if fields::text(value, "gizmo_type") == Some("gpt") {
+        notes.add(What::Lost, "", "it was had with a GPT of somebody's making, which is not kept");
+    }
+    Some(Conversation {
+        source_id,
+        title: fields::text(value, "title").unwrap_or_default().to_owned(),
+        system_prompt,
+        created_at: notes.date(value, "create_time", ""),
+        updated_at: notes.date(value, "update_time", ""),
+        messages,
+        current,
+        is_pinned: fields::is_set(value, "is_starred") || value.get("pinned_time").is_some_and(Value::is_number),
+        is_archived: fields::is_set(value, "is_archived"),
+    })
+}
+
+/// What is read of a conversation's nodes besides the nodes.
+struct Reader<'a> {
+    value: &'a Value,
+    mapping: &'a Map<String, Value>,
+    assets: &'a Assets,
+    /// What the user told ChatGPT of themselves and of how it is to answer, each text once.
+    instructions: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn node(&mut self, id: &str, node: &Value, notes: &mut Notes) -> Node {
+        let children = fields::list(node, "children").iter().filter_map(fields::as_id).collect();
+        let message = match node.get("message") {
+            None | Some(Value::Null) => None,
+            Some(message) if message.is_object() => self.message(id, node, message, notes),
+            Some(_) => {
+                notes.add(What::LeftOut, id, "the message is none: it is no object");
+                None
+            }
+        };
+        Node { id: id.to_owned(), parent: fields::id(node, "parent"), children, message }
+    }
+
+    fn message(&mut self, id: &str, node: &Value, message: &Value, notes: &mut Notes) -> Option<Message> {
+        let null = Value::Null;
+        let metadata = message.get("metadata").unwrap_or(&null);
+        let content = message.get("content").unwrap_or(&null);
+        let speaker = self.speaker(id, message, notes);
+        let created_at = notes.date(message, "create_time", id);
+        let read =
+            Content { message, content, metadata, id, speaker, created_at, assets: self.assets, room: Room::default() };
+        if self.is_instructions(&read) || read.kind() == "model_editable_context" {
+            return None;
+        }
+        let call = calls::recipient(message);
+        let is_hidden = fields::is_set(metadata, "is_visually_hidden_from_conversation");
+        if is_hidden && call.is_none() && speaker != Speaker::Tool && read.kind() != "thoughts" {
+            return None;
+        }
+        let ending = ending(&read);
+        let pieces = match (speaker, call) {
+            (Speaker::Tool, _) => self.answer(&read, node, notes),
+            (Speaker::Assistant, Some(recipient)) => {
+                let mut pieces = vec![read.piece(calls::call(id, recipient, content))];
+                pieces.extend(self.shown_beside_call(&read, notes));
+                pieces
+            }
+            // What a system says of its failure is the ending, not words of the model.
+            (Speaker::Assistant, None) if read.kind() == "system_error" => Vec::new(),
+            _ => read.pieces(notes),
+        };
+        // A message that says nothing is scaffolding.
+        if pieces.is_empty() && !matches!(ending, Ending::Failed(_)) {
+            return None;
+        }
+        let (role, is_reply) = match speaker {
+            Speaker::User => (Role::User, false),
+            Speaker::System => (Role::System, false),
+            Speaker::Assistant | Speaker::Tool => (Role::Assistant, true),
+        };
+        Some(Message {
+            source_id: id.to_owned(),
+            parent: None,
+            role,
+            provider: is_reply.then(|| "openai".to_owned()),
+            model: self.model(metadata).filter(|_| is_reply),
+            created_at,
+            ended_at: None,
+            ending,
+            pieces,
+            usage: Usage::default(),
+            is_thinking_mode: None,
+        })
+    }
+
+    fn speaker(&self, id: &str, message: &Value, notes: &mut Notes) -> Speaker {
+        let author = message.get("author").unwrap_or(&Value::Null);
+        match fields::text(author, "role").or_else(|| fields::text(message, "role")) {
+            Some("user") => Speaker::User,
+            Some("assistant") => Speaker::Assistant,
+            Some("system") => Speaker::System,
+            Some("tool" | "function") => Speaker::Tool,
+            other => {
+                let role = content::named(other.unwrap_or_default());
+                notes.add(What::PutRight, id, format!("the role “{role}” is read as the assistant's"));
+                Speaker::Assistant
+            }
+        }
+    }
+
+    /// The message's own model, else the conversation's. `auto` is a choice, not a model.
+    fn model(&self, metadata: &Value) -> Option<String> {
+        let own = fields::first_text(metadata, &["model_slug", "default_model_slug"]);
+        let model = own.or_else(|| fields::first_text(self.value, &["model_slug", "default_model_slug"]));
+        model.filter(|model| *model != "auto").map(str::to_owned)
+    }
+
+    /// Takes what the user told of themselves; such a message is not one of the conversation.
+    fn is_instructions(&mut self, read: &Content<'_>) -> bool {
+        let is_told = read.kind() == "user_editable_context";
+        if !is_told && !fields::is_set(read.metadata, "is_user_system_message") {
+            return false;
+        }
+        let told = read.metadata.get("user_context_message_data").unwrap_or(&Value::Null);
+        let texts = [(told, "about_user_message"), (told, "about_model_message")];
+        let mut text = texts.iter().filter_map(|(of, name)| fields::text(of, name)).collect::<Vec<_>>().join("\n\n");
+        if text.is_empty() {
+            let names = ["user_profile", "user_instructions", "text"];
+            text = names.iter().filter_map(|name| fields::text(read.content, name)).collect::<Vec<_>>().join("\n\n");
+        }
+        if !text.is_empty() && !self.instructions.contains(&text) {
+            self.instructions.push(text);
+        }
+        true
+    }
+
+    fn system_prompt(&mut self, notes: &mut Notes) -> String {
+        if self.instructions.len() > 1 {
+            notes.add(
+                What::Lost,
+                "",
+                "the custom instructions changed within the conversation: the first ones are kept",
+            );
+        }
+        self.instructions.drain(..).next().unwrap_or_default()
+    }
+
+    /// A tool's words, to the call before them or to one that is made for them.
+    fn answer(&self, read: &Content<'_>, node: &Value, notes: &mut Notes) -> Vec<Piece> {
+        let (result, success, others) = read.answer(notes);
+        let owner = calls::owner(self.mapping, node);
+        let is_empty = others.is_empty() && result.as_str().is_some_and(str::is_empty);
+        if owner.is_none() && is_empty {
+            return Vec::new();
+        }
+        let author = read.message.get("author").unwrap_or(&Value::Null);
+        let name = fields::text(author, "name").or(owner.map(|(_, name)| name)).unwrap_or("tool").to_owned();
+        let mut pieces = Vec::new();
+        let id = owner.map_or(read.id, |(id, _)| id).to_owned();
+        if owner.is_none() {
+            let arguments = read.metadata.get("search_model_queries").cloned().unwrap_or_default();
+            let call = Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: None };
+            pieces.push(Piece { author: Author::Assistant, created_at: read.created_at, body: call });
+        }
+        pieces.push(read.piece(Body::Answer { id, name, result, success, metadata: Value::Null }));
+        pieces.extend(others.into_iter().map(|body| read.piece(body)));
+        pieces
+    }
+
+    /// Files that stand beside a call.
+    fn shown_beside_call(&self, read: &Content<'_>, notes: &mut Notes) -> Vec<Piece> {
+        let is_file = |piece: &Piece| matches!(piece.body, Body::Picture { .. } | Body::Attachment { .. });
+        // Its words are the call's arguments, also those of a type that nothing is known of.
+        let is_parted = !fields::list(read.content, "parts").is_empty();
+        if is_parted { read.pieces(notes).into_iter().filter(is_file).collect() } else { Vec::new() }
+    }
+}
+
+/// How a message ended: by its status and by what it says of its finish.
+fn ending(read: &Content<'_>) -> Ending {
+    let finish = read.metadata.get("finish_details").and_then(|finish| fields::text(finish, "type"));
+    let status = fields::text(read.message, "status");
+    let said = || {
+        let text = fields::first_text(read.content, &["text", "name"]).unwrap_or("the reply failed");
+        Ending::Failed(text.to_owned())
+    };
+    match (read.speaker, status, finish) {
+        (Speaker::Assistant, _, _) if read.kind() == "system_error" => said(),
+        (Speaker::Assistant, Some("error"), _) => Ending::Failed("the reply failed".to_owned()),
+        (Speaker::Assistant, _, Some("interrupted")) => Ending::Cancelled,
+        (Speaker::Assistant, Some("finished_partial_completion" | "in_progress"), _) => Ending::Cancelled,
+        _ => Ending::Complete,
+    }
+}
+
+#[cfg(test)]
+mod tests;

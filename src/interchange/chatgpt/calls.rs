@@ -1,0 +1,106 @@
+//! Calls and their answers, and thoughts and their time: what belongs together is joined by the tree alone.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::content::named;
+use crate::conversation::Body;
+use crate::domain::turn::Role;
+use crate::fields;
+use crate::notes::Notes;
+use crate::report::What;
+use crate::tree::Node;
+
+/// How far up a tree is looked for what belongs to a message.
+const STEPS: usize = 64;
+
+/// The tool that an assistant's message is for; `None` for the reader.
+pub(crate) fn recipient(message: &Value) -> Option<&str> {
+    let author = message.get("author").and_then(|author| fields::text(author, "role"));
+    let kind = message.get("content").and_then(|content| fields::text(content, "content_type"));
+    let is_thought = matches!(kind, Some("thoughts" | "reasoning_recap" | "system_error"));
+    let recipient = fields::text(message, "recipient").filter(|recipient| *recipient != "all")?;
+    (author == Some("assistant") && !is_thought).then_some(recipient)
+}
+
+/// The call that a message to a tool is.
+pub(crate) fn call(id: &str, recipient: &str, content: &Value) -> Body {
+    let parts = fields::list(content, "parts").iter().filter_map(Value::as_str);
+    let parts = || parts.collect::<Vec<_>>().join("\n");
+    let raw = fields::text(content, "text").map_or_else(parts, str::to_owned);
+    let arguments = serde_json::from_str::<Value>(&raw).ok().filter(|value| value.is_object() || value.is_array());
+    Body::Call {
+        id: id.to_owned(),
+        name: named(recipient),
+        arguments: arguments.unwrap_or_default(),
+        arguments_raw: (!raw.is_empty()).then_some(raw),
+    }
+}
+
+/// The id and the name of the call that a tool's message answers: the one right above it, with nothing between them but
+/// what nobody sees. Another answer above means that the call has its answer.
+pub(crate) fn owner<'a>(mapping: &'a Map<String, Value>, node: &Value) -> Option<(&'a str, &'a str)> {
+    let mut parent = fields::id(node, "parent")?;
+    for _ in 0..STEPS {
+        let (id, above) = mapping.get_key_value(&parent)?;
+        match above.get("message").filter(|message| message.is_object()) {
+            None => {}
+            Some(message) => {
+                if let Some(name) = recipient(message) {
+                    return Some((id, name));
+                }
+                let role = message.get("author").and_then(|author| fields::text(author, "role"));
+                if role != Some("system") {
+                    return None;
+                }
+            }
+        }
+        parent = fields::id(above, "parent")?;
+    }
+    None
+}
+
+/// Gives thoughts the time that the recap after them tells.
+pub(crate) fn time_thoughts(nodes: &mut [Node], mapping: &Map<String, Value>, notes: &mut Notes) {
+    let index: HashMap<String, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
+    for at in 0..nodes.len() {
+        let Some(message) = mapping.get(&nodes[at].id).and_then(|node| node.get("message")) else { continue };
+        let null = Value::Null;
+        let metadata = message.get("metadata").unwrap_or(&null);
+        let Some(duration) = fields::seconds_as_ms(metadata, "finished_duration_sec") else { continue };
+        let kind = message.get("content").and_then(|content| fields::text(content, "content_type"));
+        if !matches!(kind, Some("thoughts" | "reasoning_recap")) {
+            continue;
+        }
+        let mut above = Some(at);
+        let mut is_told = false;
+        for _ in 0..STEPS {
+            let Some(here) = above else { break };
+            is_told = time_last_thought(&mut nodes[here], duration);
+            if is_told {
+                break;
+            }
+            if nodes[here].message.as_ref().is_some_and(|message| message.role == Role::User) {
+                break;
+            }
+            above = nodes[here].parent.as_ref().and_then(|parent| index.get(parent)).copied();
+        }
+        if !is_told {
+            let text = "how long the reply was thought over is not kept: the thoughts are not in the export";
+            notes.add(What::Lost, &nodes[at].id, text);
+        }
+    }
+}
+
+/// Whether there was a thought; the time that it has stays.
+fn time_last_thought(node: &mut Node, duration: u64) -> bool {
+    let pieces = node.message.as_mut().map(|message| message.pieces.as_mut_slice()).unwrap_or_default();
+    for piece in pieces.iter_mut().rev() {
+        if let Body::Thinking { duration_ms, .. } = &mut piece.body {
+            duration_ms.get_or_insert(duration);
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,281 @@
+//! What one message of ChatGPT holds, by its content type, in our pieces.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::assets::{Assets, id_of};
+use super::cited::{Room, cited, source_of};
+use crate::conversation::{Body, Piece, Source};
+use crate::domain::block::Author;
+use crate::fields;
+use crate::notes::Notes;
+use crate::report::What;
+
+/// Who speaks, as far as it decides what a content is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    User,
+    Assistant,
+    System,
+    Tool,
+}
+
+impl Speaker {
+    fn author(self) -> Author {
+        match self {
+            Self::User => Author::User,
+            Self::Assistant => Author::Assistant,
+            Self::System => Author::System,
+            Self::Tool => Author::Tool,
+        }
+    }
+}
+
+/// A message's content, while it is read.
+pub(crate) struct Content<'a> {
+    pub(crate) message: &'a Value,
+    pub(crate) content: &'a Value,
+    pub(crate) metadata: &'a Value,
+    pub(crate) id: &'a str,
+    pub(crate) speaker: Speaker,
+    pub(crate) created_at: Option<DateTime<Utc>>,
+    pub(crate) assets: &'a Assets,
+    pub(crate) room: Room,
+}
+
+impl Content<'_> {
+    pub(crate) fn kind(&self) -> &str {
+        fields::text(self.content, "content_type").unwrap_or("text")
+    }
+
+    pub(crate) fn piece(&self, body: Body) -> Piece {
+        Piece { author: self.speaker.author(), created_at: self.created_at, body }
+    }
+
+    /// The content as words and files: of everybody but the tools and what is said to them.
+    pub(crate) fn pieces(&self, notes: &mut Notes) -> Vec<Piece> {
+        let mut bodies = match self.kind() {
+            "thoughts" => self.thoughts(),
+            // Its duration belongs to the thoughts before it; see `calls`.
+            "reasoning_recap" => Vec::new(),
+            "code" => self.code(),
+            _ => self.words(notes),
+        };
+        bodies.extend(self.attachments(notes));
+        bodies.into_iter().map(|body| self.piece(body)).collect()
+    }
+
+    fn thoughts(&self) -> Vec<Body> {
+        let thoughts = fields::list(self.content, "thoughts").iter().filter_map(|thought| {
+            let title = fields::text(thought, "summary").map(str::to_owned);
+            let chunks =
+                || fields::list(thought, "chunks").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+            let text = fields::text(thought, "content").map_or_else(chunks, str::to_owned);
+            let is_empty = title.is_none() && text.is_empty();
+            (!is_empty).then_some(Body::Thinking { text, title, duration_ms: None })
+        });
+        thoughts.collect()
+    }
+
+    /// Code that is said to the reader, as Markdown.
+    fn code(&self) -> Vec<Body> {
+        let Some(code) = fields::text(self.content, "text") else { return Vec::new() };
+        let language =
+            fields::text(self.content, "language").filter(|language| *language != "unknown").unwrap_or_default();
+        let mut longest = 0;
+        let mut run = 0;
+        for c in code.chars() {
+            run = if c == '`' { run + 1 } else { 0 };
+            longest = longest.max(run);
+        }
+        let fence = "`".repeat(3.max(longest + 1));
+        vec![Body::Text(format!("{fence}{language}\n{code}\n{fence}"))]
+    }
+
+    /// Parts, or the text that other types have under one name or another.
+    fn words(&self, notes: &mut Notes) -> Vec<Body> {
+        let parts = fields::list(self.content, "parts");
+        if parts.is_empty() {
+            return self.plain(notes);
+        }
+        let mut bodies = Vec::new();
+        let mut found = Vec::new();
+        for part in parts {
+            match part {
+                Value::String(text) => self.text(text, &mut bodies, &mut found, notes),
+                part => self.part(part, &mut bodies, &mut found, notes),
+            }
+        }
+        found.extend(self.searched());
+        if !found.is_empty() {
+            bodies.push(Body::Sources(found));
+        }
+        bodies
+    }
+
+    /// A text; the places of its sources count in it, so they stand behind it.
+    fn text(&self, text: &str, bodies: &mut Vec<Body>, found: &mut Vec<Source>, notes: &mut Notes) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.speaker != Speaker::Assistant {
+            bodies.push(Body::Text(text.to_owned()));
+            return;
+        }
+        let read = cited(text, self.metadata, &self.room);
+        if read.lost > 0 {
+            notes.add(
+                What::Lost,
+                self.id,
+                "what stood in the text as a picture (a map, a list of pictures) is not kept",
+            );
+        }
+        if !read.text.trim().is_empty() {
+            bodies.push(Body::Text(read.text));
+        }
+        // A second text of the message has the same metadata: its sources are those of the first.
+        if !read.sources.is_empty() && found.is_empty() && !bodies.iter().any(|body| matches!(body, Body::Sources(_))) {
+            found.extend(read.sources);
+            if found.iter().any(|source| source.stretch.is_some()) {
+                bodies.push(Body::Sources(std::mem::take(found)));
+            }
+        }
+    }
+
+    fn part(&self, part: &Value, bodies: &mut Vec<Body>, found: &mut Vec<Source>, notes: &mut Notes) {
+        match fields::text(part, "content_type").unwrap_or_default() {
+            "image_asset_pointer" => bodies.extend(self.picture(part, notes)),
+            "audio_transcription" => self.text(fields::text(part, "text").unwrap_or_default(), bodies, found, notes),
+            "audio_asset_pointer" | "video_container_asset_pointer" => bodies.extend(self.recording(part, notes)),
+            "real_time_user_audio_video_asset_pointer" => {
+                let within = ["audio_asset_pointer", "video_container_asset_pointer"].map(|name| part.get(name));
+                bodies.extend(within.into_iter().flatten().filter_map(|recording| self.recording(recording, notes)));
+            }
+            kind => match fields::text(part, "text") {
+                Some(text) => self.text(text, bodies, found, notes),
+                None if part.is_null() => {}
+                None => notes.add(What::Lost, self.id, format!("a part of type “{}” is not kept", named(kind))),
+            },
+        }
+    }
+
+    fn picture(&self, part: &Value, notes: &mut Notes) -> Option<Body> {
+        let pointer = fields::text(part, "asset_pointer")?;
+        let made = part.get("metadata").and_then(|metadata| metadata.get("dalle"));
+        let title = fields::text(self.metadata, "image_gen_title");
+        let alt = made.and_then(|made| fields::text(made, "prompt")).or(title).unwrap_or_default();
+        let mut attached = self.attached().take_while(|_| self.room.takes_source());
+        let attached = attached.find(|attached| fields::text(attached, "id").is_some_and(|id| id == id_of(pointer)));
+        let name = attached.and_then(|attached| fields::text(attached, "name"));
+        let mime = attached.and_then(|attached| fields::first_text(attached, &["mime_type", "mimeType"]));
+        let file = self.assets.file(pointer, name, mime);
+        self.told(&file.bytes, "a picture", notes);
+        Some(Body::Picture { file, alt: alt.to_owned() })
+    }
+
+    fn recording(&self, part: &Value, notes: &mut Notes) -> Option<Body> {
+        let pointer = fields::text(part, "asset_pointer")?;
+        let mime = match fields::text(part, "format") {
+            Some(format) => crate::media::mime_of(&format!(".{format}")),
+            None => "",
+        };
+        let file = self.assets.file(pointer, None, Some(mime).filter(|mime| !mime.is_empty()));
+        self.told(&file.bytes, "a recording", notes);
+        Some(Body::Attachment { file })
+    }
+
+    fn attached(&self) -> impl Iterator<Item = &Value> {
+        fields::list(self.metadata, "attachments").iter()
+    }
+
+    /// Files that came with the message and are not among its pictures.
+    fn attachments(&self, notes: &mut Notes) -> Vec<Body> {
+        let parts = fields::list(self.content, "parts");
+        let shown: HashSet<&str> =
+            parts.iter().filter_map(|part| fields::text(part, "asset_pointer")).map(id_of).collect();
+        let mut bodies = Vec::new();
+        for attached in self.attached() {
+            let id = fields::text(attached, "id").unwrap_or_default();
+            let name = fields::text(attached, "name");
+            if (id.is_empty() && name.is_none()) || (!id.is_empty() && shown.contains(id_of(id))) {
+                continue;
+            }
+            let file = self.assets.file(id, name, fields::first_text(attached, &["mime_type", "mimeType"]));
+            self.told(&file.bytes, "a file", notes);
+            bodies.push(Body::Attachment { file });
+        }
+        bodies
+    }
+
+    fn told(&self, bytes: &crate::conversation::Bytes, what: &str, notes: &mut Notes) {
+        if matches!(bytes, crate::conversation::Bytes::Absent(_)) {
+            notes.add(What::Lost, self.id, format!("{what} did not come along in the export"));
+        }
+    }
+
+    /// A content that has its words elsewhere than in parts.
+    fn plain(&self, notes: &mut Notes) -> Vec<Body> {
+        let words = fields::first_text(self.content, &["text", "result", "content", "summary", "model_set_context"]);
+        let has_parts = self.content.get("parts").is_some();
+        let mut bodies = Vec::new();
+        let mut found = Vec::new();
+        match words {
+            Some(text) => self.text(text, &mut bodies, &mut found, notes),
+            None if has_parts || self.content.is_null() || self.kind() == "text" => {}
+            None => {
+                let text = format!("content of type “{}” is not kept", named(self.kind()));
+                notes.add(What::Lost, self.id, text);
+            }
+        }
+        found.extend(source_of(self.content));
+        found.extend(self.searched());
+        if !found.is_empty() {
+            bodies.push(Body::Sources(found));
+        }
+        bodies
+    }
+
+    /// What a search brought, each page once.
+    fn searched(&self) -> Vec<Source> {
+        let groups = fields::list(self.metadata, "search_result_groups").iter();
+        let pages = groups.flat_map(|group| fields::list(group, "entries")).filter_map(source_of);
+        let cite =
+            self.metadata.get("_cite_metadata").map(|cite| fields::list(cite, "metadata_list")).unwrap_or_default();
+        let mut known = HashSet::new();
+        pages.chain(cite.iter().filter_map(source_of)).filter(|page| known.insert(page.url.clone())).collect()
+    }
+
+    /// What a tool answered: its words as the result, its pictures and pages behind it.
+    pub(crate) fn answer(&self, notes: &mut Notes) -> (Value, bool, Vec<Body>) {
+        let mut words = Vec::new();
+        let mut others = Vec::new();
+        for body in self.words(notes) {
+            match body {
+                Body::Text(text) => words.push(text),
+                other => others.push(other),
+            }
+        }
+        let run = self.metadata.get("aggregate_result");
+        for drawn in run.map(|run| fields::list(run, "messages")).unwrap_or_default() {
+            if let Some(pointer) = fields::text(drawn, "image_url") {
+                let file = self.assets.file(pointer, None, None);
+                self.told(&file.bytes, "a picture", notes);
+                others.push(Body::Picture { file, alt: String::new() });
+            }
+        }
+        let has_failed = self.kind() == "system_error"
+            || fields::text(self.message, "status") == Some("error")
+            || run.is_some_and(|run| {
+                fields::text(run, "status").is_some_and(|status| status.starts_with("failed") || status == "error")
+                    || run.get("in_kernel_exception").is_some_and(Value::is_object)
+            });
+        (json!(words.join("\n")), !has_failed, others)
+    }
+}
+
+/// A stranger's word, short enough for a sentence.
+pub(crate) fn named(word: &str) -> String {
+    if word.is_empty() { "none".to_owned() } else { word.chars().take(60).collect() }
+}

@@ -1,0 +1,154 @@
+//! The samples, read field by field; and their mutations.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::reading::{Format, Stopped, detect};
+use crate::trial::{archive, assert_sound, changed, changes, input, kept, lines};
+
+const SAMPLE: &[u8] = include_bytes!("../samples/chatgpt/conversations.json");
+
+#[test]
+fn branches_edits_and_regenerations_are_kept() {
+    let (kept, end) = kept(Format::Chatgpt, SAMPLE);
+    end.unwrap();
+    let read = &kept.conversations[0];
+    assert_eq!((read.title.as_str(), read.source_id.as_str()), ("Edits and regenerations", "c-branches"));
+    assert_eq!(read.system_prompt, "I sail.\n\nAnswer briefly.");
+    assert_eq!((read.is_archived, read.is_pinned), (true, true));
+    assert_eq!(read.created_at.unwrap().to_rfc3339(), "2024-01-01T00:00:00.125+00:00");
+    assert_eq!(
+        lines(read),
+        [
+            "0< user: \"Which knot?\"",
+            "1<0 assistant [gpt-4] (cancelled): \"A bowl\"",
+            "2< user: \"Which knot for a cleat?\"",
+            "3<2 assistant [gpt-4o]: \"A clove hitch.\"",
+            "*4<2 assistant [gpt-4o]: \"A cleat hitch.\"",
+        ]
+    );
+    assert_eq!(read.messages[1].provider.as_deref(), Some("openai"));
+}
+
+#[test]
+fn thoughts_calls_answers_pictures_and_sources_are_kept() {
+    let files: [(&str, &[u8]); 6] = [
+        ("conversations.json", SAMPLE),
+        ("file_00000000aaaa-sanitized.png", b"png"),
+        ("file-LOGBOOK1-log.pdf", b"pdf"),
+        ("dalle-generations/file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp", b"webp"),
+        ("user-abc/file-PLOT1.dat", b"dat"),
+        ("conversation_asset_file_names.json", br#"{"file-PLOT1.dat": "plot.png"}"#),
+    ];
+    let (kept, end) = kept(Format::Chatgpt, archive(&files));
+    end.unwrap();
+    let read = &kept.conversations[1];
+    assert!(read.is_pinned && !read.is_archived);
+    let expected = [
+        "0< user: picture boat.png image/png entry file_00000000aaaa-sanitized.png \"\" | \"What is this, and is it in the news?\" | file log.pdf application/pdf entry file-LOGBOOK1-log.pdf | file gone.txt text/plain absent file-GONE",
+        "1<0 assistant [gpt-5-2-thinking]: thinking \"Looking at the picture\" \"It is a boat.\" | thinking \"Searching\" 6000ms \"News\\nof it?\"",
+        "2<1 assistant [gpt-5-2-thinking]: call n3 web.run {\"search_query\":[{\"q\":\"boat news\"}]}",
+        "3<2 assistant [gpt-5-2-thinking]: answer n3 web.run \"\" | sources Boat found<https://example.org/boat>",
+        "4<3 assistant [gpt-5-2-thinking]: call n4b browser raw None | answer n4b browser \"Quoted words\" | sources A page<https://example.org/page>",
+        "5<4 assistant [gpt-5-2-thinking]: call n6 python raw Some(\"print(1)\")",
+        "6<5 assistant [gpt-5-2-thinking]: answer n6 python failed \"Traceback: boom\" | picture plot.png image/png entry user-abc/file-PLOT1.dat \"\"",
+        "7<6 assistant [gpt-5-2-thinking]: call n8 dalle.text2im {\"prompt\":\"a boat\",\"size\":\"1024x1024\"}",
+        "8<7 assistant [gpt-5-2-thinking]: answer n8 dalle.text2im \"\" | picture file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp image/webp entry dalle-generations/file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp \"a boat\"",
+        "9<8 assistant [gpt-5-2-thinking]: \"A boat was found.\\n\\nSee Risa.\" | sources Boat found<https://example.org/boat>@0-17, More<https://example.org/more>",
+        "*10<9 user: \"And by voice?\" | file file_0000bbbb audio/wav absent sediment://file_0000bbbb",
+    ];
+    assert_eq!(lines(read), expected);
+    assert_eq!(
+        kept.told(),
+        [
+            "lost: conversations.json › c-tools › n1: a file did not come along in the export",
+            "lost: conversations.json › c-tools › n11: a recording did not come along in the export",
+            "lost: conversations.json › c-tools › n11: a part of type “hologram” is not kept",
+            "lost: conversations.json › c-tools: it was had with a GPT of somebody's making, which is not kept",
+        ]
+    );
+}
+
+#[test]
+fn the_newer_form_without_children_and_metadata_is_read() {
+    let (kept, end) = kept(Format::Chatgpt, SAMPLE);
+    end.unwrap();
+    assert_eq!(
+        lines(&kept.conversations[2]),
+        [
+            "0< user: \"No metadata here\"",
+            "1<0 assistant [gpt-5-5]: \"First\"",
+            "2<0 assistant [gpt-5-5]: \"Second\"",
+            "3<2 assistant [gpt-5-5]: call m4 file_search raw None | answer m4 file_search \"Found it\"",
+            "*4<3 assistant [gpt-5-5] (failed: It broke): ",
+        ]
+    );
+    assert_eq!(
+        lines(&kept.conversations[3]),
+        [
+            "0< user: \"Write it\"",
+            "1<0 assistant [gpt-4o-canmore]: call k2 canmore.create_textdoc raw Some(\"{\\\"name\\\":\\\"poem\\\",\\\"type\\\":\\\"document\\\",\\\"content\\\":\\\"Roses\")",
+            "2<1 assistant: answer k2 canmore.create_textdoc \"Successfully created text document\"",
+            "*3<2 assistant [gpt-4o-canmore]: \"````python\\nprint('```')\\n````\"",
+        ]
+    );
+}
+
+#[test]
+fn archives_of_several_files_are_read_and_other_files_are_told() {
+    let one = |id: &str| {
+        json!([{"id": id, "mapping": {"a": {"message": {"author": {"role": "user"}, "content": {"parts": [id]}}}}}])
+            .to_string()
+    };
+    let (first, second) = (one("first"), one("second"));
+    let files: [(&str, &[u8]); 9] = [
+        ("export/textdocs/a.json", b"{}"),
+        ("export/textdocs/b.json", b"{}"),
+        ("export/conversations-001.json", second.as_bytes()),
+        ("export/conversations-000.json", first.as_bytes()),
+        ("export/conversations-002.json", b"<html>"),
+        ("export/conversations-003.json", second.as_bytes()),
+        ("__MACOSX/export/._conversations-000.json", b"\0\0"),
+        ("export/user.json", b"{}"),
+        (
+            "export/message_feedback.json",
+            br#"[{"id": "m", "conversation_id": "first", "rating": "thumbs_up", "create_time": "2026-01-02"}]"#,
+        ),
+    ];
+    let bytes = archive(&files);
+    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::Chatgpt));
+    let (kept, end) = kept(Format::Chatgpt, bytes);
+    end.unwrap();
+    let ids: Vec<&str> = kept.conversations.iter().map(|read| read.source_id.as_str()).collect();
+    assert_eq!(ids, ["second", "first"]);
+    assert_eq!(
+        kept.told(),
+        [
+            "lost: export/textdocs/a.json: canvas documents are kept as the calls that wrote them only",
+            "lost: export/message_feedback.json: thumbs up and down are not kept",
+            "left out: export/conversations-002.json: the file is not read on: this is not JSON",
+            "left out: export/conversations-003.json › second: the same conversation was there before",
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_export_stops() {
+    for bytes in [b"<html>".to_vec(), Vec::new(), archive(&[("x.png", b"x")])] {
+        let (kept, end) = kept(Format::Chatgpt, bytes);
+        assert!(kept.conversations.is_empty());
+        assert!(matches!(end, Ok(()) | Err(Stopped::NotThis(_) | Stopped::Damaged(_))));
+    }
+    let (kept, _) = kept(Format::Chatgpt, r#"[{"id": "x"}, 3, {"mapping": {"a": {"message": 7}}}]"#);
+    assert!(kept.conversations.is_empty());
+    assert_eq!(kept.findings.len(), 4, "{:?}", kept.told());
+}
+
+proptest! {
+    #[test]
+    fn no_change_of_a_sample_makes_it_panic(changes in changes()) {
+        let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
+        let (kept, _) = kept(Format::Chatgpt, changed(sample, &changes).to_string());
+        kept.conversations.iter().for_each(assert_sound);
+    }
+}

@@ -1,0 +1,163 @@
+//! Claude's data export: `conversations.json` alone, or the archive with `users.json`, `projects.json` and others.
+//!
+//! Anthropic publishes no definition (support.claude.com, "How can I export my Claude data?", names the export only). Read
+//! from the types and notes of public readers:
+//! - `Sinity/polylogue`, `polylogue/sources/providers/claude_ai.py`, `polylogue/sources/parsers/claude/ai_parser.py` and
+//!   `common.py`: conversation, message, attachments, files, blocks with their times, citations, the shown leaf
+//! - `Sinity/polylogue`, `docs/providers/claude-ai.md`: the archive
+//! - public transcripts of exports of 2026 that keep their JSON: `parent_message_uuid` with the root
+//!   `00000000-0000-4000-8000-000000000000`, `tool_use` and `tool_result` with `knowledge`, `files` of an id and a name
+//!
+//! Certain: `chat_messages` with `uuid`, `sender`, `text`, `content`, `attachments` (with `extracted_content`), `files`
+//! (without bytes), and in newer exports `parent_message_uuid`; a citation's `start_index`, `end_index` and
+//! `details.url`. Inferred: that citations count code points; that a call without an id is answered by the next result of
+//! its name. `current_leaf_message_uuid`, `is_starred` and `model` are what the site's own answers have: they are read
+//! where they are there.
+//!
+//! Samples: `samples/claude`, written by hand after those fields.
+
+use serde_json::Value;
+
+use crate::conversation::{Body, Conversation, Ending, Message, Piece};
+use crate::domain::block::Author;
+use crate::domain::turn::Role;
+use crate::domain::usage::Usage;
+use crate::fields;
+use crate::input::{Input, Parts};
+use crate::members;
+use crate::notes::Notes;
+use crate::reading::{Stopped, Taker, read_parts};
+use crate::report::What;
+use crate::tree::{self, Node};
+
+mod content;
+
+/// What else of the user's is in an export.
+const NOT_READ: [(&str, &str); 4] = [
+    ("projects.json", "projects and their documents are not kept"),
+    ("projects/", "projects and their documents are not kept"),
+    ("memories.json", "memories are not kept"),
+    ("design_chats/", "chats of the design tool are not kept"),
+];
+
+/// The parent of a conversation's first message.
+const ROOT: &str = "00000000-0000-4000-8000-000000000000";
+
+/// Whether this is one of its conversations.
+pub(crate) fn is(value: &Value) -> bool {
+    value.get("chat_messages").is_some_and(Value::is_array)
+}
+
+/// Reads an export.
+pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    members::tell_not_read(input, taker, &NOT_READ)?;
+    let is_chats = members::with_conversations(input);
+    let parts = input.parts();
+    read_parts(input, taker, &["conversations", "data"], &is_chats, &mut |value, notes| {
+        conversation(value, &parts, notes)
+    })
+}
+
+/// One conversation.
+fn conversation(value: &Value, parts: &Parts, notes: &mut Notes) -> Option<Conversation> {
+    let source_id = fields::id(value, "uuid").unwrap_or_else(|| fields::made_id(value));
+    notes.name(&source_id);
+    let Some(messages) = value.get("chat_messages").and_then(Value::as_array) else {
+        notes.add(What::LeftOut, "", "it is no conversation: it has no messages (chat_messages)");
+        return None;
+    };
+    let mut calls = content::Calls::default();
+    let mut nodes: Vec<Node> = Vec::with_capacity(messages.len());
+    for (at, message) in messages.iter().enumerate() {
+        let before = nodes.last().map(|node| node.id.clone());
+        nodes.push(node(value, at, message, before, &mut calls, parts, notes));
+    }
+    let current = fields::id(value, "current_leaf_message_uuid");
+    let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
+    if messages.is_empty() {
+        notes.add(What::LeftOut, "", "it has no messages");
+        return None;
+    }
+    if fields::text(value, "summary").is_some() {
+        notes.add(What::Lost, "", "its summary is not kept");
+    }
+    if fields::text(value, "project_uuid").is_some() || value.get("project").is_some_and(Value::is_object) {
+        notes.add(What::Lost, "", "it belongs to a project, which is not kept");
+    }
+    Some(Conversation {
+        source_id,
+        title: fields::text(value, "name").unwrap_or_default().to_owned(),
+        system_prompt: String::new(),
+        created_at: notes.date(value, "created_at", ""),
+        updated_at: notes.date(value, "updated_at", ""),
+        messages,
+        current,
+        is_pinned: fields::is_set(value, "is_starred"),
+        is_archived: false,
+    })
+}
+
+/// A message without a word on its parent stands on the one `before` it: older exports are lines.
+fn node(
+    of: &Value,
+    at: usize,
+    message: &Value,
+    before: Option<String>,
+    calls: &mut content::Calls,
+    parts: &Parts,
+    notes: &mut Notes,
+) -> Node {
+    let id = fields::id(message, "uuid").unwrap_or_else(|| format!("message-{}", at + 1));
+    let parent = match message.get("parent_message_uuid") {
+        None => before,
+        Some(parent) => fields::as_id(parent).filter(|parent| parent != ROOT),
+    };
+    if !message.is_object() {
+        notes.add(What::LeftOut, &id, "the message is none: it is no object");
+        return Node { id, parent, children: Vec::new(), message: None };
+    }
+    let role = match fields::first_text(message, &["sender", "role"]) {
+        Some("human" | "user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        other => {
+            let role: String = other.unwrap_or("none").chars().take(60).collect();
+            notes.add(What::PutRight, &id, format!("the sender “{role}” is read as the assistant"));
+            Role::Assistant
+        }
+    };
+    let created_at = notes.date(message, "created_at", &id);
+    let pieces = content::pieces(message, &id, role, created_at, calls, parts, notes);
+    // Where tools answer in messages of their own, those stand under the user's name; they are steps of the reply.
+    let is_of_tools = role == Role::User && !pieces.is_empty() && pieces.iter().all(is_a_tools);
+    let role = if is_of_tools { Role::Assistant } else { role };
+    let is_reply = role == Role::Assistant;
+    let ending = match fields::text(message, "stop_reason") {
+        Some("user_canceled") => Ending::Cancelled,
+        _ => Ending::Complete,
+    };
+    let model = fields::text(message, "model").or_else(|| fields::text(of, "model")).filter(|_| is_reply);
+    let updated_at = notes.date(message, "updated_at", &id);
+    let message = (!pieces.is_empty()).then(|| Message {
+        source_id: id.clone(),
+        parent: None,
+        role,
+        provider: is_reply.then(|| "anthropic".to_owned()),
+        model: model.map(str::to_owned),
+        created_at,
+        ended_at: updated_at.filter(|ended| is_reply && created_at.is_some_and(|created| created < *ended)),
+        ending,
+        pieces,
+        usage: Usage::default(),
+        is_thinking_mode: None,
+    });
+    Node { id, parent, children: Vec::new(), message }
+}
+
+/// An answer, what came with it, or the call that was made for it.
+fn is_a_tools(piece: &Piece) -> bool {
+    piece.author == Author::Tool || matches!(piece.body, Body::Call { .. })
+}
+
+#[cfg(test)]
+mod tests;

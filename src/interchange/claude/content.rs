@@ -1,0 +1,275 @@
+//! What one message of Claude holds, block by block.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::conversation::{Body, Bytes, File, Piece, Source};
+use crate::domain::block::Author;
+use crate::domain::turn::Role;
+use crate::fields;
+use crate::input::Parts;
+use crate::media;
+use crate::notes::Notes;
+use crate::report::What;
+
+/// A message's pieces: its blocks, or its text where it has none; and its files.
+pub(crate) fn pieces(
+    message: &Value,
+    id: &str,
+    role: Role,
+    created_at: Option<DateTime<Utc>>,
+    calls: &mut Calls,
+    parts: &Parts,
+    notes: &mut Notes,
+) -> Vec<Piece> {
+    let author = match role {
+        Role::User => Author::User,
+        Role::Assistant => Author::Assistant,
+        Role::System => Author::System,
+    };
+    let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: Vec::new(), calls };
+    let blocks = fields::list(message, "content");
+    for (at, block) in blocks.iter().enumerate() {
+        reader.block(at, block, notes);
+    }
+    if blocks.is_empty() {
+        let content = message.get("content").and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text = content.or_else(|| fields::text(message, "text")).unwrap_or_default();
+        reader.text(text, created_at);
+    }
+    reader.files(message, notes);
+    reader.pieces
+}
+
+/// The calls of a conversation so far, with their names. An answer may stand in a message after its call's.
+#[derive(Default)]
+pub(crate) struct Calls(HashMap<String, String>);
+
+struct Reader<'a> {
+    id: &'a str,
+    author: Author,
+    created_at: Option<DateTime<Utc>>,
+    parts: &'a Parts,
+    pieces: Vec<Piece>,
+    /// Calls of the message without an answer so far: id and name.
+    open: Vec<(String, String)>,
+    calls: &'a mut Calls,
+}
+
+impl Reader<'_> {
+    fn push(&mut self, author: Author, at: Option<DateTime<Utc>>, body: Body) {
+        self.pieces.push(Piece { author, created_at: at.or(self.created_at), body });
+    }
+
+    fn text(&mut self, text: &str, at: Option<DateTime<Utc>>) {
+        if !text.trim().is_empty() {
+            self.push(self.author, at, Body::Text(text.to_owned()));
+        }
+    }
+
+    fn block(&mut self, at: usize, block: &Value, notes: &mut Notes) {
+        let started = notes.date(block, "start_timestamp", self.id);
+        let stopped = notes.date(block, "stop_timestamp", self.id);
+        match fields::text(block, "type").unwrap_or_default() {
+            "text" => {
+                let text = fields::text(block, "text").unwrap_or_default();
+                self.text(text, started);
+                let found = citations(block, text);
+                if !found.is_empty() {
+                    self.push(self.author, started, Body::Sources(found));
+                }
+            }
+            "thinking" => {
+                let text = fields::text(block, "thinking").unwrap_or_default().to_owned();
+                let title =
+                    fields::list(block, "summaries").iter().rev().find_map(|said| fields::text(said, "summary"));
+                let title = title.map(str::to_owned);
+                let time =
+                    started.zip(stopped).and_then(|(from, to)| u64::try_from((to - from).num_milliseconds()).ok());
+                let duration_ms = time.filter(|time| *time > 0);
+                if !text.is_empty() || title.is_some() {
+                    self.push(self.author, started, Body::Thinking { text, title, duration_ms });
+                }
+            }
+            "tool_use" => {
+                let id = fields::id(block, "id").unwrap_or_else(|| format!("{}-{at}", self.id));
+                let name = fields::text(block, "name").unwrap_or("tool").to_owned();
+                self.open.push((id.clone(), name.clone()));
+                self.calls.0.insert(id.clone(), name.clone());
+                let arguments = block.get("input").cloned().unwrap_or_default();
+                self.push(Author::Assistant, started, Body::Call { id, name, arguments, arguments_raw: None });
+            }
+            "tool_result" => self.answer(at, block, started, notes),
+            "image" => self.image(block, Author::User, notes),
+            "voice_note" => self.text(fields::first_text(block, &["text", "transcript"]).unwrap_or_default(), started),
+            "document" | "context" => self.document(block, notes),
+            "file" => {
+                let name = fields::text(block, "file_name").unwrap_or("file");
+                let id = fields::first_text(block, &["file_uuid", "file_id"]).unwrap_or(name);
+                self.file(name, "", None, id, notes);
+            }
+            // Says how much of the model's context is left: nothing that anybody wrote.
+            "token_budget" => {}
+            "flag" => notes.add(What::Lost, self.id, "a notice of the service on the message (a flag) is not kept"),
+            kind => match fields::first_text(block, &["text", "content"]) {
+                Some(text) => self.text(text, started),
+                None => {
+                    let kind: String = kind.chars().take(60).collect();
+                    notes.add(What::Lost, self.id, format!("a block of type “{kind}” is not kept"));
+                }
+            },
+        }
+    }
+
+    /// A result to its call: the one it names, else the first of its name that is open, else one made for it.
+    fn answer(&mut self, at: usize, block: &Value, started: Option<DateTime<Utc>>, notes: &mut Notes) {
+        let named = fields::id(block, "tool_use_id").or_else(|| fields::id(block, "id"));
+        let name = fields::text(block, "name");
+        let is_its = |(id, call): &(String, String)| match (&named, name) {
+            (Some(named), _) => id == named,
+            (None, Some(name)) => call == name,
+            (None, None) => true,
+        };
+        let earlier = named.as_ref().and_then(|id| self.calls.0.remove_entry(id));
+        let call = match (self.open.iter().position(is_its), earlier) {
+            (Some(open), _) => self.open.remove(open),
+            (None, Some(earlier)) => earlier,
+            (None, None) => {
+                let id = format!("{}-{at}", self.id);
+                let name = name.unwrap_or("tool").to_owned();
+                let arguments = Value::Null;
+                let call = Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: None };
+                self.push(Author::Assistant, started, call);
+                (id, name)
+            }
+        };
+        let content = block.get("content").unwrap_or(&Value::Null);
+        let items = fields::list(block, "content");
+        let is_text = |item: &Value| fields::text(item, "type") == Some("text");
+        let plain = fields::text(block, "text").filter(|_| content.is_null());
+        let result = if let Some(text) = plain {
+            Value::String(text.to_owned())
+        } else if !items.is_empty() && items.iter().all(is_text) {
+            Value::String(items.iter().filter_map(|item| fields::text(item, "text")).collect::<Vec<_>>().join("\n"))
+        } else {
+            content.clone()
+        };
+        let success = !fields::is_set(block, "is_error");
+        self.push(
+            Author::Tool,
+            started,
+            Body::Answer { id: call.0, name: call.1, result, success, metadata: Value::Null },
+        );
+        let found: Vec<Source> = items.iter().filter_map(knowledge).collect();
+        if !found.is_empty() {
+            self.push(Author::Tool, started, Body::Sources(found));
+        }
+        for image in items.iter().filter(|item| fields::text(item, "type") == Some("image")) {
+            self.image(image, Author::Tool, notes);
+        }
+    }
+
+    fn image(&mut self, block: &Value, author: Author, notes: &mut Notes) {
+        let source = block.get("source").unwrap_or(block);
+        let mime = fields::text(source, "media_type").unwrap_or_default().to_owned();
+        let bytes = fields::text(source, "data").and_then(media::base64).map(|bytes| Bytes::Inline(bytes.into()));
+        let at = fields::first_text(source, &["file_uuid", "url"])
+            .or_else(|| fields::first_text(block, &["file_uuid", "file_id"]));
+        let bytes = bytes.unwrap_or_else(|| self.entry(at.unwrap_or_default(), notes));
+        let name = fields::first_text(block, &["file_name", "title"]).unwrap_or("picture").to_owned();
+        self.push(author, None, Body::Picture { file: File { name, mime, bytes }, alt: String::new() });
+    }
+
+    fn document(&mut self, block: &Value, notes: &mut Notes) {
+        let within = block.get("document").unwrap_or(block);
+        let name = fields::first_text(block, &["name", "title"]).or_else(|| fields::text(within, "name"));
+        let text = fields::first_text(block, &["text", "body", "content"]).or_else(|| fields::text(within, "text"));
+        match (name, text) {
+            (None, None) => notes.add(What::Lost, self.id, "a document without a name and a text is not kept"),
+            (name, text) => self.file(name.unwrap_or("document.txt"), "", text, "", notes),
+        }
+    }
+
+    /// Attachments, whose text was taken out of them, and files, of which the export has the names.
+    fn files(&mut self, message: &Value, notes: &mut Notes) {
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for list in ["attachments", "files", "files_v2"] {
+            for given in fields::list(message, list) {
+                let id = fields::first_text(given, &["file_uuid", "uuid", "id"]).unwrap_or_default();
+                let name = fields::first_text(given, &["file_name", "name"]).unwrap_or_default();
+                let text = fields::first_text(given, &["extracted_content", "text"]);
+                let is_known = |(known, named): &(&str, &str)| {
+                    if id.is_empty() || known.is_empty() { *named == name && !name.is_empty() } else { *known == id }
+                };
+                if seen.iter().any(is_known) || (id.is_empty() && name.is_empty() && text.is_none()) {
+                    continue;
+                }
+                seen.push((id, name));
+                let kind = fields::first_text(given, &["file_type", "file_kind"]).unwrap_or_default();
+                self.file(if name.is_empty() { "pasted.txt" } else { name }, kind, text, id, notes);
+            }
+        }
+    }
+
+    fn file(&mut self, name: &str, kind: &str, text: Option<&str>, id: &str, notes: &mut Notes) {
+        let said = if kind.contains('/') { kind.to_owned() } else { media::mime_of(&format!(".{kind}")).to_owned() };
+        let mime = if said.is_empty() { media::mime_of(name).to_owned() } else { said };
+        let is_picture = kind == "image" || mime.starts_with("image/");
+        let bytes = match text {
+            Some(text) => {
+                notes.add(What::Lost, self.id, "of a file only the text came along in the export");
+                Bytes::TextOnly(text.to_owned())
+            }
+            None => self.entry(if id.is_empty() { name } else { id }, notes),
+        };
+        let file = File { name: name.to_owned(), mime, bytes };
+        let is_text = matches!(file.bytes, Bytes::TextOnly(_));
+        let body =
+            if is_picture && !is_text { Body::Picture { file, alt: String::new() } } else { Body::Attachment { file } };
+        self.push(self.author, None, body);
+    }
+
+    /// The entry whose name has the file's id in it; exports so far have none.
+    fn entry(&self, id: &str, notes: &mut Notes) -> Bytes {
+        let is_id = id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let entry = self.parts.all().iter().find(|part| is_id && part.name.contains(id));
+        entry.map_or_else(
+            || {
+                notes.add(What::Lost, self.id, "a file did not come along in the export");
+                Bytes::Absent(id.to_owned())
+            },
+            |part| Bytes::Entry(part.name.clone()),
+        )
+    }
+}
+
+/// The pages that a text cites, with the stretches that they stand for.
+fn citations(block: &Value, text: &str) -> Vec<Source> {
+    let length = text.chars().count() as u64;
+    let cited = fields::list(block, "citations").iter().filter_map(|citation| {
+        let details = citation.get("details").unwrap_or(citation);
+        let url = fields::text(details, "url").or_else(|| fields::text(citation, "url")).unwrap_or_default();
+        let title = fields::first_text(details, &["title", "name"]).or_else(|| fields::text(citation, "title"));
+        let title = title.unwrap_or_default();
+        if url.is_empty() && title.is_empty() {
+            return None;
+        }
+        let start = fields::count(citation, "start_index");
+        let stretch =
+            start.zip(fields::count(citation, "end_index")).filter(|(start, end)| start < end && *end <= length);
+        let snippet = fields::first_text(details, &["cited_text", "snippet", "text"]).unwrap_or_default();
+        Some(Source { title: title.to_owned(), url: url.to_owned(), snippet: snippet.to_owned(), stretch })
+    });
+    cited.collect()
+}
+
+/// A page that a search brought.
+fn knowledge(item: &Value) -> Option<Source> {
+    let url = fields::text(item, "url").filter(|_| fields::text(item, "type") == Some("knowledge"))?;
+    let title = fields::text(item, "title").unwrap_or_default().to_owned();
+    // The whole of it stands in the answer.
+    let snippet = fields::text(item, "text").unwrap_or_default().chars().take(500).collect();
+    Some(Source { title, url: url.to_owned(), snippet, stretch: None })
+}

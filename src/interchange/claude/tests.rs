@@ -1,0 +1,114 @@
+//! The samples, read field by field; and their mutations.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::reading::{Format, detect};
+use crate::trial::{archive, assert_sound, changed, changes, input, kept, lines};
+
+const SAMPLE: &[u8] = include_bytes!("../samples/claude/conversations.json");
+
+#[test]
+fn branches_and_blocks_are_kept() {
+    let (kept, end) = kept(Format::Claude, SAMPLE);
+    end.unwrap();
+    let read = &kept.conversations[0];
+    assert_eq!(read.title, "Branches and blocks");
+    assert_eq!(
+        lines(read),
+        [
+            "0< user: \"Which knot?\" | file notes.txt text/plain text A text | file pasted.txt text/plain text Pasted words | picture photo.jpg image/jpeg absent ba48b8c1-94bc-4c74-a9e7-0f7a0b8023e0 \"\"",
+            "1<0 assistant: thinking \"Looked it up\" 2500ms \"Let me look.\" | call toolu_01 web_search {\"query\":\"knots\"} | answer toolu_01 web_search [{\"type\":\"knowledge\",\"title\":\"Knots\",\"url\":\"https://example.org/knots\",\"metadata\":{\"type\":\"webpage_metadata\",\"site_domain\":\"example.org\"},\"is_missing\":false,\"text\":\"All knots\",\"is_citable\":true}] | sources Knots<https://example.org/knots> | call m2-4 repl {\"code\":\"1/0\"} | answer m2-4 repl failed \"Error:\\ndivision\" | \"A bowline 😀 holds.\" | sources <https://example.org/knots>@2-11, <https://example.org/other>",
+            "*2<1 user: \"Thanks\"",
+            "3<0 assistant: \"Another answer.\"",
+        ]
+    );
+    assert_eq!(read.messages[1].ended_at.unwrap().to_rfc3339(), "2026-04-24T07:28:55+00:00");
+    assert_eq!(read.messages[1].provider.as_deref(), Some("anthropic"));
+    let place = "sample.json › 5b0c0000-0000-4000-8000-000000000001";
+    let expected = [
+        format!("lost: {place} › m1: of a file only the text came along in the export (2 times)"),
+        format!("lost: {place} › m1: a file did not come along in the export"),
+        format!("lost: {place} › m2: a notice of the service on the message (a flag) is not kept"),
+        format!("lost: {place} › m2: a block of type “hologram” is not kept"),
+        format!("lost: {place}: its summary is not kept"),
+    ];
+    assert_eq!(kept.told()[..5], expected);
+}
+
+#[test]
+fn older_exports_are_lines_and_the_sites_own_form_is_read() {
+    let (kept, end) = kept(Format::Claude, SAMPLE);
+    end.unwrap();
+    assert_eq!(lines(&kept.conversations[1]), ["0< user: \"Hello\"", "1<0 assistant: \"Hi!\"", "*2<1 user: \"Bye\""]);
+    assert_eq!(kept.conversations[1].messages[1].created_at, None);
+    let site = &kept.conversations[2];
+    assert!(site.is_pinned);
+    assert_eq!(
+        lines(site),
+        [
+            "0< user: \"Draw\" | picture picture image/png 2 bytes \"\"",
+            "*1<0 assistant [claude-opus-5] (cancelled): \"Dra\"",
+            "2<0 assistant [claude-sonnet-5]: \"Drawn\"",
+        ]
+    );
+    let told = kept.told().join("\n");
+    for part in
+        ["l2: a date that cannot be right (created_at) was left out", "a project", "000000000004: it has no messages"]
+    {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}
+
+#[test]
+fn answers_in_messages_of_their_own_belong_to_the_reply() {
+    let result =
+        |id: &str| json!([{"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": "hi"}]}]);
+    let export = json!([{"uuid": "c", "chat_messages": [
+        {"uuid": "1", "sender": "human", "content": [{"type": "text", "text": "Go"}, {"type": "file", "file_id": "f", "file_name": "note.txt"}]},
+        {"uuid": "2", "sender": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "bash", "input": {}}]},
+        {"uuid": "3", "sender": "human", "content": result("t")},
+        {"uuid": "4", "sender": "human", "content": result("gone")},
+        {"uuid": "5", "sender": "assistant", "content": [{"type": "tool_use", "id": "u", "name": "bash", "input": {}}, {"type": "tool_result", "id": "u", "text": "ho"}]},
+    ]}]);
+    let (kept, end) = kept(Format::Claude, export.to_string());
+    end.unwrap();
+    assert_eq!(
+        lines(&kept.conversations[0]),
+        [
+            "0< user: \"Go\" | file note.txt text/plain absent f",
+            "1<0 assistant: call t bash {}",
+            "2<1 assistant: answer t bash \"hi\"",
+            "3<2 assistant: call 4-0 tool raw None | answer 4-0 tool \"hi\"",
+            "*4<3 assistant: call u bash {} | answer u bash \"ho\"",
+        ]
+    );
+}
+
+#[test]
+fn the_archive_is_known_and_read() {
+    let users = br#"[{"uuid": "acc", "full_name": "A", "email_address": "a@example.org"}]"#;
+    let projects = br#"[{"uuid": "p1", "name": "Boats", "description": "About boats", "docs": []}]"#;
+    let files: [(&str, &[u8]); 4] = [
+        ("users.json", users),
+        ("projects.json", projects),
+        ("conversations.json", SAMPLE),
+        ("files/ba48b8c1-94bc-4c74-a9e7-0f7a0b8023e0/photo.jpg", b"jpg"),
+    ];
+    let bytes = archive(&files);
+    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::Claude));
+    let (kept, end) = kept(Format::Claude, bytes);
+    end.unwrap();
+    assert_eq!(kept.conversations.len(), 3);
+    assert_eq!(kept.told()[0], "lost: projects.json: projects and their documents are not kept");
+    assert!(lines(&kept.conversations[0])[0].contains("entry files/ba48b8c1"), "{:?}", lines(&kept.conversations[0]));
+}
+
+proptest! {
+    #[test]
+    fn no_change_of_a_sample_makes_it_panic(changes in changes()) {
+        let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
+        let (kept, _) = kept(Format::Claude, changed(sample, &changes).to_string());
+        kept.conversations.iter().for_each(assert_sound);
+    }
+}

@@ -1,0 +1,208 @@
+//! What a stranger's JSON says, member by member: a wrong type is nothing said, never a failure of the whole.
+
+use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
+use serde_json::Value;
+
+/// A string that is not empty.
+pub(crate) fn text<'a>(of: &'a Value, name: &str) -> Option<&'a str> {
+    of.get(name)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// The first of several names that has a text.
+pub(crate) fn first_text<'a>(of: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| text(of, name))
+}
+
+/// An id: a text or a whole number.
+pub(crate) fn id(of: &Value, name: &str) -> Option<String> {
+    as_id(of.get(name)?)
+}
+
+/// A value as an id: a text that is not empty, or a whole number.
+pub(crate) fn as_id(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) if !number.is_f64() => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether it says `true`.
+pub(crate) fn is_set(of: &Value, name: &str) -> bool {
+    of.get(name).and_then(Value::as_bool) == Some(true)
+}
+
+/// An array's elements; none where there is no array.
+pub(crate) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
+    of.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A count: whole and not negative, also where it was written as `3.0`.
+pub(crate) fn count(of: &Value, name: &str) -> Option<u64> {
+    let value = of.get(name)?;
+    value.as_u64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n)).map(|n| n as u64))
+}
+
+/// A length of time in milliseconds, of a number (or a text that is one) of seconds.
+pub(crate) fn seconds_as_ms(of: &Value, name: &str) -> Option<u64> {
+    let seconds = number(of.get(name)?)?;
+    // A hundred years: longer ones are no lengths of anything here.
+    (0.0..=3.2e9).contains(&seconds).then(|| (seconds * 1000.0).round() as u64)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
+}
+
+/// A point in time as a source tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dated {
+    /// Nothing is said; zero and an empty text say nothing, too.
+    Unsaid,
+    At(DateTime<Utc>),
+    /// What is said cannot be when somebody chatted.
+    Absurd,
+}
+
+impl Dated {
+    /// The time where there is one.
+    pub(crate) fn known(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::At(at) => Some(at),
+            Self::Unsaid | Self::Absurd => None,
+        }
+    }
+}
+
+/// A date: RFC 3339, or a number since 1970 (also as text) whose size tells whether it counts seconds, milliseconds,
+/// microseconds or nanoseconds.
+pub(crate) fn date(of: &Value, name: &str) -> Dated {
+    of.get(name).map_or(Dated::Unsaid, as_date)
+}
+
+/// A value as such a date.
+pub(crate) fn as_date(value: &Value) -> Dated {
+    if value.is_null() {
+        return Dated::Unsaid;
+    }
+    if value.as_str().is_some_and(|text| text.trim().is_empty()) || number(value) == Some(0.0) {
+        return Dated::Unsaid;
+    }
+    let at = match (number(value), value.as_str()) {
+        (Some(number), _) => of_number(number),
+        (None, Some(text)) => of_text(text.trim()),
+        (None, None) => None,
+    };
+    match at {
+        Some(at) if (2000..2200).contains(&at.year()) => Dated::At(at),
+        _ => Dated::Absurd,
+    }
+}
+
+fn of_number(number: f64) -> Option<DateTime<Utc>> {
+    let per_second = match number.abs() {
+        ..1e11 => 1.0,
+        ..1e14 => 1e3,
+        ..1e17 => 1e6,
+        _ => 1e9,
+    };
+    let microseconds = (number / per_second * 1e6).round();
+    (microseconds.abs() < 9e18).then(|| DateTime::from_timestamp_micros(microseconds as i64)).flatten()
+}
+
+fn of_text(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        return Some(at.with_timezone(&Utc));
+    }
+    // As databases write what has a zone.
+    if let Ok(at) = DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z") {
+        return Some(at.with_timezone(&Utc));
+    }
+    let formats = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.fZ"];
+    formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok()).map(|at| at.and_utc())
+}
+
+/// A name for what has none: made of what it holds, so that the same content read again is named the same.
+pub(crate) fn made_id(of: &Value) -> String {
+    /// FNV-1a, which stays what it is from one compiler to the next.
+    struct Fnv(u64);
+
+    impl std::io::Write for Fnv {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            for byte in bytes {
+                self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // Writing into a number cannot fail, and a value can always be written.
+    let _ = serde_json::to_writer(&mut hash, of);
+    format!("made-{:016x}", hash.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn dates_are_read_in_every_unit_and_absurd_ones_are_told() {
+        let right: DateTime<Utc> = "2024-05-06T07:08:09Z".parse().unwrap();
+        let table = [
+            (json!(1_714_979_289), Dated::At(right)),
+            (json!(1_714_979_289.0), Dated::At(right)),
+            (json!(1_714_979_289_000_i64), Dated::At(right)),
+            (json!(1_714_979_289_000_000_i64), Dated::At(right)),
+            (json!(1_714_979_289_000_000_000_i64), Dated::At(right)),
+            (json!("1714979289"), Dated::At(right)),
+            (json!("2024-05-06T07:08:09Z"), Dated::At(right)),
+            (json!("2024-05-06T09:08:09+02:00"), Dated::At(right)),
+            (json!("2024-05-06 07:08:09.000"), Dated::At(right)),
+            (json!("2024-05-06T07:08:09"), Dated::At(right)),
+            (json!("2024-05-06 09:08:09+02"), Dated::At(right)),
+            (json!("2024-05-06 01:38:09.0000000-05:30"), Dated::At(right)),
+            (json!("infinity"), Dated::Absurd),
+            (json!("0001-01-01 00:00:00"), Dated::Absurd),
+            (json!(null), Dated::Unsaid),
+            (json!(0), Dated::Unsaid),
+            (json!(" "), Dated::Unsaid),
+            (json!(-1_714_979_289), Dated::Absurd),
+            (json!("292277026596-12-04T15:30:07Z"), Dated::Absurd),
+            (json!(i64::MAX), Dated::Absurd),
+            (json!(1e300), Dated::Absurd),
+            (json!("NaN"), Dated::Absurd),
+            (json!("yesterday"), Dated::Absurd),
+            (json!({}), Dated::Absurd),
+            (json!(true), Dated::Absurd),
+        ];
+        for (given, expected) in table {
+            assert_eq!(date(&json!({ "at": given }), "at"), expected, "{given}");
+        }
+        assert_eq!(date(&json!([]), "at"), Dated::Unsaid);
+    }
+
+    #[test]
+    fn a_wrong_type_is_nothing_said() {
+        let of = json!({"a": 1, "b": "", "c": "x", "d": [1], "e": 3.0, "f": -1, "g": 2.5, "h": "4.25"});
+        assert_eq!((text(&of, "a"), text(&of, "b"), text(&of, "c")), (None, None, Some("x")));
+        assert_eq!((id(&of, "a"), id(&of, "d"), id(&of, "g")), (Some("1".into()), None, None));
+        assert_eq!((list(&of, "d").len(), list(&of, "a").len()), (1, 0));
+        assert_eq!((count(&of, "e"), count(&of, "f"), count(&of, "g")), (Some(3), None, None));
+        assert_eq!((seconds_as_ms(&of, "h"), seconds_as_ms(&of, "f")), (Some(4250), None));
+        assert!(!is_set(&of, "a"));
+    }
+
+    #[test]
+    fn the_same_content_is_named_the_same() {
+        assert_eq!(made_id(&json!({"a": 1})), made_id(&json!({"a": 1})));
+        assert_ne!(made_id(&json!({"a": 1})), made_id(&json!({"a": 2})));
+        assert_eq!(made_id(&json!("a")), "made-d4272417d7c77eea", "it must not change from version to version");
+    }
+}

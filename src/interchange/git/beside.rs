@@ -1,0 +1,53 @@
+//! What lies beside git's own files, because it changes: names as people gave them, and which provider and model each
+//! branch is locked to.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::object::Id;
+use crate::domain::{Branch, Chat, ImportedFrom};
+
+const FORMAT: &str = "turnleaf-git";
+/// Rises when a reader of the version before could not read it any more.
+const VERSION: u32 = 1;
+
+/// The file.
+#[derive(Serialize)]
+pub struct Beside<'b> {
+    format: &'static str,
+    version: u32,
+    chat: Described<'b>,
+    branches: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imported_from: Option<&'b ImportedFrom>,
+}
+
+#[derive(Serialize)]
+struct Described<'b> {
+    id: String,
+    title: &'b str,
+    created_at: chrono::DateTime<chrono::Utc>,
+    updated_at: chrono::DateTime<chrono::Utc>,
+}
+
+impl<'b> Beside<'b> {
+    pub fn of(chat: &'b Chat, imported_from: Option<&'b ImportedFrom>, refs: &[(String, Option<Id>, &Branch)]) -> Self {
+        let branches = refs.iter().map(|(name, _, branch)| {
+            let said = json!({
+                "provider": branch.lock.provider,
+                "model": branch.lock.model,
+                "name": branch.name,
+                "label": branch.label,
+                "id": branch.id,
+            });
+            (name.clone(), said)
+        });
+        let chat = Described {
+            id: chat.id.to_string(),
+            title: &chat.title,
+            created_at: chat.created_at,
+            updated_at: chat.updated_at,
+        };
+        Self { format: FORMAT, version: VERSION, chat, branches: branches.collect(), imported_from }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a repository is made of: blobs, trees and commits as the bytes that git hashes.
+
+use std::fmt::{self, Write as _};
+
+use chrono::{DateTime, Utc};
+use sha1::{Digest, Sha1};
+
+/// The kinds of objects, with their numbers in a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Commit = 1,
+    Tree = 2,
+    Blob = 3,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Tree => "tree",
+            Self::Blob => "blob",
+        }
+    }
+}
+
+/// The name of an object: the hash of its kind, its length and its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub [u8; 20]);
+
+impl Id {
+    pub fn of(kind: Kind, body: &[u8]) -> Self {
+        let head = format!("{} {}\0", kind.name(), body.len());
+        Self(Sha1::new().chain_update(head).chain_update(body).finalize().into())
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// What stands in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub is_tree: bool,
+    pub id: Id,
+}
+
+/// A tree in git's order, in which a folder's name ends with a slash.
+pub fn tree(mut entries: Vec<Entry>) -> Vec<u8> {
+    let key = |entry: &Entry| if entry.is_tree { format!("{}/", entry.name) } else { entry.name.clone() };
+    entries.sort_by_cached_key(key);
+    let mut body = Vec::new();
+    for entry in entries {
+        body.extend_from_slice(if entry.is_tree { b"40000 " } else { b"100644 " });
+        body.extend_from_slice(entry.name.as_bytes());
+        body.push(0);
+        body.extend_from_slice(&entry.id.0);
+    }
+    body
+}
+
+/// Who wrote a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    name: String,
+    mail: String,
+}
+
+impl Author {
+    /// An author of this name, whose address is made of `at` and leads nowhere.
+    pub fn new(name: &str, at: &str, otherwise: &str) -> Self {
+        // Git takes such signs off the ends of names by itself, and an angle ends one.
+        let crust = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '"' | '\'' | '\\');
+        let kept: String = name.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
+        let name = kept.trim_matches(crust);
+        let mail: String =
+            at.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+        let mail = mail.trim_matches('-');
+        Self {
+            name: if name.is_empty() { otherwise.to_owned() } else { name.to_owned() },
+            mail: format!("{}@turnleaf.invalid", if mail.is_empty() { "unknown" } else { mail }),
+        }
+    }
+
+    fn line(&self, at: DateTime<Utc>) -> String {
+        // Git's times begin in 1970.
+        format!("{} <{}> {} +0000", self.name, self.mail, at.timestamp().max(0))
+    }
+}
+
+/// What a commit says.
+pub struct Commit<'c> {
+    pub tree: Id,
+    pub parent: Option<Id>,
+    pub author: &'c Author,
+    pub written_at: DateTime<Utc>,
+    pub committed_at: DateTime<Utc>,
+    pub message: &'c str,
+}
+
+impl Commit<'_> {
+    pub fn body(&self) -> Vec<u8> {
+        let mut body = format!("tree {}\n", self.tree);
+        if let Some(parent) = self.parent {
+            let _ = writeln!(body, "parent {parent}");
+        }
+        let _ = writeln!(body, "author {}", self.author.line(self.written_at));
+        let _ = writeln!(body, "committer {}\n", self.author.line(self.committed_at));
+        // A message ends where a zero byte stands.
+        body.push_str(&self.message.replace('\0', ""));
+        body.into_bytes()
+    }
+}

@@ -1,0 +1,145 @@
+//! A pack: all objects in one file, each once, with an index beside it. Objects are packed as they come, into a file that
+//! is read again at the end, so that nothing but their names is held.
+
+use std::collections::HashSet;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
+use sha1::{Digest, Sha1};
+
+use super::object::{Id, Kind};
+use super::place::Place;
+
+/// What stands before the first object: `PACK`, the version, how many there are.
+const HEAD: usize = 12;
+/// From here on an offset stands in the index's second table.
+const FAR: u64 = 1 << 31;
+
+struct Packed {
+    id: Id,
+    crc: u32,
+    offset: u64,
+}
+
+/// A pack under way. `S` holds what is packed.
+pub struct Pack<S> {
+    spool: S,
+    length: u64,
+    packed: Vec<Packed>,
+    known: HashSet<Id>,
+}
+
+impl<S: Read + Write + Seek> Pack<S> {
+    pub fn new(spool: S) -> Self {
+        Self { spool, length: 0, packed: Vec::new(), known: HashSet::new() }
+    }
+
+    /// Packs an object, if it is not there already.
+    pub fn add(&mut self, kind: Kind, body: &[u8]) -> io::Result<Id> {
+        let id = Id::of(kind, body);
+        if !self.known.insert(id) {
+            return Ok(id);
+        }
+        let mut deflate = ZlibEncoder::new(size_of_object(kind, body.len()), Compression::default());
+        deflate.write_all(body)?;
+        let bytes = deflate.finish()?;
+        self.spool.write_all(&bytes)?;
+        let mut crc = Crc::new();
+        crc.update(&bytes);
+        self.packed.push(Packed { id, crc: crc.sum(), offset: HEAD as u64 + self.length });
+        self.length += bytes.len() as u64;
+        Ok(id)
+    }
+
+    /// Writes the pack and its index. An empty repository has neither.
+    pub fn write(mut self, place: &mut dyn Place) -> io::Result<()> {
+        if self.packed.is_empty() {
+            return Ok(());
+        }
+        let count = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
+        let head = [&b"PACK"[..], &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
+        let mut hash = Sha1::new().chain_update(&head);
+        self.spool.seek(SeekFrom::Start(0))?;
+        io::copy(&mut self.spool, &mut hash)?;
+        let sum: [u8; 20] = hash.finalize().into();
+        let name = format!("objects/pack/pack-{}", Id(sum));
+        self.spool.seek(SeekFrom::Start(0))?;
+        let length = HEAD as u64 + self.length + sum.len() as u64;
+        let mut whole = head.as_slice().chain(&mut self.spool).chain(sum.as_slice());
+        place.file(&format!("{name}.pack"), length, &mut whole)?;
+        self.packed.sort_unstable_by_key(|packed| packed.id);
+        let index = index(&self.packed, sum)?;
+        place.file(&format!("{name}.idx"), index.len() as u64, &mut index.as_slice())
+    }
+}
+
+/// An object's kind and length as they stand before it: four bits of the length, then seven a byte.
+fn size_of_object(kind: Kind, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = length >> 4;
+    let mut byte = (kind as u8) << 4 | (length & 0x0f) as u8;
+    while rest > 0 {
+        bytes.push(byte | 0x80);
+        byte = (rest & 0x7f) as u8;
+        rest >>= 7;
+    }
+    bytes.push(byte);
+    bytes
+}
+
+/// The index in its second version, of objects in the order of their names.
+fn index(packed: &[Packed], pack: [u8; 20]) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0xff, b't', b'O', b'c', 0, 0, 0, 2];
+    for first in 0..=u8::MAX {
+        let up_to = packed.partition_point(|packed| packed.id.0[0] <= first);
+        bytes.extend(u32::try_from(up_to).map_err(io::Error::other)?.to_be_bytes());
+    }
+    bytes.extend(packed.iter().flat_map(|packed| packed.id.0));
+    bytes.extend(packed.iter().flat_map(|packed| packed.crc.to_be_bytes()));
+    let mut far: Vec<u64> = Vec::new();
+    for packed in packed {
+        let offset = if packed.offset < FAR {
+            packed.offset
+        } else {
+            far.push(packed.offset);
+            FAR | (far.len() as u64 - 1)
+        };
+        bytes.extend(u32::try_from(offset).map_err(io::Error::other)?.to_be_bytes());
+    }
+    bytes.extend(far.into_iter().flat_map(u64::to_be_bytes));
+    bytes.extend(pack);
+    let sum: [u8; 20] = Sha1::digest(&bytes).into();
+    bytes.extend(sum);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_written_as_git_reads_them() {
+        for (length, bytes) in [
+            (0, vec![0x30]),
+            (15, vec![0x3f]),
+            (16, vec![0xb0, 0x01]),
+            (2047, vec![0xbf, 0x7f]),
+            (2048, vec![0xb0, 0x80, 0x01]),
+        ] {
+            assert_eq!(size_of_object(Kind::Blob, length), bytes, "{length}");
+        }
+    }
+
+    #[test]
+    fn what_lies_far_behind_stands_in_the_second_table() {
+        let packed = |first: u8, offset: u64| Packed { id: Id([first; 20]), crc: 7, offset };
+        let index = index(&[packed(1, 12), packed(2, FAR - 1), packed(3, FAR), packed(3, 1 << 40)], [9; 20]).unwrap();
+        let offsets = 8 + 256 * 4 + 4 * 24;
+        let word = |at: usize| u32::from_be_bytes(index[offsets + 4 * at..][..4].try_into().unwrap());
+        assert_eq!([word(0), word(1), word(2), word(3)], [12, 0x7fff_ffff, 0x8000_0000, 0x8000_0001]);
+        let long = |at: usize| u64::from_be_bytes(index[offsets + 16 + 8 * at..][..8].try_into().unwrap());
+        assert_eq!([long(0), long(1)], [FAR, 1 << 40]);
+        assert_eq!(index.len(), offsets + 16 + 16 + 40);
+    }
+}

@@ -1,0 +1,121 @@
+//! The names that branches get: any words become a name that git takes, that every disk takes as a file, and that no
+//! other branch of the chat has.
+
+use std::collections::HashSet;
+
+/// Of a name, in bytes: git adds an ending while it changes a branch, and disks take 255.
+const LONGEST: usize = 200;
+
+/// Names that were given.
+#[derive(Debug, Default)]
+pub struct Names(HashSet<String>);
+
+impl Names {
+    /// A name for a branch, the same for the same branches in the same order.
+    pub fn name(&mut self, of: &str) -> String {
+        let plain = fitted(of);
+        let mut name = plain.clone();
+        let mut number = 2;
+        // Some disks take capitals for small letters.
+        while !self.0.insert(name.to_lowercase()) {
+            let ending = format!("-{number}");
+            name = format!("{}{ending}", cut(&plain, LONGEST - ending.len()));
+            number += 1;
+        }
+        name
+    }
+}
+
+/// The words as git's rules for references and the names of files allow them (`git check-ref-format`).
+pub fn fitted(words: &str) -> String {
+    let mut name = String::with_capacity(words.len());
+    for c in words.chars() {
+        let is_kept = !c.is_control()
+            && !c.is_whitespace()
+            && !is_unseen(c)
+            && !matches!(
+                c,
+                '~' | '^' | ':' | '?' | '*' | '[' | ']' | '\\' | '/' | '"' | '<' | '>' | '|' | '@' | '{' | '}' | '.'
+            );
+        match (is_kept, name.chars().next_back()) {
+            (true, _) => name.push(c),
+            // One dot between others says something ("v1.5"), two of them a range of commits.
+            (false, Some(last)) if c == '.' => {
+                if last != '.' {
+                    name.push('.');
+                }
+            }
+            (false, Some(last)) if last != '-' => name.push('-'),
+            (false, _) => {}
+        }
+    }
+    let mut name = cut(&name, LONGEST).trim_matches(['-', '.']);
+    // Git's own marks for a file that is being changed.
+    while let Some(before) = strip_lock(name) {
+        name = before.trim_matches(['-', '.']);
+    }
+    match name {
+        "" => "branch".to_owned(),
+        // Git would take it for something else.
+        name if name.eq_ignore_ascii_case("head") => format!("{name}-branch"),
+        name => name.to_owned(),
+    }
+}
+
+fn strip_lock(name: &str) -> Option<&str> {
+    let at = name.len().checked_sub(".lock".len())?;
+    name.get(at..)?.eq_ignore_ascii_case(".lock").then(|| &name[..at])
+}
+
+/// Characters that show nothing, or turn what stands beside them.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+fn cut(name: &str, longest: usize) -> &str {
+    &name[..name.floor_char_boundary(longest)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_words_become_a_name() {
+        for (words, name) in [
+            ("main", "main"),
+            ("With another model", "With-another-model"),
+            ("版本 二", "版本-二"),
+            ("a..b", "a.b"),
+            ("...", "branch"),
+            ("", "branch"),
+            (" \n", "branch"),
+            ("x.lock", "x"),
+            ("x.LOCK.lock", "x"),
+            (".lock", "lock"),
+            ("-rf", "rf"),
+            ("a/b", "a-b"),
+            ("@", "branch"),
+            ("a@{1}", "a-1"),
+            ("HEAD", "HEAD-branch"),
+            ("refs/heads/a", "refs-heads-a"),
+            ("what? why* [no] ~^:\\", "what-why-no"),
+            ("v1.5", "v1.5"),
+            ("end.", "end"),
+            ("a\u{202e}b\u{200b}", "a-b"),
+            ("a . . b", "a-.-.-b"),
+        ] {
+            assert_eq!(fitted(words), name, "{words:?}");
+        }
+        assert!(fitted(&"很长".repeat(999)).len() <= LONGEST);
+    }
+
+    #[test]
+    fn no_two_branches_have_one_name() {
+        let mut names = Names::default();
+        let long = "x".repeat(999);
+        let given: Vec<String> = ["a", "a", "A", "a-2", &long, &long].into_iter().map(|of| names.name(of)).collect();
+        assert_eq!(given[..4], ["a", "a-2", "A-3", "a-2-2"]);
+        assert!(given[5].ends_with("-2") && given[5].len() == LONGEST, "{}", given[5]);
+    }
+}

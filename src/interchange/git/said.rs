@@ -1,0 +1,41 @@
+//! What a commit says of its turn: who wrote it, its first words, and what is to be known of it.
+
+use super::SUBJECT;
+use super::object::Author;
+use crate::domain::chat::first_words;
+use crate::domain::{Content, Role, Turn, TurnStatus};
+
+/// Who wrote a turn: the person, the system, or the model by its name with the provider's.
+pub fn author(turn: &Turn) -> Author {
+    match turn.role {
+        Role::User => Author::new("User", "user", "User"),
+        Role::System => Author::new("System", "system", "System"),
+        Role::Assistant if turn.is_edited() => Author::new("User", "user", "User"),
+        Role::Assistant => {
+            let (model, provider) = (turn.model_used.as_deref(), turn.provider_used.as_deref());
+            Author::new(model.unwrap_or_default(), provider.unwrap_or_default(), "Assistant")
+        }
+    }
+}
+
+/// The first words of what was said, and what is to be known of the turn as git's trailers.
+pub fn message(turn: &Turn) -> String {
+    let said = first_words(&turn.content_text(), SUBJECT);
+    let error = turn.error.as_ref().map(|error| first_words(&error.message, SUBJECT));
+    let subject = match (said.is_empty(), error) {
+        (false, _) => said,
+        (true, Some(error)) if !error.is_empty() => error,
+        (true, _) if turn.blocks.iter().any(|block| matches!(block.content, Content::Image { .. })) => "(image)".into(),
+        (true, _) => "(no text)".into(),
+    };
+    let mut message = format!("{subject}\n\nTurn: {}\nRole: {}\n", turn.id, turn.role.as_str());
+    if turn.status != TurnStatus::Complete {
+        message.push_str(&format!("Status: {}\n", turn.status.as_str()));
+    }
+    for (name, value) in [("Provider", &turn.provider_used), ("Model", &turn.model_used)] {
+        if let Some(value) = value {
+            message.push_str(&format!("{name}: {}\n", first_words(value, 200)));
+        }
+    }
+    message
+}

@@ -1,0 +1,90 @@
+//! Branches of a chat that comes from elsewhere: one chain each, with one lock.
+
+use std::collections::HashMap;
+
+use super::lock;
+use super::order::Kept;
+use crate::archive::ArchivedBranch;
+use crate::conversation::Message;
+use crate::domain::branch::{Branch, ContextPolicy};
+use crate::domain::turn::{Role, Turn};
+use crate::domain::{BranchId, Chat, Lock, Origin};
+
+/// Which branch each message stands on.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// By message the number of its branch, from 0.
+    pub of: HashMap<usize, usize>,
+    /// By number its messages in order; never empty.
+    chains: Vec<Vec<usize>>,
+}
+
+/// The lock of each message. A question takes that of its first reply, so that an exchange lies on one branch.
+pub(super) fn locks(messages: &[Message], kept: &Kept, provider: &str) -> HashMap<usize, Lock> {
+    let own = |at: usize| lock(messages[at].provider.as_deref(), messages[at].model.as_deref(), provider);
+    let mut locks: HashMap<usize, Lock> = HashMap::with_capacity(kept.order.len());
+    for &at in &kept.order {
+        let inherited = kept.parent(at).and_then(|parent| locks.get(&parent)).cloned();
+        let answered = kept.first_reply(at, messages).map(own);
+        let lock = match messages[at].role {
+            Role::Assistant => own(at),
+            Role::User | Role::System => answered.or(inherited).unwrap_or_else(|| own(at)),
+        };
+        locks.insert(at, lock);
+    }
+    locks
+}
+
+/// Along a path a branch goes on with the first child of the same lock; every other child begins one.
+pub(super) fn plan(kept: &Kept, locks: &HashMap<usize, Lock>) -> Plan {
+    let mut plan = Plan::default();
+    let mut goes_on: HashMap<usize, usize> = HashMap::new();
+    for &at in &kept.order {
+        let parent = kept.parent(at);
+        let number =
+            parent.filter(|parent| goes_on.get(parent) == Some(&at)).and_then(|parent| plan.of.get(&parent).copied());
+        let number = number.unwrap_or_else(|| {
+            plan.chains.push(Vec::new());
+            plan.chains.len() - 1
+        });
+        plan.of.insert(at, number);
+        plan.chains[number].push(at);
+        if let Some(next) = kept.children(Some(at)).iter().find(|child| locks.get(child) == locks.get(&at)) {
+            goes_on.insert(at, *next);
+        }
+    }
+    plan
+}
+
+/// The rows of the branches, in the order of their beginnings.
+pub(super) fn rows(
+    plan: &Plan,
+    kept: &Kept,
+    locks: &HashMap<usize, Lock>,
+    chat: &Chat,
+    turns: &[Turn],
+    turn_of: &HashMap<usize, usize>,
+    id: &dyn Fn(usize) -> BranchId,
+) -> Vec<ArchivedBranch> {
+    let turn = |at: &usize| turn_of.get(at).map(|number| &turns[*number]);
+    let row = |(number, chain): (usize, &Vec<usize>)| {
+        let (first, last) = (chain.first()?, chain.last()?);
+        let fork = kept.parent(*first);
+        let branch = Branch {
+            id: id(number),
+            chat_id: chat.id,
+            name: if number == 0 { "main".to_owned() } else { format!("branch {}", number + 1) },
+            lock: locks.get(first)?.clone(),
+            parent_branch_id: fork.and_then(|fork| plan.of.get(&fork)).map(|parent| id(*parent)),
+            fork_turn_id: fork.as_ref().and_then(turn).map(|turn| turn.id),
+            head_turn_id: turn(last).map(|turn| turn.id),
+            origin: Origin::Import,
+            label: None,
+            pinned: false,
+            policy: ContextPolicy::default(),
+            created_at: turn(first)?.created_at,
+        };
+        Some(ArchivedBranch { branch, system_prompt: chat.system_prompt.clone(), tools: Some(Vec::new()) })
+    };
+    plan.chains.iter().enumerate().filter_map(row).collect()
+}

@@ -1,0 +1,291 @@
+//! The elements of a huge JSON array, cut out one at a time.
+//!
+//! This only counts brackets and skips strings; what an element holds is `serde_json`'s affair. It is not `serde_json`
+//! that cuts, because its streams end at the first element that is wrong in any way (a NaN, a control character, a
+//! bracket too many) and hold an element of any size: here a bad or too large one is passed over, and the next is read.
+
+use std::io::{self, BufRead};
+
+use memchr::memchr2;
+
+use crate::bounds;
+
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    /// One element: as it stands there, not checked.
+    Element(&'a [u8]),
+    /// One element of which there is more than there may be.
+    TooMuch(TooMuch),
+    /// The text ends within an element or a list.
+    Cut,
+    /// Here stands something that is not JSON's; nothing after it is read.
+    NotJson,
+}
+
+/// What there is too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooMuch {
+    Bytes,
+    Values,
+}
+
+/// Goes through one text: a top-level array gives its elements; a top-level object gives itself or, where a member of
+/// one of the names `within` is an array, that array's elements. Several values one after the other (JSON lines) are
+/// read like that each.
+pub(crate) struct Elements<'w, R> {
+    from: R,
+    cutter: Cutter<'w>,
+    is_over: bool,
+}
+
+impl<'w, R: BufRead> Elements<'w, R> {
+    /// `largest` is the bound of one element, in bytes.
+    pub(crate) fn new(from: R, within: &'w [&'w str], largest: usize) -> Self {
+        Self { from, cutter: Cutter::new(within, largest), is_over: false }
+    }
+
+    /// The next element, or `None` at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Step<'_>>> {
+        self.cutter.clear();
+        while !self.is_over {
+            let chunk = match self.from.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.is_over = true;
+                    return Err(error);
+                }
+            };
+            if chunk.is_empty() {
+                self.is_over = true;
+                return Ok((!self.cutter.is_between_values()).then_some(Step::Cut));
+            }
+            let (used, end) = self.cutter.walk(chunk);
+            self.from.consume(used);
+            match end {
+                None => {}
+                Some(End::NotJson) => {
+                    self.is_over = true;
+                    return Ok(Some(Step::NotJson));
+                }
+                Some(End::Element) => {
+                    return Ok(Some(self.cutter.too_much.map_or(Step::Element(&self.cutter.kept), Step::TooMuch)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the text was read from.
+    pub(crate) fn into_source(self) -> R {
+        self.from
+    }
+}
+
+enum End {
+    Element,
+    NotJson,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Mode {
+    /// Before, between and after values.
+    #[default]
+    Between,
+    /// Within a value that has brackets.
+    Brackets,
+    /// Within an element of a list that has none: a number, a word, a string, or what is no JSON at all.
+    Bare,
+}
+
+#[derive(Default)]
+struct Cutter<'w> {
+    within: &'w [&'w str],
+    largest: usize,
+    kept: Vec<u8>,
+    /// How many values the element has so far, by its commas and opened brackets.
+    values: usize,
+    /// The element outgrew a bound: it is walked through and not kept.
+    too_much: Option<TooMuch>,
+    /// The object at the top had a list that was read: what else it has is passed over.
+    is_holder: bool,
+    mode: Mode,
+    /// Brackets that are open, and how many of them stand around the elements.
+    depth: usize,
+    base: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// The last string at depth 1 of a top-level object, and whether a colon came after it.
+    key: Vec<u8>,
+    has_colon: bool,
+}
+
+impl<'w> Cutter<'w> {
+    fn new(within: &'w [&'w str], largest: usize) -> Self {
+        Self { within, largest, ..Self::default() }
+    }
+
+    fn clear(&mut self) {
+        self.kept.clear();
+        // One huge conversation does not hold its memory for all that follow.
+        self.kept.shrink_to(4 << 20);
+        (self.values, self.too_much) = (0, None);
+    }
+
+    fn is_between_values(&self) -> bool {
+        self.depth == 0 && self.mode == Mode::Between
+    }
+
+    /// Walks on; gives how much of the chunk is done with, and what ended there.
+    fn walk(&mut self, chunk: &[u8]) -> (usize, Option<End>) {
+        let mut at = 0;
+        // Where the bytes begin that are to be kept when the walk stops.
+        let mut from = 0;
+        while at < chunk.len() {
+            if self.in_string {
+                at = self.walk_string(chunk, at);
+                continue;
+            }
+            let byte = chunk[at];
+            match self.mode {
+                Mode::Between => match byte {
+                    b' ' | b'\t' | b'\r' | b'\n' | b',' | 0x1e => at += 1,
+                    b']' if self.depth > 0 => {
+                        self.depth -= 1;
+                        self.base = 0;
+                        at += 1;
+                        // The list of a holder ends: the rest of its object follows.
+                        if self.depth > 0 {
+                            (self.mode, self.has_colon) = (Mode::Brackets, false);
+                            from = at;
+                        }
+                    }
+                    b'[' if self.depth == 0 => {
+                        (self.depth, self.base) = (1, 1);
+                        at += 1;
+                    }
+                    b'{' | b'[' => {
+                        (self.mode, from) = (Mode::Brackets, at);
+                        (self.depth, self.has_colon) = (self.depth + 1, false);
+                        self.key.clear();
+                        self.count();
+                        at += 1;
+                    }
+                    b'"' if self.depth > 0 => {
+                        (self.mode, from) = (Mode::Bare, at);
+                        self.in_string = true;
+                        at += 1;
+                    }
+                    _ if self.depth > 0 => {
+                        (self.mode, from) = (Mode::Bare, at);
+                        at += 1;
+                    }
+                    _ => return (at, Some(End::NotJson)),
+                },
+                Mode::Bare => {
+                    if matches!(byte, b',' | b']' | b' ' | b'\t' | b'\r' | b'\n') {
+                        self.mode = Mode::Between;
+                        self.keep(&chunk[from..at]);
+                        return (at, Some(End::Element));
+                    }
+                    self.in_string = byte == b'"';
+                    at += 1;
+                }
+                Mode::Brackets => {
+                    at += 1;
+                    match byte {
+                        b'"' => {
+                            self.in_string = true;
+                            if self.is_top_member() {
+                                self.key.clear();
+                            }
+                        }
+                        b'[' if self.opens_list() => {
+                            self.kept.clear();
+                            (self.values, self.too_much, self.is_holder) = (0, None, true);
+                            (self.mode, self.depth, self.base) = (Mode::Between, 2, 2);
+                        }
+                        b'{' | b'[' => {
+                            self.depth += 1;
+                            self.count();
+                        }
+                        b'}' | b']' => {
+                            self.depth -= 1;
+                            if self.depth == self.base {
+                                self.mode = Mode::Between;
+                                if self.base == 0 && self.is_holder {
+                                    (self.values, self.too_much, self.is_holder) = (0, None, false);
+                                } else {
+                                    self.keep(&chunk[from..at]);
+                                    return (at, Some(End::Element));
+                                }
+                            }
+                        }
+                        b':' if self.is_top_member() => self.has_colon = true,
+                        b',' => {
+                            self.has_colon &= !self.is_top_member();
+                            self.count();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if self.mode != Mode::Between {
+            self.keep(&chunk[from..]);
+        }
+        (chunk.len(), None)
+    }
+
+    /// Walks to the end of the string or of the chunk.
+    fn walk_string(&mut self, chunk: &[u8], at: usize) -> usize {
+        if self.is_escaped {
+            self.is_escaped = false;
+            return at + 1;
+        }
+        let end = memchr2(b'"', b'\\', &chunk[at..]).map_or(chunk.len(), |found| at + found);
+        if self.mode == Mode::Brackets && self.is_top_member() && !self.has_colon {
+            let room = bounds::KEY_BYTES.saturating_sub(self.key.len());
+            self.key.extend(chunk[at..end].iter().take(room));
+        }
+        match chunk.get(end) {
+            Some(b'"') => self.in_string = false,
+            Some(_) => self.is_escaped = true,
+            None => return end,
+        }
+        end + 1
+    }
+
+    /// Whether this is between the braces of an object at the top.
+    fn is_top_member(&self) -> bool {
+        self.base == 0 && self.depth == 1
+    }
+
+    fn opens_list(&self) -> bool {
+        self.is_top_member() && self.has_colon && self.within.iter().any(|name| name.as_bytes() == self.key)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let is_holders_own = self.is_holder && self.base == 0;
+        if self.too_much.is_some() || is_holders_own {
+            return;
+        }
+        if self.kept.len() + bytes.len() > self.largest {
+            (self.kept, self.too_much) = (Vec::new(), Some(TooMuch::Bytes));
+        } else {
+            self.kept.extend_from_slice(bytes);
+        }
+    }
+
+    /// One more value.
+    fn count(&mut self) {
+        self.values += 1;
+        if self.values > bounds::VALUES && self.too_much.is_none() {
+            (self.kept, self.too_much) = (Vec::new(), Some(TooMuch::Values));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! JSON that `serde_json` refuses and other programs write: put right where what was meant is clear.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::bounds;
+
+/// A value, and what was put right to read it: sentences for a report.
+pub(crate) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+    match serde_json::from_slice(text) {
+        Ok(value) => Ok((value, Vec::new())),
+        Err(_) => super::nested::flattened(text).map_or_else(|| plain(text), Ok),
+    }
+}
+
+/// The same for what is no tree in itself.
+pub(super) fn plain(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+    match serde_json::from_slice(text) {
+        Ok(value) => Ok((value, Vec::new())),
+        Err(error) => {
+            let (text, put_right) = repaired(text);
+            // What nothing could be put right in has the first error's place.
+            if put_right.is_empty() {
+                return Err(error);
+            }
+            Ok((serde_json::from_slice(&text)?, put_right))
+        }
+    }
+}
+
+const SURROGATE: &str = "halves of characters (lone surrogates) became U+FFFD";
+const CONTROL: &str = "control characters that stood bare in a string were read as what they are";
+const NUMBER: &str = "what is no number in JSON (NaN, Infinity, more than fits) became null";
+const DEEP: &str = "what is nested too deeply became null";
+
+fn repaired(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
+    let mut out = Vec::with_capacity(text.len());
+    let mut put_right = Vec::new();
+    let mut tell = |what| {
+        if !put_right.contains(&what) {
+            put_right.push(what);
+        }
+    };
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(&byte) = text.get(at) {
+        let is_kept = depth <= bounds::JSON_DEPTH;
+        let from = at;
+        at = match byte {
+            b'"' => string_end(text, at),
+            b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => word_end(text, at),
+            _ => at + 1,
+        };
+        let token = &text[from..at];
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                if depth == bounds::JSON_DEPTH + 1 {
+                    tell(DEEP);
+                    out.extend_from_slice(b"null");
+                    continue;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if !is_kept || depth > bounds::JSON_DEPTH {
+            continue;
+        }
+        match byte {
+            b'"' => string(token, &mut out, &mut tell),
+            b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                let is_wrong = is_meant_as_number(token) && serde_json::from_slice::<Value>(token).is_err();
+                if is_wrong {
+                    tell(NUMBER);
+                }
+                out.extend_from_slice(if is_wrong { b"null" } else { token });
+            }
+            _ => out.push(byte),
+        }
+    }
+    (out, put_right)
+}
+
+fn is_meant_as_number(word: &[u8]) -> bool {
+    let bare = word.strip_prefix(b"-").or_else(|| word.strip_prefix(b"+")).unwrap_or(word);
+    matches!(bare, b"NaN" | b"nan" | b"Infinity" | b"inf") || bare.first().is_some_and(u8::is_ascii_digit)
+}
+
+fn word_end(text: &[u8], at: usize) -> usize {
+    let is_in = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    text[at..].iter().position(|byte| !is_in(byte)).map_or(text.len(), |length| at + length)
+}
+
+/// Behind the closing quotes of the string that begins at `at`.
+pub(super) fn string_end(text: &[u8], at: usize) -> usize {
+    let mut is_escaped = false;
+    for (offset, byte) in text[at + 1..].iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + offset + 2,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Writes a string with what is wrong in it put right.
+fn string(token: &[u8], out: &mut Vec<u8>, tell: &mut impl FnMut(&'static str)) {
+    let mut at = 0;
+    while let Some(&byte) = token.get(at) {
+        let (written, length): (Cow<'_, [u8]>, usize) = match byte {
+            0..=0x1f => {
+                tell(CONTROL);
+                (format!("\\u{byte:04x}").into_bytes().into(), 1)
+            }
+            b'\\' if token.get(at + 1) == Some(&b'u') => match (surrogate(token, at), surrogate(token, at + 6)) {
+                (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (token[at..at + 12].into(), 12),
+                (Some(_), _) => {
+                    tell(SURROGATE);
+                    (b"\\ufffd".as_slice().into(), 6)
+                }
+                (None, _) => (token[at..at + 2].into(), 2),
+            },
+            b'\\' => (token[at..(at + 2).min(token.len())].into(), 2),
+            _ => (token[at..=at].into(), 1),
+        };
+        out.extend_from_slice(&written);
+        at += length;
+    }
+}
+
+/// Half of a character, where one is escaped here.
+fn surrogate(token: &[u8], at: usize) -> Option<u16> {
+    let digits = token.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    let code = u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    (0xd800..=0xdfff).contains(&code).then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_meant_is_read() {
+        let table: [(&str, Value, &[&str]); 8] = [
+            (r#"{"a":"\ud83d\ude00"}"#, json!({"a": "😀"}), &[]),
+            (r#"{"a":"x\ud83d y","b":"\ude00"}"#, json!({"a": "x\u{fffd} y", "b": "\u{fffd}"}), &[SURROGATE]),
+            (r#"["\ud83d\ud83d\ude00","\\ud83d"]"#, json!(["\u{fffd}😀", "\\ud83d"]), &[SURROGATE]),
+            ("{\"a\":\"x\ny\tz\"}", json!({"a": "x\ny\tz"}), &[CONTROL]),
+            ("{\"a\": NaN, \"b\":-Infinity,\"c\":1e999}", json!({"a": null, "b": null, "c": null}), &[NUMBER]),
+            ("[NaN, \"\\ud800\", \"NaN\"]", json!([null, "\u{fffd}", "NaN"]), &[NUMBER, SURROGATE]),
+            ("[true,false,null,1.5e3]", json!([true, false, null, 1500.0]), &[]),
+            ("\"\\u0000\"", json!("\0"), &[]),
+        ];
+        for (text, expected, put_right) in table {
+            assert_eq!(parse(text.as_bytes()).unwrap(), (expected, put_right.to_vec()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_deep_becomes_null_and_the_rest_stays() {
+        let bomb = format!(r#"{{"a":1,"bomb":{}1{},"z":[[2]]}}"#, "[".repeat(10_000), "]".repeat(10_000));
+        let (value, put_right) = parse(bomb.as_bytes()).unwrap();
+        assert_eq!((&value["a"], &value["z"], put_right), (&json!(1), &json!([[2]]), vec![DEEP]));
+        let objects = format!(r#"{}1{}"#, r#"{"a":"#.repeat(5_000), "}".repeat(5_000));
+        assert!(parse(objects.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_json_stays_refused() {
+        for text in ["", "{", "{\"a\":}", "[1 2]", "\"", "\"\\", "\"\\ud8", "{\"a\" 1}", "}", "NaN}"] {
+            assert!(parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(text in r#"[\[\]{}",:\\udDcC80NaN\x01 -]{0,60}"#) {
+            let _ = parse(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Files and archives, whole, broken and hostile.
+
+use std::io::{Cursor, Read, Write, repeat};
+use std::ops::ControlFlow;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+use crate::conversation::Conversation;
+use crate::reading::{Format, Taker, read};
+use crate::trial::{archive, input, kept};
+
+/// A conversation with one message.
+fn one(id: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","mapping":{{"a":{{"message":{{"author":{{"role":"user"}},"content":{{"parts":["{id}"]}}}}}}}}}}"#
+    )
+}
+
+fn ids(bytes: impl Into<Vec<u8>>) -> (Vec<String>, Vec<String>, Result<(), Stopped>) {
+    let (kept, end) = kept(Format::Chatgpt, bytes);
+    let ids = kept.conversations.iter().map(|read| read.source_id.clone()).collect();
+    (ids, kept.told(), end)
+}
+
+/// As an archive that was written into a stream: sizes stand behind the entries.
+fn streamed(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new_stream(Vec::new());
+    for (name, bytes) in entries {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = GzEncoder::new(Vec::new(), Compression::best());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn what_a_file_is_is_told_by_its_content() {
+    let text = format!("[{},{}]", one("a"), one("b"));
+    let utf16 =
+        |order: fn(u16) -> [u8; 2]| format!("\u{feff}{text}").encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    let lines = format!("{}\n{}\n", one("a"), one("b"));
+    let gzipped = gzip(text.as_bytes());
+    let files: [Vec<u8>; 9] = [
+        text.clone().into_bytes(),
+        format!("\u{feff}{text}").into_bytes(),
+        utf16(u16::to_le_bytes),
+        utf16(u16::to_be_bytes),
+        lines.into_bytes(),
+        format!(r#"{{"version": 1, "conversations": {text}, "more": {{}}}}"#).into_bytes(),
+        archive(&[("x/conversations.json", text.as_bytes())]),
+        streamed(&[("conversations.json", text.as_bytes())]),
+        gzipped,
+    ];
+    for file in files {
+        let (ids, told, end) = ids(file);
+        end.unwrap();
+        assert_eq!((ids, told), (vec!["a".to_owned(), "b".to_owned()], Vec::new()));
+    }
+}
+
+#[test]
+fn a_bad_conversation_does_not_take_the_others_with_it() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let table = [
+        (
+            "{\"id\":\"x\",\"mapping\":",
+            "left out: sample.json › 2: it is not JSON: expected value at line 1 column 21",
+            false,
+        ),
+        ("{\"id\" 3}", "left out: sample.json › 2: it is not JSON: expected `:` at line 1 column 7", true),
+        ("nonsense", "left out: sample.json › 2: it is not JSON: expected ident at line 1 column 2", true),
+    ];
+    for (bad, expected, goes_on) in table {
+        let (ids, told, end) = ids(format!("[{},{bad},{}]", one("a"), one("b")));
+        end.unwrap();
+        assert_eq!(ids, if goes_on { vec!["a", "b"] } else { vec!["a"] }, "{bad}");
+        assert_eq!(told[0], expected, "{bad}");
+    }
+    let strange = [
+        ("\"create_time\": NaN", "what is no number"),
+        ("\"create_time\": 1e999", "what is no number"),
+        ("\"title\": \"\\ud83d\"", "halves of characters"),
+        ("\"title\": \"\n\"", "control characters"),
+        (&format!("\"bomb\": {deep}"), "what is nested too deeply"),
+    ];
+    for (member, expected) in strange {
+        let (ids, told, end) = ids(format!("[{},{}]", one("a").replacen('{', &format!("{{{member},"), 1), one("b")));
+        end.unwrap();
+        assert_eq!((ids.len(), told.len()), (2, 1), "{told:?}");
+        assert!(told[0].contains(expected), "{told:?}");
+    }
+    let (ids, told, _) = ids([b"[", one("a").as_bytes(), b",\"\xff\"]"].concat());
+    assert_eq!((ids.len(), told.len()), (1, 2), "{told:?}");
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_told_and_never_used() {
+    let long = "x".repeat(5_000);
+    let text = format!("[{}]", one("a"));
+    let names = [
+        "../../conversations.json",
+        "/conversations.json",
+        "C:/conversations.json",
+        "a\\..\\conversations.json",
+        &long,
+    ];
+    let mut entries: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, text.as_bytes())).collect();
+    entries.push(("ok/conversations.json", text.as_bytes()));
+    let bytes = archive(&entries);
+    let opened = input(bytes.clone()).unwrap();
+    let parts: Vec<&str> = opened.parts.all().iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(parts, ["ok/conversations.json"]);
+    let (ids, told, end) = ids(bytes);
+    end.unwrap();
+    assert_eq!(ids, ["a"]);
+    assert_eq!(told.len(), names.len(), "{told:?}");
+    assert!(told.iter().all(|line| line.starts_with("left out: ") && line.contains("its name ")), "{told:?}");
+}
+
+#[test]
+fn an_archive_without_its_end_gives_what_stands_before() {
+    let many: Vec<String> = (0..2_000).map(|number| one(&format!("c{number}"))).collect();
+    let text = format!("[{}]", many.join(","));
+    let entries: [(&str, &[u8]); 3] =
+        [("first/conversations.json", b"[]"), ("conversations-000.json", text.as_bytes()), ("picture.png", b"png")];
+    for whole in [archive(&entries), streamed(&entries)] {
+        let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
+        // The directory is gone: every entry is found.
+        let mut opened = input(&whole[..directory]).unwrap();
+        assert_eq!(opened.parts().all().len(), 3);
+        assert_eq!(opened.bytes("picture.png", 10).unwrap(), b"png");
+        let (all, told, end) = ids(&whole[..directory]);
+        end.unwrap();
+        assert_eq!((all.len(), told.len()), (2_000, 1), "{told:?}");
+        // The cut goes through an entry: what stands before it is read.
+        let (some, told, end) = ids(&whole[..directory * 2 / 3]);
+        end.unwrap();
+        assert!(some.len() > 100 && some.len() < 2_000, "{}", some.len());
+        assert!(
+            told.iter().any(|line| line.contains("damaged from here on") || line.contains("ends within")),
+            "{told:?}"
+        );
+    }
+    assert!(matches!(input(&b"PK\x03\x04not really"[..]), Err(Stopped::Damaged(_))));
+}
+
+#[test]
+fn no_cut_and_no_flipped_byte_makes_it_panic() {
+    let text = format!("[{},{}]", one("a"), one("b"));
+    let entries: [(&str, &[u8]); 2] = [("conversations.json", text.as_bytes()), ("x.png", b"png")];
+    for whole in [archive(&entries), streamed(&entries), gzip(text.as_bytes())] {
+        for at in 0..whole.len() {
+            let (ids_of_cut, ..) = ids(&whole[..at]);
+            assert!(ids_of_cut.len() <= 2);
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0xff;
+            let _ = ids(flipped);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_unpacked_is_left_out() {
+    let text = format!("[{}]", one("a"));
+    let whole = archive(&[("other.json", text.as_bytes()), ("conversations.json", text.as_bytes())]);
+    // Flags and method of the first entry, in its head and in the directory.
+    let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
+    for (offset, value, why) in [(6, 1, "it is encrypted"), (8, 12, "it is compressed in a way")] {
+        let mut changed = whole.clone();
+        changed[offset] = value;
+        changed[directory + offset + 2] = value;
+        let (ids, told, end) = ids(changed);
+        end.unwrap();
+        assert_eq!((ids.len(), told.len()), (1, 1));
+        assert!(told[0].contains(why), "{told:?}");
+    }
+}
+
+#[test]
+fn bombs_stop_at_their_bounds() {
+    let unpacked = |compressed: u64| {
+        let from = repeat(b' ').take(bounds::RATIO_FROM + (1 << 20));
+        std::io::copy(&mut Measured::new(from, compressed, &mut 0), &mut std::io::sink()).map_err(stopped)
+    };
+    let end = unpacked(bounds::RATIO_FROM / bounds::RATIO);
+    assert!(matches!(&end, Err(Stopped::TooLarge(why)) if why.contains("times its size")), "{end:?}");
+    assert!(unpacked(bounds::RATIO_FROM / bounds::RATIO * 2).is_ok());
+
+    // An archive that tells of its bomb, beside what is none.
+    let mut told_bomb = archive(&[("conversations-001.json", b"[ ]"), ("conversations-002.json", one("a").as_bytes())]);
+    let directory = told_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
+    told_bomb[directory + 24..directory + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
+    let (read, told, end) = ids(told_bomb);
+    end.unwrap();
+    assert_eq!((read, told.len()), (vec!["a".to_owned()], 1), "{told:?}");
+    assert!(told[0].contains("unpacks to far more"), "{told:?}");
+
+    let mut total = bounds::TOTAL_BYTES - 100;
+    let mut out = Vec::new();
+    let end = Measured::new(repeat(b' ').take(1_000), 1_000, &mut total).read_to_end(&mut out).map_err(stopped);
+    assert!(matches!(end, Err(Stopped::TooLarge(_))));
+
+    let mut opened = input(archive(&[("a.bin", &[0; 1_000])])).unwrap();
+    assert!(matches!(opened.bytes("a.bin", 999), Err(Stopped::TooLarge(_))));
+    assert_eq!(opened.bytes("a.bin", 1_000).unwrap().len(), 1_000);
+    assert!(opened.bytes("../a.bin", 1_000).is_err());
+}
+
+#[test]
+fn too_many_entries_are_refused_before_they_are_held() {
+    let count = bounds::ENTRIES as u64 + 1;
+    let mut bytes = b"PK\x03\x04".to_vec();
+    bytes.resize(64, 0);
+    let start = bytes.len() as u64;
+    let mut entry = b"PK\x01\x02".to_vec();
+    entry.resize(46, 0);
+    entry[28] = 1;
+    entry.push(b'a');
+    (0..count).for_each(|_| bytes.extend_from_slice(&entry));
+    let (size, end) = (bytes.len() as u64 - start, bytes.len() as u64);
+    bytes.extend_from_slice(b"PK\x06\x06");
+    bytes.extend_from_slice(&44_u64.to_le_bytes());
+    bytes.extend_from_slice(&[45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    [count, count, size, start].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    bytes.extend_from_slice(b"PK\x06\x07\0\0\0\0");
+    bytes.extend_from_slice(&end.to_le_bytes());
+    bytes.extend_from_slice(&1_u32.to_le_bytes());
+    bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0");
+    let end = input(bytes).map(|_| ());
+    assert!(matches!(&end, Err(Stopped::TooLarge(why)) if why.contains("entries")), "{end:?}");
+}
+
+#[test]
+fn a_taker_that_breaks_off_ends_the_reading() {
+    struct Once(u32);
+
+    impl Taker for Once {
+        fn conversation(&mut self, _: Conversation) -> ControlFlow<()> {
+            self.0 += 1;
+            ControlFlow::Break(())
+        }
+
+        fn finding(&mut self, _: Finding) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    let mut once = Once(0);
+    let mut opened = Input::open("x", Box::new(Cursor::new(format!("[{},{}]", one("a"), one("b"))))).unwrap();
+    assert!(matches!(read(Format::Chatgpt, &mut opened, &mut once), Err(Stopped::BrokenOff)));
+    assert_eq!(once.0, 1);
+}

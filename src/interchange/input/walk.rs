@@ -1,0 +1,88 @@
+//! Going through the conversations of a part, each as one JSON value.
+
+use serde_json::Value;
+
+use super::elements::{Elements, Step, TooMuch};
+use super::measured::stopped;
+use super::repair;
+use super::text::Text;
+use super::{Input, place};
+use crate::bounds;
+use crate::reading::{Stopped, Taker, tell};
+use crate::report::{Finding, Place, What};
+
+/// What `each` hands over: one element, its number from 1 as a place, and the taker that the walk tells its own findings.
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(Value, Place, &mut dyn Taker) -> Result<(), Stopped>;
+
+impl Input {
+    /// Hands over the elements of a part's top-level array, or of an array in a member of its top-level object that has
+    /// one of the names `within`, or the object itself where it has none. What cannot be read is told and passed over;
+    /// where the part ends too early or is damaged, that is told, and what came before is good. Gives how many elements
+    /// were there, bad ones too.
+    ///
+    /// # Errors
+    /// When there is no element before it cannot be read on, when a bound is reached, and what `visit` says.
+    pub(crate) fn each(
+        &mut self,
+        part: usize,
+        within: &[&str],
+        taker: &mut dyn Taker,
+        visit: Visit<'_>,
+    ) -> Result<u64, Stopped> {
+        let file = self.parts().all().get(part).map(|part| part.name.clone()).unwrap_or_default();
+        let text = Text::new(self.open_part(part)?);
+        let mut elements = Elements::new(text, within, bounds::CONVERSATION_BYTES);
+        let mut count = 0;
+        let left_out = |text: String, place: Place| Finding { what: What::LeftOut, place, text };
+        loop {
+            let here = |number: u64| Place { conversation: number.to_string(), ..place(&file) };
+            let finding = match elements.next() {
+                Ok(None) => break,
+                Ok(Some(Step::Element(text))) => {
+                    count += 1;
+                    match repair::parse(text) {
+                        Ok((value, put_right)) => {
+                            for text in put_right {
+                                tell(
+                                    taker,
+                                    Finding { what: What::PutRight, place: here(count), text: text.to_owned() },
+                                )?;
+                            }
+                            visit(value, here(count), taker)?;
+                            None
+                        }
+                        Err(error) => Some(left_out(format!("it is not JSON: {error}"), here(count))),
+                    }
+                }
+                Ok(Some(Step::TooMuch(what))) => {
+                    count += 1;
+                    let text = match what {
+                        TooMuch::Bytes => format!("it is larger than {} MiB", bounds::CONVERSATION_BYTES >> 20),
+                        TooMuch::Values => format!("it has more than {} values", bounds::VALUES),
+                    };
+                    Some(left_out(text, here(count)))
+                }
+                Ok(Some(Step::Cut)) => Some(left_out("the file ends within it".into(), here(count + 1))),
+                Ok(Some(Step::NotJson)) if count == 0 => return Err(Stopped::NotThis("JSON")),
+                Ok(Some(Step::NotJson)) => Some(left_out("what follows is not JSON".into(), here(count + 1))),
+                Err(error) => match stopped(error) {
+                    Stopped::Damaged(why) if count > 0 => {
+                        Some(left_out(format!("the file is damaged from here on: {why}"), here(count + 1)))
+                    }
+                    other => return Err(other),
+                },
+            };
+            if let Some(finding) = finding {
+                tell(taker, finding)?;
+            }
+            if count > bounds::CONVERSATIONS {
+                return Err(Stopped::TooLarge(format!("there are more than {} conversations", bounds::CONVERSATIONS)));
+            }
+        }
+        if elements.into_source().has_replacements() {
+            let text = "bytes that are no text in its encoding became U+FFFD".to_owned();
+            tell(taker, Finding { what: What::PutRight, place: place(&file), text })?;
+        }
+        Ok(count)
+    }
+}

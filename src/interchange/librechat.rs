@@ -1,0 +1,173 @@
+//! LibreChat's export of a conversation as JSON: one file for each, or an archive of such files.
+//!
+//! Certain, from the product's source (repository `danny-avila/LibreChat`):
+//! - the file: `client/src/hooks/Conversations/useExportConversation.ts` (`conversationId`, `endpoint`, `title`,
+//!   `exportAt`, `branches`, `recursive`, `options`, then `messages`, or `messagesTree` in older versions);
+//! - flat or nested messages: `client/src/hooks/Messages/useBuildMessageTree.ts`;
+//! - the messages: `packages/data-schemas/src/schema/message.ts`, `packages/data-provider/src/schemas.ts`;
+//! - their parts: `packages/data-provider/src/types/{assistants,agents,runs,files,web}.ts`;
+//! - samples: `api/server/utils/import/__data__/librechat-{export,tree,opts-nonr-branches}.json`;
+//! - `:::thinking` fences: `client/src/components/Chat/Messages/Content/MessageContent.tsx`;
+//! - marks of sources in a text: `client/src/utils/citations.ts` (see `cited`).
+//!
+//! Inferred: `tokenCount` and `promptTokens` of a reply are its output and input; `unfinished` means stopped; a model
+//! named `agent_…` or `asst_…` is an id, and the sender's name says more. The export does not say which message was
+//! shown last (the newest is taken), how long anything took, nor when the conversation was made (its messages say it);
+//! `exportAt` has no date. Files never come along.
+//!
+//! Samples for the tests, written by hand after these definitions: `samples/librechat/`.
+
+use serde_json::Value;
+
+use crate::conversation::{Conversation, Message};
+use crate::domain::turn::Role;
+use crate::fields::{count, first_text, id, is_set, list, made_id, text};
+use crate::input::Input;
+use crate::input::nested::STANDS_ON;
+use crate::made;
+use crate::members::that_may_hold_chats;
+use crate::names::Names;
+use crate::notes::Notes;
+use crate::reading::{Stopped, Taker, read_parts};
+use crate::report::What;
+use crate::tree::{Node, grow};
+
+mod cited;
+mod content;
+
+/// What a message that stands on none names as its parent.
+const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Whether this is a conversation of LibreChat.
+pub(crate) fn is(value: &Value) -> bool {
+    let all = messages(value);
+    value.get("conversationId").is_some()
+        && (value.get("exportAt").is_some() || all.iter().any(|message| message.get("messageId").is_some()))
+        && (value.get("messages").is_some_and(Value::is_array)
+            || value.get("messagesTree").is_some_and(Value::is_array))
+}
+
+/// Reads all files.
+pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    let may_hold_chats = that_may_hold_chats(input);
+    read_parts(input, taker, &[], &may_hold_chats, &mut conversation)
+}
+
+fn messages(value: &Value) -> &[Value] {
+    let flat = list(value, "messages");
+    if flat.is_empty() { list(value, "messagesTree") } else { flat }
+}
+
+/// One conversation.
+pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
+    if !is(value) {
+        notes.add(What::LeftOut, "", "it is not a conversation of LibreChat");
+        return None;
+    }
+    let source_id = id(value, "conversationId").unwrap_or_else(|| made_id(value));
+    notes.name(&source_id);
+    let options = value.get("options").unwrap_or(&Value::Null);
+    let endpoint = text(value, "endpoint").or_else(|| text(options, "endpoint"));
+    let nodes = flat(messages(value), notes).into_iter().map(|told| node(&told, endpoint, notes)).collect();
+    let (messages, current) = grow(nodes, None, notes);
+    if messages.is_empty() {
+        notes.add(What::LeftOut, "", "it has no messages");
+        return None;
+    }
+    made::tell_missing_files(&messages, notes);
+    let prompt = first_text(options, &["promptPrefix", "system", "instructions"]).unwrap_or_default();
+    let times = || messages.iter().filter_map(|message| message.created_at);
+    Some(Conversation {
+        source_id,
+        title: text(value, "title").unwrap_or_default().to_owned(),
+        system_prompt: prompt.to_owned(),
+        created_at: times().min(),
+        updated_at: times().max(),
+        current,
+        is_pinned: false,
+        is_archived: is_set(value, "isArchived"),
+        messages,
+    })
+}
+
+/// A message as it stands in the file.
+struct Told<'a> {
+    message: &'a Value,
+    id: String,
+    /// The message that it is nested in.
+    within: Option<String>,
+}
+
+/// All messages, those in others too, each behind the one that it is in.
+fn flat<'a>(all: &'a [Value], notes: &mut Notes) -> Vec<Told<'a>> {
+    let nests = all.iter().any(|message| message.get(STANDS_ON).is_some() || !list(message, "children").is_empty());
+    let mut names = Names::default();
+    let mut told: Vec<Told<'_>> = Vec::new();
+    // From the last to the first: the next to be taken is the last.
+    let mut stack: Vec<(&Value, Option<String>)> = all.iter().rev().map(|message| (message, None)).collect();
+    while let Some((message, within)) = stack.pop() {
+        let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| made_id(message));
+        // What is nested is known by the id of what it is in; of a flat list, the tree tells of the second.
+        if nests {
+            let (name, is_new) = names.once(id.clone());
+            if is_new {
+                notes.add(What::PutRight, &id, "another message has the same id: this one was given a new one");
+                id = name;
+            }
+        }
+        // Where the input made the list, places in that one are places in this one.
+        let on = count(message, STANDS_ON).and_then(|at| told.get(usize::try_from(at).ok()?));
+        let within = within.or_else(|| on.map(|on| on.id.clone()));
+        stack.extend(list(message, "children").iter().rev().map(|child| (child, Some(id.clone()))));
+        told.push(Told { message, id, within });
+    }
+    told
+}
+
+fn node(told: &Told<'_>, endpoint: Option<&str>, notes: &mut Notes) -> Node {
+    let Told { message: value, id, within } = told;
+    let parent = text(value, "parentMessageId").filter(|parent| *parent != NO_PARENT).map(str::to_owned);
+    // Of one that could not be read, only its place is there.
+    let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != STANDS_ON));
+    let message = is_message.then(|| message(value, id, endpoint, notes));
+    if message.is_none() {
+        notes.add(What::LeftOut, id, "it is not a message");
+    }
+    Node { id: id.clone(), parent: within.clone().or(parent), children: Vec::new(), message }
+}
+
+fn message(value: &Value, id: &str, endpoint: Option<&str>, notes: &mut Notes) -> Message {
+    let sender = text(value, "sender");
+    let is_user = value.get("isCreatedByUser").and_then(Value::as_bool);
+    let is_user = is_user.unwrap_or_else(|| sender.is_some_and(|sender| sender.eq_ignore_ascii_case("user")));
+    let mut message = made::message(id, if is_user { Role::User } else { Role::Assistant });
+    message.created_at = notes.date(value, "createdAt", id);
+    if !is_user {
+        message.provider = text(value, "endpoint").or(endpoint).and_then(provider);
+        message.model = text(value, "model").map(|model| named(model, sender));
+        message.usage.output_tokens = count(value, "tokenCount");
+        message.usage.input_tokens = count(value, "promptTokens");
+    }
+    content::fill(&mut message, value, notes);
+    message
+}
+
+/// Our name of a provider; `None` where an endpoint is not one provider's.
+fn provider(endpoint: &str) -> Option<String> {
+    match endpoint {
+        "agents" | "custom" => None,
+        "openAI" | "assistants" | "chatGPTBrowser" | "gptPlugins" => Some("openai".to_owned()),
+        "azureOpenAI" | "azureAssistants" => Some("azure".to_owned()),
+        "bingAI" => Some("bing".to_owned()),
+        // What an operator named stays as it was named.
+        other => Some(other.to_lowercase()),
+    }
+}
+
+fn named(model: &str, sender: Option<&str>) -> String {
+    let is_id = model.starts_with("agent_") || model.starts_with("asst_");
+    sender.filter(|_| is_id).unwrap_or(model).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The samples as they must be read, long nested conversations, and samples broken at random.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::conversation::{Body, Ending};
+use crate::reading::{Format, detect};
+use crate::trial::{Kept, archive, assert_sound, changed, changes, input, kept, lines};
+
+const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
+const RECURSIVE: &str = include_str!("../samples/librechat/recursive.json");
+
+/// What is read of a file that is known for what it is.
+fn read(text: &str) -> Kept {
+    assert_eq!(detect(&mut input(text).unwrap()).unwrap(), Some(Format::Librechat));
+    let (kept, end) = kept(Format::Librechat, text);
+    end.unwrap();
+    kept.conversations.iter().for_each(assert_sound);
+    kept
+}
+
+/// A file with this one message.
+fn with(mut message: Value) -> Kept {
+    message["messageId"] = json!("m");
+    read(&json!({"conversationId": "c", "messages": [message]}).to_string())
+}
+
+#[test]
+fn a_flat_export_is_read_with_its_branches() {
+    let kept = read(BRANCHES);
+    let [one] = kept.conversations.as_slice() else { panic!("it is one conversation") };
+    assert_eq!(
+        lines(one),
+        [
+            r##"0< user: picture map.png image/png absent /images/user/map.png "" | file notes.txt text/plain text Bring oars. | file charts.pdf application/pdf absent f-3 | "> the harbour\n> opens early" | "When is high tide in Brest?""##,
+            r##"1<0 assistant [claude-sonnet-4-5]: thinking "I should look it up." | "Let me look." | call toolu_1 web_search {"query":"high tide Brest"} | answer toolu_1 web_search "17:42" | call toolu_2 clock {"zone":"Europe/Paris"} | thinking "Found it." | "High tide is at 17:42, the port closes at six." | sources Tide table<https://tides.example/brest>@0-21, Port news<https://news.example/port>@0-45 | picture tide.webp image/webp absent /images/user/tide.webp "" | file table.csv text/csv absent /files/table.csv"##,
+            r##"2<1 user: "Thanks. And tomorrow?""##,
+            r##"3<2 assistant [gpt-4o] (failed: {"type":"token_balance","balance":0}): "##,
+            r##"4<2 assistant [deepseek-r1] (failed: The stream broke off.): call call_9 code_interpreter {"input":"print(1)"} | answer call_9 code_interpreter [{"type":"logs","logs":"1"}] | call call_10 tides {"day":2} | answer call_10 tides "18:30" | picture  image/png 2 bytes "" | "It is at 18:30.""##,
+            r##"5<0 assistant [Tide agent] (cancelled): "Half past""##,
+            r##"*6< user: "When is low tide in Brest?""##,
+        ]
+    );
+    assert_eq!(
+        (one.title.as_str(), one.system_prompt.as_str()),
+        ("Tides and “ports”", "Answer like a harbour master.")
+    );
+    assert_eq!(
+        kept.told(),
+        [
+            "put right: sample.json › c0000000-0000-4000-8000-000000000001 › u1: quotes beside a message were put before its text",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: what a tool showed beside its answer is not kept (memory)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: ratings are not kept",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: where one agent handed over to the next is not kept",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: a part of a kind that is not known was left out (hologram)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file is named, but it did not come along (4 times)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file did not come along, only the text that was taken out of it",
+        ]
+    );
+    let providers: Vec<_> = one.messages.iter().map(|message| message.provider.as_deref()).collect();
+    assert_eq!(providers, [None, Some("anthropic"), None, Some("azure"), Some("openrouter"), None, None]);
+    let reply = &one.messages[1];
+    assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), (Some(40), Some(80)));
+    assert_eq!(one.messages[0].usage, Default::default(), "what a user wrote was not generated");
+    assert_eq!(one.created_at, one.messages[0].created_at);
+    assert_eq!(one.updated_at, one.messages[6].created_at);
+}
+
+#[test]
+fn a_nested_export_is_read_like_a_flat_one() {
+    let kept = read(RECURSIVE);
+    assert_eq!(
+        lines(&kept.conversations[0]),
+        [
+            r##"0< user: "Hello""##,
+            r##"1<0 assistant: thinking "A greeting." | "Hello yourself.""##,
+            r##"2<1 user: "How are you?""##,
+            r##"*3<0 assistant: "Good day.""##,
+        ]
+    );
+    assert!(kept.findings.is_empty(), "{:?}", kept.told());
+}
+
+#[test]
+fn an_archive_of_files_is_read_without_what_stands_beside_them() {
+    let entries: [(&str, &[u8]); 4] = [
+        ("a/Tides.json", BRANCHES.as_bytes()),
+        ("__MACOSX/a/._Tides.json", b"\0\x05\x16\x07"),
+        ("b.json", RECURSIVE.as_bytes()),
+        ("picture.png", b"x"),
+    ];
+    let bytes = archive(&entries);
+    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::Librechat));
+    let (kept, end) = kept(Format::Librechat, bytes);
+    end.unwrap();
+    let titles: Vec<&str> = kept.conversations.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(titles, ["Tides and “ports”", "Nested"]);
+    assert!(kept.told().iter().all(|told| told.starts_with("lost") || told.starts_with("put right")));
+}
+
+/// A chain of messages, each within the one before it.
+fn nested(length: usize) -> String {
+    let mut text = r#"{"conversationId":"c","exportAt":"x","recursive":true,"messages":["#.to_owned();
+    for at in 0..length {
+        let is_user = at % 2 == 0;
+        // Every tenth has the id of the one before it.
+        let id = if at % 10 == 9 { at - 1 } else { at };
+        text += &format!(r#"{{"messageId":"m{id}","isCreatedByUser":{is_user},"text":"t{at}","children":["#);
+    }
+    text + &"]}".repeat(length) + "]}"
+}
+
+#[test]
+fn nesting_that_no_parser_follows_is_a_conversation_like_any_other() {
+    let long = 4_000;
+    let kept = read(&nested(long));
+    let messages = &kept.conversations[0].messages;
+    assert_eq!(messages.len(), long);
+    for (at, message) in messages.iter().enumerate() {
+        assert_eq!(message.parent, at.checked_sub(1));
+        assert!(matches!(&message.pieces[0].body, Body::Text(text) if *text == format!("t{at}")));
+    }
+    let told =
+        "put right: sample.json › c › m8: another message has the same id: this one was given a new one (400 times)";
+    assert_eq!(kept.told(), [told]);
+}
+
+#[test]
+fn a_nested_message_that_cannot_be_read_leaves_its_place_to_its_children() {
+    let text = nested(300).replacen(r#""messageId":"m150","#, r#""messageId""m150","#, 1);
+    let kept = read(&text);
+    let messages = &kept.conversations[0].messages;
+    assert_eq!(messages.len(), 299);
+    assert!(messages.iter().enumerate().all(|(at, message)| message.parent == at.checked_sub(1)));
+    let told = kept.told().join("\n");
+    assert!(told.contains("a message that is not JSON") && told.contains("it is not a message"), "{told}");
+}
+
+#[test]
+fn a_nested_file_that_is_cut_is_left_out_as_a_whole() {
+    let whole = nested(300);
+    let (kept, _) = kept(Format::Librechat, &whole.as_bytes()[..whole.len() - 100]);
+    assert!(kept.conversations.is_empty());
+    assert_eq!(kept.findings.len(), 1, "{:?}", kept.told());
+}
+
+#[test]
+fn texts_of_every_version_are_read() {
+    let table = [
+        (json!({"text": "a :::thinking b"}), r#""a :::thinking b""#),
+        (json!({"text": "x:::thinking\nb\n:::\n\ny"}), r#""x" | thinking "b" | "y""#),
+        (json!({"text": "whole", "content": [{"type": "text", "text": "part"}]}), r#""part""#),
+        (json!({"text": "whole", "content": [{"type": "think", "think": "t"}]}), r#"thinking "t" | "whole""#),
+        (json!({"content": [{"type": "text_delta", "text_delta": "d"}]}), r#""d""#),
+        (json!({"content": [{"type": "new", "text": "n"}]}), r#""n""#),
+        (json!({"content": [{"type": "tool_call"}]}), "call m/0 tool raw None"),
+        (json!({"text": "", "content": null}), ""),
+    ];
+    for (message, expected) in table {
+        assert_eq!(lines(&with(message).conversations[0]), [format!("*0< assistant: {expected}")]);
+    }
+}
+
+#[test]
+fn how_a_message_ended_is_kept() {
+    let table = [
+        (json!({"error": true, "text": "no"}), Ending::Failed("no".into())),
+        (json!({"error": true}), Ending::Failed("The source says that it failed.".into())),
+        (json!({"error": true, "content": [{"type": "error", "error": "why"}]}), Ending::Failed("why".into())),
+        (json!({"unfinished": true, "text": "half"}), Ending::Cancelled),
+        (json!({"unfinished": "yes", "text": "whole"}), Ending::Complete),
+    ];
+    for (message, expected) in table {
+        assert_eq!(with(message).conversations[0].messages[0].ending, expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_broken_the_rest_is_read(changes in changes(), is_nested in any::<bool>()) {
+        let sample = serde_json::from_str(if is_nested { RECURSIVE } else { BRANCHES }).unwrap();
+        let (kept, _) = kept(Format::Librechat, changed(sample, &changes).to_string());
+        kept.conversations.iter().for_each(assert_sound);
+    }
+}

@@ -1,0 +1,300 @@
+//! The export of llama.cpp's web page (`llama-server`): conversations as JSON lines, an archive of such files, or the
+//! older JSON of one conversation or of a list of them.
+//!
+//! Certain, from the product's source (repository `ggml-org/llama.cpp`):
+//! - JSON lines and archives: `tools/ui/src/lib/services/conversation-transfer.service.ts`, its record types and
+//!   `harness` in `tools/ui/src/lib/{enums,constants}`, its test `tools/ui/tests/unit/conversation-import.test.ts`;
+//! - the older JSON (`{conv, messages}`) and all fields: `tools/ui/src/lib/types/{database,chat}.d.ts` and, for the
+//!   earlier names of attachments, `tools/server/webui/src/lib/types/database.d.ts`;
+//! - the hidden root and where a system message stands: `tools/ui/src/lib/services/database.service.ts`;
+//! - the order in which a message is drawn: `tools/ui/src/lib/utils/agentic.ts`;
+//! - marks in the texts of earlier versions: `tools/ui/src/lib/constants/agentic.ts` (see `marked`).
+//!
+//! Inferred: a reply ended when its measured times had passed since it was begun; `<think>` at the beginning of a text
+//! is reasoning; a conversation of the very first page (numbers as ids) reads like the later ones. The export says
+//! nothing of failures and stops, and does not name the server that ran the model: the provider is `llama.cpp`.
+//!
+//! Samples for the tests, written by hand after these definitions: `samples/llama_cpp/`.
+
+use std::collections::HashMap;
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use crate::answers;
+use crate::bounds;
+use crate::conversation::{Conversation, Message};
+use crate::domain::turn::Role;
+use crate::fields::{as_id, count, first_text, id, is_set, list, made_id, text};
+use crate::input::Input;
+use crate::made;
+use crate::members::that_may_hold_chats;
+use crate::notes::Notes;
+use crate::reading::{Seen, Stopped, Taker, hand_over, tell};
+use crate::report::{Finding, Place, What};
+use crate::tree::{Node, grow};
+
+mod extra;
+mod marked;
+
+/// Whether this is a conversation of llama.cpp, or the line that begins one.
+pub(crate) fn is(value: &Value) -> bool {
+    let is_record = text(value, "type") == Some("session") && text(value, "harness") == Some("llama.app");
+    is_record || (value.get("conv").is_some_and(Value::is_object) && value.get("messages").is_some_and(Value::is_array))
+}
+
+/// Reads all files.
+pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    let parts = input.parts();
+    let may_hold_chats = that_may_hold_chats(input);
+    let mut seen = Seen::default();
+    let mut stopped = Stopped::NotThis("a file with conversations");
+    let mut is_any_read = false;
+    for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| may_hold_chats(part)) {
+        let mut open: Option<Session> = None;
+        let mut read = input.each(number, &[], taker, &mut |value, place, taker| {
+            match text(&value, "type") {
+                Some("session") => {
+                    let before = open.replace(Session::new(value, place));
+                    before.map_or(Ok(()), |session| session.close(&mut seen, taker))
+                }
+                Some("message") => match &mut open {
+                    Some(session) => {
+                        session.add(value);
+                        Ok(())
+                    }
+                    None => left_out(taker, place, "a message stands before any conversation"),
+                },
+                // Records of newer versions say nothing that is known here.
+                Some(_) if open.is_some() => Ok(()),
+                _ => one(&value, place, &mut seen, taker),
+            }
+        });
+        if let Some(session) = open {
+            let closed = session.close(&mut seen, taker);
+            read = read.and_then(|read| closed.map(|()| read));
+        }
+        match read {
+            Ok(_) => is_any_read = true,
+            Err(why @ (Stopped::Damaged(_) | Stopped::NotThis(_))) => {
+                let place = Place { file: part.name.clone(), ..Place::default() };
+                left_out(taker, place, &format!("the file was left out: {why}"))?;
+                stopped = why;
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    if is_any_read { Ok(()) } else { Err(stopped) }
+}
+
+fn left_out(taker: &mut dyn Taker, place: Place, why: &str) -> Result<(), Stopped> {
+    tell(taker, Finding { what: What::LeftOut, place, text: why.to_owned() })
+}
+
+/// The older form: a conversation with its messages.
+fn one(value: &Value, place: Place, seen: &mut Seen, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    let mut notes = Notes::new(place);
+    let conversation = conversation(value, &mut notes);
+    let conversation = conversation.and_then(|conversation| seen.once(conversation, value, &mut notes));
+    let conversation = conversation.map(|conversation| answers::complete(conversation, &mut notes));
+    notes.tell(taker)?;
+    conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
+}
+
+/// A conversation whose lines are being read.
+struct Session {
+    /// In the older form, which one reader reads.
+    whole: Value,
+    place: Place,
+    bytes: usize,
+    /// Messages that were too many, or too much.
+    left_out: u64,
+}
+
+impl Session {
+    fn new(conv: Value, place: Place) -> Self {
+        Self { whole: serde_json::json!({ "conv": conv, "messages": [] }), place, bytes: 0, left_out: 0 }
+    }
+
+    fn add(&mut self, mut record: Value) {
+        let message = record.get_mut("message").map(Value::take).unwrap_or_default();
+        let Some(Value::Array(messages)) = self.whole.get_mut("messages") else { return };
+        self.bytes = self.bytes.saturating_add(size(&message));
+        if messages.len() >= bounds::MESSAGES || self.bytes > bounds::CONVERSATION_BYTES {
+            self.left_out += 1;
+        } else {
+            messages.push(message);
+        }
+    }
+
+    fn close(self, seen: &mut Seen, taker: &mut dyn Taker) -> Result<(), Stopped> {
+        if self.left_out > 0 {
+            let text = format!("the conversation is too large: {} messages were left out", self.left_out);
+            left_out(taker, self.place.clone(), &text)?;
+        }
+        one(&self.whole, self.place, seen, taker)
+    }
+}
+
+/// Roughly how many bytes a value takes. It is no deeper than a parser goes.
+fn size(value: &Value) -> usize {
+    const VALUE: usize = 32;
+    match value {
+        Value::String(text) => VALUE + text.len(),
+        Value::Array(all) => VALUE + all.iter().map(size).sum::<usize>(),
+        Value::Object(members) => {
+            VALUE + members.iter().map(|(name, value)| VALUE + name.len() + size(value)).sum::<usize>()
+        }
+        _ => VALUE,
+    }
+}
+
+/// One conversation in the older form.
+pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
+    let conv = value.get("conv").filter(|conv| conv.is_object());
+    let (Some(conv), Some(Value::Array(all))) = (conv, value.get("messages")) else {
+        notes.add(What::LeftOut, "", "it is not a conversation of llama.cpp");
+        return None;
+    };
+    let source_id = id(conv, "id").unwrap_or_else(|| made_id(value));
+    notes.name(&source_id);
+    let calls = names_of_calls(all);
+    let nodes = all.iter().map(|message| node(message, &calls, notes)).collect();
+    let current = id(conv, "currNode");
+    let (messages, current) = grow(nodes, current.as_deref(), notes);
+    let times = || messages.iter().filter_map(|message| message.created_at);
+    let (first, last) = (times().min(), times().max());
+    let (system_prompt, messages, current) = made::without_system_prompt(messages, current);
+    if messages.is_empty() {
+        notes.add(What::LeftOut, "", "it has no messages");
+        return None;
+    }
+    made::tell_missing_files(&messages, notes);
+    Some(Conversation {
+        source_id,
+        title: text(conv, "name").unwrap_or_default().to_owned(),
+        system_prompt,
+        created_at: first,
+        updated_at: notes.date(conv, "lastModified", "").or(last),
+        current,
+        is_pinned: is_set(conv, "pinned"),
+        is_archived: false,
+        messages,
+    })
+}
+
+/// The calls of a message: a list, or the text of one.
+fn calls(message: &Value) -> Vec<Value> {
+    let of_text = |text: &str| match serde_json::from_str(text) {
+        Ok(Value::Array(calls)) => calls,
+        _ => Vec::new(),
+    };
+    match message.get("toolCalls") {
+        Some(Value::Array(calls)) => calls.clone(),
+        Some(Value::String(text)) if !text.is_empty() => of_text(text),
+        _ => Vec::new(),
+    }
+}
+
+/// What was called, by the call's id: an answer names only that.
+fn names_of_calls(all: &[Value]) -> HashMap<String, String> {
+    let named = |call: Value| Some((id(&call, "id")?, name_of(&call).to_owned()));
+    all.iter().flat_map(calls).filter_map(named).collect()
+}
+
+fn name_of(call: &Value) -> &str {
+    call.get("function").and_then(|function| text(function, "name")).or_else(|| text(call, "name")).unwrap_or("tool")
+}
+
+fn node(value: &Value, calls: &HashMap<String, String>, notes: &mut Notes) -> Node {
+    let id = id(value, "id").unwrap_or_else(|| made_id(value));
+    let is_root = text(value, "type") == Some("root") && text(value, "content").is_none();
+    if !value.is_object() {
+        notes.add(What::LeftOut, &id, "it is not a message");
+    }
+    let message = (value.is_object() && !is_root).then(|| message(value, &id, calls, notes));
+    let children = list(value, "children").iter().filter_map(as_id).collect();
+    // The first page's roots name a parent that is none.
+    let parent = self::id(value, "parent").filter(|parent| parent != "-1");
+    Node { id, parent, children, message }
+}
+
+fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut Notes) -> Message {
+    let told = text(value, "role").unwrap_or_default();
+    let role = match told {
+        "user" => Role::User,
+        "system" => Role::System,
+        "assistant" | "tool" => Role::Assistant,
+        other => {
+            let role = if text(value, "type") == Some("system") { Role::System } else { Role::User };
+            let word: String = other.chars().take(40).collect();
+            notes.add(
+                What::PutRight,
+                id,
+                format!("its author is not known ({word}): it was taken for the {}'s", role.as_str()),
+            );
+            role
+        }
+    };
+    let mut message = made::message(id, role);
+    message.created_at = notes.date(value, "timestamp", id);
+    let is_before_text = role != Role::Assistant;
+    if is_before_text {
+        extra::add(&mut message, value, notes);
+    }
+    let content = text(value, "content").unwrap_or_default();
+    if told == "tool" {
+        let call = self::id(value, "toolCallId").unwrap_or_default();
+        let name = calls.get(&call).map_or("tool", String::as_str);
+        message.answer(&call, name, Value::String(content.to_owned()), true);
+    } else if role == Role::Assistant {
+        reply(&mut message, value, content);
+    } else {
+        message.say_text(content);
+    }
+    if !is_before_text {
+        extra::add(&mut message, value, notes);
+    }
+    message
+}
+
+/// A reply: reasoning, text, calls, as the product draws them.
+fn reply(message: &mut Message, value: &Value, content: &str) {
+    message.provider = Some("llama.cpp".to_owned());
+    message.model = text(value, "model").map(str::to_owned);
+    if let Some(thought) = first_text(value, &["reasoningContent", "thinking", "reasoning_content"]) {
+        message.think(thought);
+    }
+    if text(value, "type") == Some("think") {
+        message.think(content);
+    } else {
+        marked::say(message, content);
+    }
+    // In earlier versions the marks in the text are the same calls, with their answers.
+    let answered = marked::answered(message);
+    for (at, call) in calls(value).iter().enumerate() {
+        let name = name_of(call);
+        let call_id = id(call, "id").unwrap_or_else(|| format!("{}/{at}", message.source_id));
+        if !answered.contains(name) {
+            let arguments = call.get("function").and_then(|function| function.get("arguments"));
+            message.say(made::call(call_id, name, arguments.or_else(|| call.get("arguments"))));
+        }
+    }
+    timed(message, value.get("timings").unwrap_or(&Value::Null));
+}
+
+/// Tokens and times as the server measured them.
+fn timed(message: &mut Message, timings: &Value) {
+    let (read, cached) = (count(timings, "prompt_n"), count(timings, "cache_n"));
+    message.usage.output_tokens = count(timings, "predicted_n");
+    message.usage.cache_read_tokens = cached;
+    message.usage.input_tokens = read.map(|read| read.saturating_add(cached.unwrap_or_default()));
+    let ms = |name: &str| timings.get(name).and_then(Value::as_f64).filter(|ms| (0.0..1e10).contains(ms));
+    if let (Some(begun), Some(wrote)) = (message.created_at, ms("predicted_ms")) {
+        let took = TimeDelta::milliseconds((wrote + ms("prompt_ms").unwrap_or_default()).round() as i64);
+        message.ended_at = begun.checked_add_signed(took);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Ids that must be there once, whatever a source says.
+
+use std::collections::HashMap;
+
+/// The ids that were taken, each with the number that was last put behind it. So many of one id are counted, not tried.
+#[derive(Default)]
+pub(crate) struct Names(HashMap<String, u64>);
+
+impl Names {
+    /// The id itself where nothing has it yet; else a new one made of it, and `true`.
+    pub(crate) fn once(&mut self, id: String) -> (String, bool) {
+        if !self.0.contains_key(&id) {
+            self.0.insert(id.clone(), 1);
+            return (id, false);
+        }
+        loop {
+            let number = self.0.entry(id.clone()).or_insert(1);
+            *number += 1;
+            let name = format!("{id}#{number}");
+            if !self.0.contains_key(&name) {
+                self.0.insert(name.clone(), 1);
+                return (name, true);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_is_there_once() {
+        let mut names = Names::default();
+        let named: Vec<String> =
+            ["a", "a#2", "a", "a", "a#2", "b"].into_iter().map(|id| names.once(id.to_owned()).0).collect();
+        assert_eq!(named, ["a", "a#2", "a#3", "a#4", "a#2#2", "b"]);
+        assert_eq!(names.once("b".into()), ("b#2".into(), true));
+    }
+
+    #[test]
+    fn many_of_one_id_take_no_longer_than_many() {
+        let mut names = Names::default();
+        let last = (0..200_000).map(|_| names.once("a".into())).last();
+        assert_eq!(last, Some(("a#200000".into(), true)));
+    }
+}

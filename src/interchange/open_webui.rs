@@ -1,0 +1,182 @@
+//! Open WebUI's export of chats: all of a user's, one chat, or an administrator's of all users.
+//!
+//! Read from the product's own source:
+//! - `open-webui/open-webui`, `backend/open_webui/models/chats.py`: `ChatModel`, `ChatResponse`, `ChatImportForm` (a chat's
+//!   row), how a broken `currentId` is put right there
+//! - `open-webui/open-webui`, `backend/open_webui/utils/middleware.py`: `serialize_output` (the items of `output` and what
+//!   they look like as HTML) and, before it, `serialize_content_blocks` (the `<details>` of older messages)
+//! - `danny-avila/LibreChat` pull request 13802: an importer's description of exports with `output`
+//!
+//! Certain: `chat.history.messages` with `parentId` and `childrenIds`, `currentId`; the items `message`, `reasoning`,
+//! `function_call`, `function_call_output`, `open_webui:code_interpreter`; the attributes of `<details>`. Inferred: that
+//! `output` is newer than `content` where both are there (the text is made of it); the members of `sources`, `files`,
+//! `usage` and `error`, which are read from what the page of that program keeps of a message, each where it is there.
+//!
+//! Samples: `samples/open_webui`, written by hand after those functions.
+
+use serde_json::Value;
+
+use crate::conversation::{Conversation, Ending, Message};
+use crate::domain::turn::Role;
+use crate::fields;
+use crate::input::{Input, Part};
+use crate::notes::Notes;
+use crate::reading::{Stopped, Taker, read_parts};
+use crate::report::What;
+use crate::tree::{self, Node};
+
+mod content;
+mod details;
+mod output;
+mod usage;
+
+/// Whether this is one of its chats: as a row with `chat` in it, or that alone.
+pub(crate) fn is(value: &Value) -> bool {
+    let chat = value.get("chat").unwrap_or(value);
+    let history = chat.get("history").and_then(|history| history.get("messages"));
+    history.is_some_and(Value::is_object)
+        || (value.get("chat").is_some() && chat.get("messages").is_some_and(Value::is_array))
+}
+
+/// Reads an export.
+pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    let is_archive = input.is_archive();
+    let is_chats = |part: &Part| !is_archive || part.base_name().to_ascii_lowercase().ends_with(".json");
+    read_parts(input, taker, &["chats", "items", "data"], &is_chats, &mut conversation)
+}
+
+/// One chat.
+fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
+    let chat = value.get("chat").filter(|chat| chat.is_object()).unwrap_or(value);
+    let source_id = fields::id(value, "id").or_else(|| fields::id(chat, "id")).filter(|id| !id.is_empty());
+    let source_id = source_id.unwrap_or_else(|| fields::made_id(value));
+    notes.name(&source_id);
+    let null = Value::Null;
+    let history = chat.get("history").unwrap_or(&null);
+    let nodes: Vec<Node> = match history.get("messages") {
+        Some(Value::Object(messages)) if !messages.is_empty() => {
+            messages.iter().map(|(id, message)| node(id.clone(), message, None, notes)).collect()
+        }
+        // Before there was a tree, there was a list.
+        _ => {
+            let messages = fields::list(chat, "messages");
+            if !is(value) && messages.is_empty() {
+                notes.add(What::LeftOut, "", "it is no chat: it has no messages (chat.history.messages)");
+                return None;
+            }
+            listed(messages, notes)
+        }
+    };
+    let current = fields::id(history, "currentId").or_else(|| fields::id(value, "current_message_id"));
+    let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
+    if messages.is_empty() {
+        notes.add(What::LeftOut, "", "it has no messages");
+        return None;
+    }
+    tell_lost(value, chat, notes);
+    let params = chat.get("params").unwrap_or(&null);
+    let system = fields::text(params, "system").or_else(|| fields::text(chat, "system"));
+    let mut date = |names: [&str; 2]| {
+        let row = notes.date(value, names[0], "");
+        row.or_else(|| notes.date(chat, names[1], ""))
+    };
+    Some(Conversation {
+        source_id,
+        title: fields::text(value, "title").or_else(|| fields::text(chat, "title")).unwrap_or_default().to_owned(),
+        system_prompt: system.unwrap_or_default().to_owned(),
+        created_at: date(["created_at", "timestamp"]),
+        updated_at: date(["updated_at", "updatedAt"]),
+        messages,
+        current,
+        is_pinned: fields::is_set(value, "pinned"),
+        is_archived: fields::is_set(value, "archived"),
+    })
+}
+
+/// What a chat has besides its messages and has no place here.
+fn tell_lost(value: &Value, chat: &Value, notes: &mut Notes) {
+    let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
+    if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
+        notes.add(What::Lost, "", "its tags are not kept");
+    }
+    if fields::text(value, "folder_id").is_some() {
+        notes.add(What::Lost, "", "the folder that it was in is not kept");
+    }
+    if !fields::list(chat, "files").is_empty() {
+        notes.add(What::Lost, "", "the files that stood at the whole chat did not come along in the export");
+    }
+}
+
+/// A list of messages: each stands on the one before it, where it says nothing else.
+fn listed(messages: &[Value], notes: &mut Notes) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(messages.len());
+    for (at, message) in messages.iter().enumerate() {
+        let id = fields::id(message, "id").unwrap_or_else(|| format!("message-{}", at + 1));
+        let before = nodes.last().map(|node| node.id.clone());
+        nodes.push(node(id, message, before, notes));
+    }
+    nodes
+}
+
+fn node(id: String, message: &Value, before: Option<String>, notes: &mut Notes) -> Node {
+    let parent = if message.get("parentId").is_some() { fields::id(message, "parentId") } else { before };
+    let children = fields::list(message, "childrenIds").iter().filter_map(fields::as_id).collect();
+    if !message.is_object() {
+        notes.add(What::LeftOut, &id, "the message is none: it is no object");
+        return Node { id, parent: None, children: Vec::new(), message: None };
+    }
+    let role = match fields::text(message, "role") {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        other => {
+            let role: String = other.unwrap_or("none").chars().take(60).collect();
+            notes.add(What::PutRight, &id, format!("the role “{role}” is read as the assistant's"));
+            Role::Assistant
+        }
+    };
+    let is_reply = role == Role::Assistant;
+    let created_at = notes.date(message, "timestamp", &id);
+    let pieces = content::pieces(message, &id, role, created_at, notes);
+    let ending = if is_reply { ending(message) } else { Ending::Complete };
+    if message.get("annotation").is_some_and(Value::is_object) {
+        notes.add(What::Lost, &id, "ratings are not kept");
+    }
+    if message.get("merged").is_some_and(Value::is_object) {
+        notes.add(What::Lost, &id, "a reply that was merged of several is not kept; the several are");
+    }
+    let is_said = !pieces.is_empty() || matches!(ending, Ending::Failed(_));
+    let message = is_said.then(|| Message {
+        source_id: id.clone(),
+        parent: None,
+        role,
+        provider: None,
+        model: fields::first_text(message, &["model", "selectedModelId", "modelName"])
+            .filter(|_| is_reply)
+            .map(str::to_owned),
+        created_at,
+        ended_at: notes
+            .date(message, "completedAt", &id)
+            .filter(|ended| created_at.is_none_or(|created| created <= *ended)),
+        ending,
+        pieces,
+        usage: usage::of(message),
+        is_thinking_mode: None,
+    });
+    Node { id, parent, children, message }
+}
+
+/// How a reply ended. One that was not done when it was exported, was cut off.
+fn ending(message: &Value) -> Ending {
+    let failed = |text: Option<&str>| Ending::Failed(text.unwrap_or("the reply failed").to_owned());
+    match message.get("error") {
+        Some(Value::String(text)) if !text.is_empty() => failed(Some(text)),
+        Some(Value::Bool(true)) => failed(fields::text(message, "content")),
+        Some(error) if error.is_object() => failed(fields::first_text(error, &["content", "message", "detail"])),
+        _ if message.get("done").and_then(Value::as_bool) == Some(false) => Ending::Cancelled,
+        _ => Ending::Complete,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! What one message of Open WebUI holds.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::details::{Details, Stretch, stretches, unwrapped};
+use super::output;
+use crate::conversation::{Body, Bytes, File, Piece, Source};
+use crate::domain::block::Author;
+use crate::domain::turn::Role;
+use crate::fields;
+use crate::media;
+use crate::notes::Notes;
+use crate::report::What;
+
+/// How much of a document stands beside a source.
+const SNIPPET_CHARS: usize = 2_000;
+
+/// A message's pieces: files before a question, after an answer.
+pub(crate) fn pieces(
+    message: &Value,
+    id: &str,
+    role: Role,
+    created_at: Option<DateTime<Utc>>,
+    notes: &mut Notes,
+) -> Vec<Piece> {
+    let mut reader = Reader { id, notes };
+    let files = reader.files(message);
+    let items = fields::list(message, "output");
+    let mut words = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
+    // An output that nothing was read from leaves the text.
+    if words.is_empty() {
+        words = reader.content(message, role);
+    }
+    let bodies = if role == Role::Assistant {
+        let found = sources(message);
+        let found = (!found.is_empty()).then_some(Body::Sources(found));
+        words.into_iter().chain(files).chain(found).collect::<Vec<_>>()
+    } else {
+        files.into_iter().chain(words).collect()
+    };
+    let author = |body: &Body| match (role, body) {
+        (_, Body::Answer { .. }) => Author::Tool,
+        (Role::User, _) => Author::User,
+        (Role::System, _) => Author::System,
+        (Role::Assistant, _) => Author::Assistant,
+    };
+    bodies.into_iter().map(|body| Piece { author: author(&body), created_at, body }).collect()
+}
+
+struct Reader<'a, 'n> {
+    id: &'a str,
+    notes: &'n mut Notes,
+}
+
+impl Reader<'_, '_> {
+    fn items(&mut self, items: &[Value]) -> Vec<Body> {
+        let mut unknown = Vec::new();
+        let mut pictures = Vec::new();
+        let mut bodies = output::bodies(items, &mut |kind| unknown.push(kind.to_owned()), &mut |file| {
+            let body = file_body(file)?;
+            pictures.push(is_absent(&body));
+            Some(body)
+        });
+        for kind in unknown {
+            let kind: String = kind.chars().take(60).collect();
+            self.notes.add(What::Lost, self.id, format!("an item of type “{kind}” is not kept"));
+        }
+        for _ in pictures.into_iter().filter(|is_absent| *is_absent) {
+            self.tell_absent();
+        }
+        // Ids of calls are counted in their message where the source has none: they must differ in the conversation.
+        for body in &mut bodies {
+            if let Body::Call { id, .. } | Body::Answer { id, .. } = body
+                && id.starts_with("call-")
+            {
+                *id = format!("{}-{id}", self.id);
+            }
+        }
+        bodies
+    }
+
+    fn content(&mut self, message: &Value, role: Role) -> Vec<Body> {
+        match message.get("content") {
+            Some(Value::String(text)) if role == Role::Assistant => self.cut(text),
+            Some(Value::String(text)) if !text.trim().is_empty() => vec![Body::Text(text.clone())],
+            Some(Value::Array(parts)) => parts.iter().filter_map(|part| self.part(part)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn part(&mut self, part: &Value) -> Option<Body> {
+        let url = part.get("image_url").and_then(|image| image.as_str().or_else(|| fields::text(image, "url")));
+        if let Some(url) = url {
+            let body = picture(url, "");
+            if is_absent(&body) {
+                self.tell_absent();
+            }
+            return Some(body);
+        }
+        part.as_str().or_else(|| fields::text(part, "text")).map(|text| Body::Text(text.to_owned()))
+    }
+
+    /// A text with the `<details>` of older messages in it.
+    fn cut(&mut self, text: &str) -> Vec<Body> {
+        let mut bodies = Vec::new();
+        for (at, stretch) in stretches(text).into_iter().enumerate() {
+            match stretch {
+                Stretch::Text(text) => bodies.push(Body::Text(text.to_owned())),
+                Stretch::Details(details) => self.details(at, &details, &mut bodies),
+            }
+        }
+        bodies
+    }
+
+    fn details(&mut self, at: usize, details: &Details<'_>, bodies: &mut Vec<Body>) {
+        let id = details.attribute("id").map_or_else(|| format!("{}-{at}", self.id), |id| id.into_owned());
+        match details.kind {
+            "reasoning" => {
+                let seconds = details.attribute("duration").and_then(|text| text.trim().parse::<f64>().ok());
+                let duration = seconds.filter(|seconds| *seconds > 0.0 && *seconds < 3.2e9);
+                let duration_ms = duration.map(|seconds| (seconds * 1000.0).round() as u64);
+                bodies.push(Body::Thinking { text: details.reasoning(), title: None, duration_ms });
+            }
+            "code_interpreter" => {
+                let body = details.body();
+                let code = body.strip_prefix("```").and_then(|rest| rest.split_once('\n'));
+                let code = code.map_or(body.as_str(), |(_, code)| code.trim_end().trim_end_matches("```").trim_end());
+                bodies.extend(output::code_run(id, Some(code.to_owned()), details.json("output"), true));
+            }
+            _ if details.attribute("content").is_some() => self.several(details, bodies),
+            _ => {
+                let name = details.attribute("name").unwrap_or("tool".into()).into_owned();
+                let raw = details.attribute("arguments").map(|raw| raw.into_owned());
+                let arguments = raw.as_deref().map(unwrapped).filter(|value| !value.is_string()).unwrap_or_default();
+                let call = Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw };
+                bodies.push(call);
+                let body = details.body();
+                let result = details.json("result").or_else(|| (!body.is_empty()).then(|| unwrapped(&body)));
+                if result.is_some() || details.attribute("done").as_deref() == Some("true") {
+                    let result = result.unwrap_or_default();
+                    bodies.push(Body::Answer { id, name, result, success: true, metadata: Value::Null });
+                }
+                self.pictures(details.json("files"), bodies);
+            }
+        }
+    }
+
+    /// The oldest form: all calls of a round in one, as JSON.
+    fn several(&mut self, details: &Details<'_>, bodies: &mut Vec<Body>) {
+        let (calls, results) =
+            (details.json("content").unwrap_or_default(), details.json("results").unwrap_or_default());
+        let results = results.as_array().map(Vec::as_slice).unwrap_or_default();
+        for (at, call) in calls.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate() {
+            let id = fields::id(call, "id").unwrap_or_else(|| format!("{}-{at}", self.id));
+            let function = call.get("function").unwrap_or(call);
+            let name = fields::text(function, "name").unwrap_or("tool").to_owned();
+            let raw = fields::text(function, "arguments").map(str::to_owned);
+            let arguments = raw.as_deref().map(unwrapped).filter(|value| !value.is_string()).unwrap_or_default();
+            bodies.push(Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw });
+            let is_its = |result: &&Value| fields::id(result, "tool_call_id").as_ref() == Some(&id);
+            if let Some(result) = results.iter().find(is_its) {
+                let content = result.get("content").cloned().unwrap_or_default();
+                bodies.push(Body::Answer { id, name, result: content, success: true, metadata: Value::Null });
+                self.pictures(result.get("files").cloned(), bodies);
+            }
+        }
+    }
+
+    fn pictures(&mut self, files: Option<Value>, bodies: &mut Vec<Body>) {
+        for file in files.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
+            if let Some(body) = file.as_str().map(|url| picture(url, "")).or_else(|| file_body(file)) {
+                if is_absent(&body) {
+                    self.tell_absent();
+                }
+                bodies.push(body);
+            }
+        }
+    }
+
+    fn files(&mut self, message: &Value) -> Vec<Body> {
+        let mut bodies: Vec<Body> = fields::list(message, "files").iter().filter_map(file_body).collect();
+        // Before there were files, there were pictures alone.
+        let pictures = fields::list(message, "images").iter().filter_map(Value::as_str);
+        bodies.extend(pictures.map(|url| picture(url, "")));
+        for _ in bodies.iter().filter(|body| is_absent(body)) {
+            self.tell_absent();
+        }
+        bodies
+    }
+
+    fn tell_absent(&mut self) {
+        self.notes.add(What::Lost, self.id, "a file did not come along in the export");
+    }
+}
+
+fn is_absent(body: &Body) -> bool {
+    matches!(body, Body::Picture { file, .. } | Body::Attachment { file } if matches!(file.bytes, Bytes::Absent(_)))
+}
+
+/// A picture at an address: within it, or at the program that the export comes from.
+fn picture(url: &str, name: &str) -> Body {
+    let name = if name.is_empty() { "picture" } else { name }.to_owned();
+    let file = match media::data_url(url) {
+        Some((mime, bytes)) => File { name, mime, bytes: Bytes::Inline(bytes.into()) },
+        None => {
+            // A broken data URL is as long as its picture.
+            let at: String = url.chars().take(500).collect();
+            File { mime: media::mime_of(&name).to_owned(), name, bytes: Bytes::Absent(at) }
+        }
+    };
+    Body::Picture { file, alt: String::new() }
+}
+
+/// A file as a message lists it; `None` for what is none.
+fn file_body(given: &Value) -> Option<Body> {
+    let within = given.get("file").unwrap_or(given);
+    let meta = within.get("meta").unwrap_or(&Value::Null);
+    let name = fields::first_text(given, &["name"])
+        .or_else(|| fields::first_text(within, &["filename", "name"]))
+        .or_else(|| fields::text(meta, "name"))
+        .unwrap_or_default();
+    let url = fields::first_text(given, &["url", "id"]).or_else(|| fields::text(within, "id")).unwrap_or_default();
+    let mime = fields::first_text(meta, &["content_type"]).or_else(|| fields::text(given, "content_type"));
+    let is_picture =
+        fields::text(given, "type") == Some("image") || mime.is_some_and(|mime| mime.starts_with("image/"));
+    if is_picture && !url.is_empty() {
+        return Some(picture(url, name));
+    }
+    if name.is_empty() && url.is_empty() {
+        return None;
+    }
+    let text = within.get("data").and_then(|of| fields::text(of, "content")).or_else(|| fields::text(given, "content"));
+    let bytes = match (text, media::data_url(url)) {
+        (_, Some((_, bytes))) => Bytes::Inline(bytes.into()),
+        (Some(text), None) => Bytes::TextOnly(text.to_owned()),
+        (None, None) => Bytes::Absent(url.chars().take(500).collect()),
+    };
+    let mime = mime.unwrap_or_else(|| media::mime_of(name)).to_owned();
+    let name = if name.is_empty() { "file" } else { name }.to_owned();
+    Some(Body::Attachment { file: File { name, mime, bytes } })
+}
+
+/// What an answer rests on: every document of every source, each address or name once.
+fn sources(message: &Value) -> Vec<Source> {
+    let mut found: Vec<Source> = Vec::new();
+    for name in ["sources", "citations"] {
+        for given in fields::list(message, name) {
+            let source = given.get("source").unwrap_or(given);
+            let documents = fields::list(given, "document");
+            let told = fields::list(given, "metadata");
+            for at in 0..documents.len().max(told.len()).max(1) {
+                let of = told.get(at).unwrap_or(&Value::Null);
+                let is_address = |url: &&str| url.starts_with("http://") || url.starts_with("https://");
+                let named = [
+                    fields::text(of, "url"),
+                    fields::text(of, "source"),
+                    fields::text(source, "url"),
+                    fields::text(source, "name"),
+                ];
+                let url = named.into_iter().flatten().find(is_address).unwrap_or_default();
+                let title =
+                    fields::first_text(of, &["title", "name"]).or_else(|| fields::first_text(source, &["name", "id"]));
+                let title = title.unwrap_or_default();
+                let is_known = |known: &Source| known.url == url && (!url.is_empty() || known.title == title);
+                if (url.is_empty() && title.is_empty()) || found.iter().any(is_known) {
+                    continue;
+                }
+                let words = documents.get(at).and_then(Value::as_str).unwrap_or_default();
+                let snippet = words.chars().take(SNIPPET_CHARS).collect();
+                found.push(Source { title: title.to_owned(), url: url.to_owned(), snippet, stretch: None });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,246 @@
+//! Reasoning and calls as older messages have them: `<details type="…">` within the text.
+
+use std::borrow::Cow;
+
+use html_escape::decode_html_entities;
+use serde_json::Value;
+
+/// A stretch of a message's text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stretch<'a> {
+    Text(&'a str),
+    Details(Details<'a>),
+}
+
+/// One `<details>` of the program's own.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Details<'a> {
+    /// `reasoning`, `tool_calls` or `code_interpreter`.
+    pub(crate) kind: &'a str,
+    attributes: Vec<(&'a str, &'a str)>,
+    /// What stands within it behind the summary, as it stands there.
+    body: &'a str,
+}
+
+impl Details<'_> {
+    /// An attribute, with its entities decoded.
+    pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
+        let (_, value) = self.attributes.iter().find(|(known, _)| *known == name)?;
+        Some(decode_html_entities(value)).filter(|value| !value.is_empty())
+    }
+
+    /// An attribute that is JSON, also one that was written as a string of JSON.
+    pub(crate) fn json(&self, name: &str) -> Option<Value> {
+        Some(unwrapped(&self.attribute(name)?))
+    }
+
+    /// The body as text.
+    pub(crate) fn body(&self) -> String {
+        decode_html_entities(self.body.trim()).into_owned()
+    }
+
+    /// The body as reasoning: without the signs of a quotation, when all of it stands in one.
+    pub(crate) fn reasoning(&self) -> String {
+        let body = self.body();
+        let is_quoted = |line: &str| line.trim_start().starts_with('>') || line.trim().is_empty();
+        if !body.lines().all(is_quoted) {
+            return body;
+        }
+        let bare = body.lines().map(|line| {
+            let line = line.trim_start();
+            let line = line.strip_prefix('>').unwrap_or(line);
+            line.strip_prefix(' ').unwrap_or(line)
+        });
+        bare.collect::<Vec<_>>().join("\n").trim().to_owned()
+    }
+}
+
+/// JSON, or the text itself where it is none; a string that is JSON again is that.
+pub(crate) fn unwrapped(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+            _ => Value::String(inner),
+        },
+        Ok(value) => value,
+        Err(_) => Value::String(text.to_owned()),
+    }
+}
+
+const OPEN: &str = "<details";
+const CLOSE: &str = "</details>";
+/// Attributes of one, at most.
+const ATTRIBUTES: usize = 64;
+const KINDS: [&str; 3] = ["reasoning", "tool_calls", "code_interpreter"];
+
+/// Cuts a text at the program's own `<details>`. Others are the model's and stay text, and so do those that do not
+/// begin a line. One that is not closed reaches to the end.
+pub(crate) fn stretches(text: &str) -> Vec<Stretch<'_>> {
+    let mut stretches = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = text[at..].find(OPEN) {
+        let start = at + found;
+        at = start + OPEN.len();
+        if !begins_line(&text[from..start]) {
+            continue;
+        }
+        let Some((details, end)) = details(text, start) else { continue };
+        push_text(&mut stretches, &text[from..start]);
+        stretches.push(Stretch::Details(details));
+        (from, at) = (end, end);
+    }
+    push_text(&mut stretches, &text[from..]);
+    stretches
+}
+
+/// Whether what follows these words begins a line: behind another one a line begins, too. Looks at no more than the
+/// blanks at their end.
+fn begins_line(before: &str) -> bool {
+    let words = before.trim_end();
+    words.is_empty() || before[words.len()..].contains('\n')
+}
+
+fn push_text<'a>(stretches: &mut Vec<Stretch<'a>>, text: &'a str) {
+    let text = text.trim();
+    if !text.is_empty() {
+        stretches.push(Stretch::Text(text));
+    }
+}
+
+fn details(text: &str, start: usize) -> Option<(Details<'_>, usize)> {
+    let (attributes, head) = attributes(&text[start + OPEN.len()..])?;
+    let (_, kind) = *attributes.iter().find(|(name, _)| *name == "type")?;
+    if !KINDS.contains(&kind) {
+        return None;
+    }
+    let inside = start + OPEN.len() + head;
+    let (mut body, end) = match closing(&text[inside..]) {
+        Some(length) => (&text[inside..inside + length], inside + length + CLOSE.len()),
+        None => (&text[inside..], text.len()),
+    };
+    if let Some((_, behind)) =
+        body.trim_start().strip_prefix("<summary>").and_then(|rest| rest.split_once("</summary>"))
+    {
+        body = behind;
+    }
+    Some((Details { kind, attributes, body }, end))
+}
+
+/// The attributes, and how long they are with the bracket behind them.
+fn attributes(text: &str) -> Option<(Vec<(&str, &str)>, usize)> {
+    let mut attributes = Vec::new();
+    let mut at = 0;
+    // The program writes a few. More of them would be looked through again from within each.
+    for _ in 0..ATTRIBUTES {
+        at += text[at..].len() - text[at..].trim_start().len();
+        if text[at..].starts_with('>') {
+            return Some((attributes, at + 1));
+        }
+        let length = text[at..].find(['=', '>', '<', ' ', '\n'])?;
+        let name = &text[at..at + length];
+        at += length;
+        match text[at..].strip_prefix("=\"") {
+            Some(rest) => {
+                let end = rest.find('"')?;
+                attributes.push((name, &rest[..end]));
+                at += 2 + end + 1;
+            }
+            // An attribute without a value. Anything else is not this program's.
+            None if length > 0 && text[at..].starts_with([' ', '\n', '>']) => {}
+            None => return None,
+        }
+    }
+    None
+}
+
+/// Where the closing tag begins that belongs to the one before the text.
+fn closing(text: &str) -> Option<usize> {
+    let (mut at, mut depth) = (0, 1_usize);
+    loop {
+        let close = at + text[at..].find(CLOSE)?;
+        let opened = text[at..close].matches(OPEN).count();
+        depth += opened;
+        depth -= 1;
+        if depth == 0 {
+            return Some(close);
+        }
+        at = close + CLOSE.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_the_programs_own_details() {
+        let text = "Hello\n<details type=\"reasoning\" done=\"true\" duration=\"3\">\n<summary>Thought for 3 seconds</summary>\n&gt; It&#x27;s\n&gt; &lt;b&gt;\n</details>\nThen\n<details><summary>The model's</summary>x</details>\n<details type=\"tool_calls\" done=\"true\" id=\"c1\" name=\"look\" arguments=\"&quot;{\\&quot;q\\&quot;:1}&quot;\" result=\"&quot;found&quot;\">\n<summary>Tool Executed</summary>\n</details>\nEnd";
+        let read = stretches(text);
+        let kinds: Vec<String> = read
+            .iter()
+            .map(|stretch| match stretch {
+                Stretch::Text(text) => (*text).to_owned(),
+                Stretch::Details(details) => details.kind.to_owned(),
+            })
+            .collect();
+        assert_eq!(
+            kinds,
+            ["Hello", "reasoning", "Then\n<details><summary>The model's</summary>x</details>", "tool_calls", "End"]
+        );
+        let Stretch::Details(reasoning) = &read[1] else { panic!("{read:?}") };
+        assert_eq!(
+            (reasoning.reasoning().as_str(), reasoning.attribute("duration").as_deref()),
+            ("It's\n<b>", Some("3"))
+        );
+        let Stretch::Details(call) = &read[3] else { panic!("{read:?}") };
+        assert_eq!(call.json("arguments"), Some(json!({"q": 1})));
+        assert_eq!(call.json("result"), Some(json!("found")));
+        assert_eq!(call.attribute("files"), None);
+    }
+
+    #[test]
+    fn broken_details_are_text_or_reach_to_the_end() {
+        let table = [
+            ("a <details type=\"reasoning\">b</details>", 1, 0),
+            ("<details type=\"reasoning\">cut", 0, 1),
+            ("<details type=\"reasoning", 1, 0),
+            ("<details type=reasoning>x</details>", 1, 0),
+            ("<details type=\"other\">x</details>", 1, 0),
+            ("<details type=\"reasoning\" open>in <details>side</details> out</details>behind", 1, 1),
+            ("<details", 1, 0),
+            (
+                "<details type=\"reasoning\"><summary>S</summary>&gt; a</details><details type=\"tool_calls\">b</details>c",
+                1,
+                2,
+            ),
+            ("", 0, 0),
+            ("a\n \t<details type=\"reasoning\">b</details>", 1, 1),
+            ("a\nb <details type=\"reasoning\">b</details>", 1, 0),
+        ];
+        for (text, texts, details) in table {
+            let read = stretches(text);
+            let count = |is: fn(&Stretch<'_>) -> bool| read.iter().filter(|stretch| is(stretch)).count();
+            assert_eq!(
+                (count(|s| matches!(s, Stretch::Text(_))), count(|s| matches!(s, Stretch::Details(_)))),
+                (texts, details),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn many_that_begin_no_line_are_passed_over_at_once() {
+        // Looked through to the end from each of them it would take hours.
+        let text = "x<details type=\"reasoning\">".repeat(400_000);
+        assert_eq!(stretches(&text), [Stretch::Text(&text)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(<details|</details>| type=\"reasoning\"|>|<summary>|</summary>|é|\n| |\"|=|&gt;){0,20}") {
+            stretches(&text);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The items that newer messages keep of a reply: those of OpenAI's Responses, and the program's own.
+
+use serde_json::{Value, json};
+
+use super::details::unwrapped;
+use crate::conversation::Body;
+use crate::fields;
+
+/// What the items hold, in their order. An answer stands where it stands; one without a call gets one.
+pub(crate) fn bodies(
+    items: &[Value],
+    tell: &mut dyn FnMut(&str),
+    picture: &mut dyn FnMut(&Value) -> Option<Body>,
+) -> Vec<Body> {
+    let mut bodies = Vec::new();
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let id = |name: &str| fields::id(item, name).or_else(|| fields::id(item, "id"));
+        let id = |name: &str| id(name).unwrap_or_else(|| format!("call-{}", at + 1));
+        match fields::text(item, "type").unwrap_or_default() {
+            "message" => {
+                let text = texts(item.get("content")).join("");
+                if !text.trim().is_empty() {
+                    bodies.push(Body::Text(text.trim().to_owned()));
+                }
+            }
+            "reasoning" => bodies.extend(reasoning(item)),
+            "function_call" => {
+                let name = fields::text(item, "name").unwrap_or("tool").to_owned();
+                calls.push((id("call_id"), name.clone()));
+                let (arguments, raw) = match item.get("arguments") {
+                    Some(Value::String(raw)) => (unwrapped(raw), (!raw.is_empty()).then(|| raw.clone())),
+                    other => (other.cloned().unwrap_or_default(), None),
+                };
+                let arguments = if arguments.is_string() { Value::Null } else { arguments };
+                bodies.push(Body::Call { id: id("call_id"), name, arguments, arguments_raw: raw });
+            }
+            "function_call_output" => {
+                let call = id("call_id");
+                let name = calls.iter().find(|(known, _)| *known == call).map(|(_, name)| name.clone());
+                let name = name.unwrap_or_else(|| {
+                    let (id, name) = (call.clone(), "tool".to_owned());
+                    bodies.push(Body::Call { id, name, arguments: Value::Null, arguments_raw: None });
+                    "tool".to_owned()
+                });
+                let result = match item.get("output") {
+                    Some(Value::String(text)) => unwrapped(text),
+                    Some(Value::Array(_)) => unwrapped(&texts(item.get("output")).join("")),
+                    other => other.cloned().unwrap_or_default(),
+                };
+                bodies.push(Body::Answer { id: call, name, result, success: !has_failed(item), metadata: Value::Null });
+                bodies.extend(fields::list(item, "files").iter().filter_map(&mut *picture));
+            }
+            "open_webui:code_interpreter" | "code_interpreter" => {
+                let code = fields::text(item, "code").map(str::to_owned);
+                bodies.extend(code_run(id("call_id"), code, item.get("output").cloned(), !has_failed(item)));
+            }
+            kind if kind.ends_with("_call") => {
+                // A tool that the provider ran itself: what it was asked is all that is kept of it.
+                let name = kind.trim_end_matches("_call").to_owned();
+                let mut arguments = item.clone();
+                if let Value::Object(members) = &mut arguments {
+                    members.retain(|name, _| !matches!(name.as_str(), "type" | "id" | "status"));
+                }
+                bodies.push(Body::Call { id: id("id"), name: name.clone(), arguments, arguments_raw: None });
+                bodies.push(Body::Answer {
+                    id: id("id"),
+                    name,
+                    result: Value::Null,
+                    success: !has_failed(item),
+                    metadata: Value::Null,
+                });
+            }
+            kind => {
+                let text = texts(item.get("content")).join("");
+                if text.trim().is_empty() {
+                    tell(kind);
+                } else {
+                    bodies.push(Body::Text(text));
+                }
+            }
+        }
+    }
+    bodies
+}
+
+/// A run of the code interpreter: its code as the call, what came out as the answer.
+pub(crate) fn code_run(id: String, code: Option<String>, output: Option<Value>, success: bool) -> [Body; 2] {
+    let name = "code_interpreter".to_owned();
+    let call = Body::Call { id: id.clone(), name: name.clone(), arguments: Value::Null, arguments_raw: code };
+    [call, Body::Answer { id, name, result: output.unwrap_or_else(|| json!("")), success, metadata: Value::Null }]
+}
+
+fn has_failed(item: &Value) -> bool {
+    matches!(fields::text(item, "status"), Some("failed" | "error"))
+}
+
+fn reasoning(item: &Value) -> Option<Body> {
+    let mut text = texts(item.get("summary")).join("");
+    if text.trim().is_empty() {
+        text = texts(item.get("content")).join("");
+    }
+    let duration_ms = fields::seconds_as_ms(item, "duration").filter(|duration| *duration > 0);
+    let text = text.trim().to_owned();
+    (!text.is_empty() || duration_ms.is_some()).then_some(Body::Thinking { text, title: None, duration_ms })
+}
+
+/// The texts of content parts, or the content itself where it is a text.
+fn texts(of: Option<&Value>) -> Vec<&str> {
+    match of {
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part.as_str().or_else(|| fields::text(part, "text"))).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,33 @@
+//! What a reader tells besides the conversations: what it left out, what it put right, what cannot be said here.
+
+use std::fmt;
+
+pub use crate::domain::imported::DifferenceKind as What;
+
+/// One thing that a person who imports should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub what: What,
+    pub place: Place,
+    /// One English sentence without the place, for people.
+    pub text: String,
+}
+
+/// Where it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or the archive's entry.
+    pub file: String,
+    /// The conversation's id or its number in the file, from 1.
+    pub conversation: String,
+    /// The message's id; empty when it is about the conversation.
+    pub message: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [&self.file, &self.conversation, &self.message];
+        let told: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        f.write_str(&told.join(" › "))
+    }
+}

@@ -1,0 +1,181 @@
+//! A tree of what a source says of its messages' parents and children: every node is kept, whatever is wrong with it.
+
+use std::collections::HashMap;
+
+use crate::bounds;
+use crate::conversation::Message;
+use crate::names::Names;
+use crate::notes::Notes;
+use crate::report::What;
+
+/// A node of a source's tree.
+pub(crate) struct Node {
+    pub(crate) id: String,
+    pub(crate) parent: Option<String>,
+    /// The ids of its children where the source keeps them, in its order.
+    pub(crate) children: Vec<String>,
+    /// What is shown; its `parent` is set here. `None` for scaffolding: its children stand on its own parent then.
+    pub(crate) message: Option<Message>,
+}
+
+/// The messages in an order in which parents stand before children, and the one that was shown last. `current` is a
+/// node's id. Nodes come in the source's order, which is the order of siblings where nothing else says one.
+pub(crate) fn grow(nodes: Vec<Node>, current: Option<&str>, notes: &mut Notes) -> (Vec<Message>, Option<usize>) {
+    let nodes = bounded(renamed(nodes, notes), notes);
+    let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+    let parents = without_cycles(parents(&nodes, &index, notes), &nodes, notes);
+    let children = children(&nodes, &index, &parents);
+    let current = current.map(|id| (id, index.get(id).copied()));
+    if let Some((id, None)) = current {
+        notes.add(What::PutRight, id, "the message shown last is not there: the newest one is taken");
+    }
+    let current = current.and_then(|(_, at)| at);
+    let (mut order, mut roots) =
+        (Vec::with_capacity(nodes.len()), (0..nodes.len()).filter(|&at| parents[at].is_none()).collect::<Vec<_>>());
+    roots.reverse();
+    // Depth first, without recursion: a conversation may be as deep as it is long.
+    while let Some(at) = roots.pop() {
+        order.push(at);
+        roots.extend(children[at].iter().rev());
+    }
+    placed(nodes, &order, &parents, current)
+}
+
+/// Every id once: a second node of an id gets one of its own.
+fn renamed(mut nodes: Vec<Node>, notes: &mut Notes) -> Vec<Node> {
+    let mut names = Names::default();
+    for node in &mut nodes {
+        let (id, is_new) = names.once(node.id.clone());
+        if !is_new {
+            continue;
+        }
+        notes.add(What::PutRight, &node.id, "another message has the same id: this one was given a new one");
+        if let Some(message) = &mut node.message {
+            message.source_id.clone_from(&id);
+        }
+        node.id = id;
+        // Its children are those of the first one.
+        node.children.clear();
+    }
+    nodes
+}
+
+fn bounded(mut nodes: Vec<Node>, notes: &mut Notes) -> Vec<Node> {
+    if nodes.len() > bounds::MESSAGES {
+        let text =
+            format!("the conversation has {} messages: those after {} were left out", nodes.len(), bounds::MESSAGES);
+        notes.add(What::LeftOut, "", text);
+        nodes.truncate(bounds::MESSAGES);
+    }
+    nodes
+}
+
+/// Each node's parent: the one it names; else the one that names it as a child.
+fn parents(nodes: &[Node], index: &HashMap<&str, usize>, notes: &mut Notes) -> Vec<Option<usize>> {
+    let mut claimed: HashMap<&str, usize> = HashMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        for child in &node.children {
+            claimed.entry(child.as_str()).or_insert(at);
+        }
+    }
+    let find = |(at, node): (usize, &Node)| {
+        let named = node.parent.as_deref().and_then(|id| index.get(id).copied());
+        let claimed = claimed.get(node.id.as_str()).copied().filter(|&parent| parent != at);
+        let is_lost = node.parent.is_some() && named.is_none();
+        let parent = named.or(claimed);
+        if is_lost && parent.is_none() && node.message.is_some() {
+            notes.add(What::PutRight, &node.id, "its parent is not there: it begins a path of its own");
+        }
+        parent
+    };
+    nodes.iter().enumerate().map(find).collect()
+}
+
+/// Cuts every cycle above its first node.
+fn without_cycles(mut parents: Vec<Option<usize>>, nodes: &[Node], notes: &mut Notes) -> Vec<Option<usize>> {
+    /// In which walk a node was met first; it is done when a later walk meets it.
+    const UNSEEN: usize = usize::MAX;
+    let mut walks = vec![UNSEEN; parents.len()];
+    for start in 0..parents.len() {
+        let mut at = start;
+        while walks[at] == UNSEEN {
+            walks[at] = start;
+            match parents[at] {
+                Some(parent) if walks[parent] == start => {
+                    // Of the nodes on the cycle, the one that the source names first becomes a beginning.
+                    let mut first = at;
+                    let mut on = parents[at];
+                    while let Some(next) = on.filter(|&next| next != at) {
+                        first = first.min(next);
+                        on = parents[next];
+                    }
+                    parents[first] = None;
+                    notes.add(What::PutRight, &nodes[first].id, "it stood below itself: the circle was cut above it");
+                    break;
+                }
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+    }
+    parents
+}
+
+/// Each node's children: in the order in which it names them, then those that only name it.
+fn children(nodes: &[Node], index: &HashMap<&str, usize>, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    let mut is_placed = vec![false; nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        for child in node.children.iter().filter_map(|id| index.get(id.as_str()).copied()) {
+            if parents[child] == Some(at) && !is_placed[child] {
+                is_placed[child] = true;
+                children[at].push(child);
+            }
+        }
+    }
+    for (at, parent) in parents.iter().enumerate() {
+        if let Some(parent) = parent.filter(|_| !is_placed[at]) {
+            children[parent].push(at);
+        }
+    }
+    children
+}
+
+/// Takes the messages in the order, each with the nearest shown message above it.
+fn placed(
+    nodes: Vec<Node>,
+    order: &[usize],
+    parents: &[Option<usize>],
+    current: Option<usize>,
+) -> (Vec<Message>, Option<usize>) {
+    let mut shown: Vec<Option<usize>> = vec![None; nodes.len()];
+    let mut taken: Vec<Option<Message>> = nodes.into_iter().map(|node| node.message).collect();
+    let mut messages: Vec<Message> = Vec::new();
+    for &at in order {
+        let above = parents[at].and_then(|parent| shown[parent]);
+        shown[at] = match taken[at].take() {
+            Some(mut message) => {
+                message.parent = above;
+                messages.push(message);
+                Some(messages.len() - 1)
+            }
+            None => above,
+        };
+    }
+    let current = current.and_then(|at| shown[at]).or_else(|| newest(&messages));
+    (messages, current)
+}
+
+/// The leaf that was made last; the last one where no dates are said.
+fn newest(messages: &[Message]) -> Option<usize> {
+    let mut is_leaf = vec![true; messages.len()];
+    for message in messages {
+        if let Some(parent) = message.parent {
+            is_leaf[parent] = false;
+        }
+    }
+    (0..messages.len()).filter(|&at| is_leaf[at]).max_by_key(|&at| (messages[at].created_at, at))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Trees as sources tell them, whole and broken.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::conversation::Ending;
+use crate::domain::turn::Role;
+use crate::domain::usage::Usage;
+use crate::report::Place;
+
+fn message(id: &str) -> Message {
+    Message {
+        source_id: id.to_owned(),
+        parent: None,
+        role: Role::User,
+        provider: None,
+        model: None,
+        created_at: None,
+        ended_at: None,
+        ending: Ending::Complete,
+        pieces: Vec::new(),
+        usage: Usage::default(),
+        is_thinking_mode: None,
+    }
+}
+
+/// `id<parent>children`; an id in brackets is scaffolding.
+fn node(told: &str) -> Node {
+    let (rest, children) = told.split_once('>').unwrap_or((told, ""));
+    let (id, parent) = rest.split_once('<').unwrap_or((rest, ""));
+    let is_shown = !id.starts_with('(');
+    let id = id.trim_matches(['(', ')']);
+    Node {
+        id: id.to_owned(),
+        parent: (!parent.is_empty()).then(|| parent.to_owned()),
+        children: children.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect(),
+        message: is_shown.then(|| message(id)),
+    }
+}
+
+fn grown(told: &str, current: Option<&str>) -> (String, Option<usize>, usize) {
+    let mut notes = Notes::new(Place::default());
+    let (messages, current) = grow(told.split_whitespace().map(node).collect(), current, &mut notes);
+    let above = |message: &Message| message.parent.map_or("", |parent| messages[parent].source_id.as_str()).to_owned();
+    let lines: Vec<String> =
+        messages.iter().map(|message| format!("{}<{}", message.source_id, above(message))).collect();
+    (lines.join(" "), current, notes.count())
+}
+
+#[test]
+fn trees_are_kept_whole() {
+    let table = [
+        // A line; children that are not named; siblings in the order in which they are named.
+        ("a>b b<a>c c<b", None, "a< b<a c<b", Some(2), 0),
+        ("a b<a c<b", None, "a< b<a c<b", Some(2), 0),
+        ("a>c,b b<a c<a", Some("b"), "a< c<a b<a", Some(2), 0),
+        ("c<a b<a a", None, "a< c<a b<a", Some(2), 0),
+        // Only the parents name their children.
+        ("a>b,c b c", None, "a< b<a c<a", Some(2), 0),
+        // Scaffolding: its children stand on its parent, in its place.
+        ("(r)>a (s)<a>b a<r>s,c b<s c<a", Some("s"), "a< b<a c<a", Some(0), 0),
+        ("(r)", Some("r"), "", None, 0),
+        ("", None, "", None, 0),
+        // Broken ones.
+        ("a<gone b<a", None, "a< b<a", Some(1), 1),
+        ("a<a b<a", None, "a< b<a", Some(1), 1),
+        ("x b<c c<a a<b d<b", None, "x< b< a<b c<a d<b", Some(4), 1),
+        ("a b<a b<a c<b", None, "a< b<a c<b b#2<a", Some(3), 1),
+        ("a b<a", Some("gone"), "a< b<a", Some(1), 1),
+        ("a>a,b,b b<a>a", None, "a< b<a", Some(1), 0),
+    ];
+    for (told, current, expected, shown, findings) in table {
+        let (messages, last, found) = grown(told, current);
+        assert_eq!((messages.as_str(), last, found), (expected, shown, findings), "{told}");
+    }
+}
+
+#[test]
+fn a_long_and_deep_tree_takes_no_recursion_and_a_too_long_one_is_cut() {
+    let mut nodes: Vec<Node> = vec![node("0")];
+    nodes.extend((1..=bounds::MESSAGES).map(|at| node(&format!("{at}<{}", at - 1))));
+    let mut notes = Notes::new(Place::default());
+    let (messages, current) = grow(nodes, None, &mut notes);
+    assert_eq!((messages.len(), current, notes.count()), (bounds::MESSAGES, Some(bounds::MESSAGES - 1), 1));
+}
+
+proptest! {
+    #[test]
+    fn every_shown_node_is_there_once_below_its_parent(
+        told in prop::collection::vec((0u8..12, prop::option::of(0u8..14), prop::collection::vec(0u8..14, 0..4), any::<bool>()), 0..20),
+        current in prop::option::of(0u8..14),
+    ) {
+        let nodes: Vec<Node> = told
+            .iter()
+            .map(|(id, parent, children, is_shown)| Node {
+                id: id.to_string(),
+                parent: parent.map(|id| id.to_string()),
+                children: children.iter().map(u8::to_string).collect(),
+                message: is_shown.then(|| message(&id.to_string())),
+            })
+            .collect();
+        let shown = nodes.iter().filter(|node| node.message.is_some()).count();
+        let (messages, last) = grow(nodes, current.map(|id| id.to_string()).as_deref(), &mut Notes::new(Place::default()));
+        prop_assert_eq!(messages.len(), shown);
+        prop_assert!(messages.iter().enumerate().all(|(at, message)| message.parent.is_none_or(|parent| parent < at)));
+        prop_assert!(last.is_none_or(|last| last < messages.len()));
+        let ids: std::collections::HashSet<&str> = messages.iter().map(|message| message.source_id.as_str()).collect();
+        prop_assert_eq!(ids.len(), shown);
+    }
+}

@@ -1,0 +1,147 @@
+//! `turnleaf import`: chats from an archive of Turnleaf, from what other programs hand out, and from their databases.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use crate::server::cli::args::ImportArgs;
+use crate::server::cli::database::{block_on, data_dir};
+use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::{installation, print};
+use crate::server::platform::config::Config;
+use crate::server::platform::config::database::DatabaseUrl;
+use crate::server::platform::ids::{self, BootId};
+use crate::server::platform::lock_file::LockFile;
+use crate::server::service::imports::legacy::{LegacySchema, LegacySource};
+use crate::server::service::imports::{
+    Import, ImportFormat, ImportReport, LegacyImport, formats, parse_format, parse_schema, schemas,
+};
+
+/// One source.
+enum Given {
+    /// A file, known by its content where no format is said.
+    File(PathBuf, Option<ImportFormat>),
+    Database(LegacySource, LegacySchema),
+}
+
+/// Takes sources in, one after the other, and tells what came of each. Ends with exit code 1 when one could not be read
+/// to its end.
+pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), Failed> {
+    let sources = args.sources.iter().map(|source| given(&args.from, source)).collect::<Result<Vec<_>, Failed>>()?;
+    // A database comes in within one transaction. On SQLite a server could not write meanwhile, and replies would fail.
+    let holds_writer = parse_schema(&args.from).is_some() && config.database.value.is_sqlite() && !args.dry_run;
+    let _lock = match holds_writer {
+        true => Some(LockFile::take(data_dir(config)?.path(), ids::mint::<BootId>())?),
+        false => None,
+    };
+    let reports = block_on(async {
+        let (service, owner, _looked_in) = if args.dry_run {
+            installation::open_to_look(config).await?
+        } else {
+            let (service, owner) = installation::open(config).await?;
+            (service, owner, None)
+        };
+        let mut reports = Vec::with_capacity(sources.len());
+        for source in sources {
+            let mut told = 0;
+            let mut progress = |report: &ImportReport| {
+                if report.conversations >= told + 100 && std::io::stderr().is_terminal() {
+                    told = report.conversations;
+                    eprintln!("{}: {told} conversations", report.name);
+                }
+                true
+            };
+            let (name, dry_run) = (source.to_string(), args.dry_run);
+            let what = format!("import {name}");
+            let report = match source {
+                Given::Database(source, schema) => {
+                    let import = LegacyImport { owner, source, schema, name, dry_run };
+                    service.import_legacy(import, &mut progress).await
+                }
+                Given::File(file, format) => {
+                    let import = Import { owner, file, name, format, dry_run };
+                    service.import(import, &mut progress).await
+                }
+            };
+            reports.push(report.map_err(|error| Failed::because(&what, error))?);
+        }
+        // What was written last is a part of the file then, not of a log beside it.
+        service.supervisor().db().close().await;
+        Ok(reports)
+    })?;
+    if json {
+        print::json(&reports)?;
+    } else {
+        reports.iter().try_for_each(tell)?;
+    }
+    match reports.iter().find(|report| report.stopped.is_some()) {
+        None => Ok(()),
+        Some(stopped) => {
+            let why = stopped.stopped.as_deref().unwrap_or_default();
+            Err(Failed::new(Exit::Failed, format_args!("{} could not be read to its end: {why}", stopped.name)))
+        }
+    }
+}
+
+fn given(from: &str, source: &Path) -> Result<Given, Failed> {
+    let schema = parse_schema(from);
+    let format = parse_format(from);
+    if schema.is_none() && format.is_none() && from != "auto" {
+        let known: Vec<&str> = formats().chain(schemas()).collect();
+        let text = format!("`{from}` is not a format; there are auto, {}", known.join(", "));
+        return Err(Failed::new(Exit::WrongUse, text));
+    }
+    let url = source.to_str().filter(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"));
+    match (schema, url) {
+        (Some(schema), Some(url)) => Ok(Given::Database(LegacySource::Server(DatabaseUrl::new(url)?), schema)),
+        (None, Some(_)) => {
+            let known: Vec<&str> = schemas().collect();
+            let text = format!("say with --from which schema the database has: {}", known.join(" or "));
+            Err(Failed::new(Exit::WrongUse, text))
+        }
+        (_, None) if !source.is_file() => {
+            Err(Failed::new(Exit::Failed, format_args!("there is no file {}", source.display())))
+        }
+        (Some(schema), None) => Ok(Given::Database(LegacySource::File(source.to_owned()), schema)),
+        (None, None) => Ok(Given::File(source.to_owned(), format)),
+    }
+}
+
+/// How it is called in what is told.
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // It shows itself without its password.
+            Self::Database(LegacySource::Server(url), _) => url.fmt(f),
+            Self::Database(LegacySource::File(file), _) | Self::File(file, _) => match file.file_name() {
+                Some(name) => f.write_str(&name.to_string_lossy()),
+                None => file.display().fmt(f),
+            },
+        }
+    }
+}
+
+fn tell(report: &ImportReport) -> Result<(), Failed> {
+    let ImportReport { conversations, imported, known, left_out, turns, branches, .. } = report;
+    let of = report.format.unwrap_or("unknown");
+    print::line(format_args!("{} ({of}): {conversations} conversations", report.name))?;
+    let would = if report.dry_run { "would be imported" } else { "imported" };
+    print::line(format_args!(
+        "  {imported} {would} ({turns} turns on {branches} branches, {} files, {} documents)",
+        report.files, report.documents
+    ))?;
+    print::line(format_args!("  {known} here already, {left_out} left out"))?;
+    for table in &report.tables {
+        print::line(format_args!("  {}: {} rows, {} left out", table.name, table.rows, table.left_out))?;
+    }
+    print::line(format_args!("  {} things put right, {} not kept", report.put_right, report.lost))?;
+    for finding in &report.findings {
+        print::line(format_args!(
+            "  {}: {}: {}",
+            finding.kind.as_str().replace('_', " "),
+            finding.place,
+            finding.text
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The service of an installation for a command that works on its chats, beside a server that may run: without
+//! providers, without tools, and nothing is started.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::domain::UserId;
+use crate::server::cli::database::{data_dir, open_current};
+use crate::server::cli::exit::Failed;
+use crate::server::convert::Converter;
+use crate::server::outbound::demo::Demo;
+use crate::server::outbound::registry::Registry;
+use crate::server::platform::clock::{Clock, SystemClock};
+use crate::server::platform::config::Config;
+use crate::server::platform::ids;
+use crate::server::platform::sealing::Keyring;
+use crate::server::run::{Pace, Supervisor};
+use crate::server::service::Service;
+use crate::server::service::providers::Sealer;
+use crate::server::service::toolbox::Tools;
+use crate::server::store::{Db, users};
+
+/// The service over a database that is brought up to date, and its owner. Where there is no installation yet, it begins
+/// with this.
+pub async fn open(config: &Config) -> Result<(Service, UserId), Failed> {
+    let data_dir = data_dir(config)?;
+    let db = Db::open(config.database.value.expose()).await?;
+    db.migrate(None, SystemClock.now()).await?;
+    over(db, config, data_dir.path()).await
+}
+
+/// The same for a command that changes nothing. Where there is no installation it looks at an empty one, in a folder that
+/// goes with what is given back.
+pub async fn open_to_look(config: &Config) -> Result<(Service, UserId, Option<TempDir>), Failed> {
+    if config.database.value.sqlite_path().is_some_and(|path| !path.exists()) {
+        let dir = TempDir::new().map_err(|error| Failed::because("make a folder to look in", error))?;
+        let db = Db::open_file(&dir.path().join("turnleaf.db")).await?;
+        db.migrate(None, SystemClock.now()).await?;
+        let (service, owner) = over(db, config, dir.path()).await?;
+        return Ok((service, owner, Some(dir)));
+    }
+    let db = open_current(config).await?;
+    let (service, owner) = over(db, config, data_dir(config)?.path()).await?;
+    Ok((service, owner, None))
+}
+
+async fn over(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, UserId), Failed> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut tx = db.begin().await?;
+    let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await?;
+    tx.commit().await?;
+    let keyring = Keyring::open(config.security.secret_key.as_ref(), data_dir);
+    let sealer =
+        Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?);
+    let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(1.0)));
+    let tools = Tools::new(db.clone(), Vec::new());
+    let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, Pace::default());
+    let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
+    Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
+}

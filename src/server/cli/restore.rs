@@ -1,0 +1,151 @@
+//! `turnleaf restore`: puts a copy that `turnleaf backup` made in the place of the database, after looking at it whole.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::server::cli::database::{block_on, data_dir};
+use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::print;
+use crate::server::platform::clock::{Clock, SystemClock};
+use crate::server::platform::config::Config;
+use crate::server::platform::ids::{self, BootId};
+use crate::server::platform::lock_file::LockFile;
+use crate::server::store::fsck::{While, check as look_at};
+use crate::server::store::{Db, StoreError, dialect};
+
+/// What becomes of the database that was there: beside the new one, under this ending and the time.
+const BEFORE: &str = "before-restore";
+/// What SQLite writes beside a database and has not read into it yet.
+const LOG: &str = "-wal";
+
+/// Checks the copy and puts it in place. The database that was there stays beside it.
+pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
+    let Some(target) = config.database.value.sqlite_path() else {
+        let text = "this restores SQLite databases only; for PostgreSQL use pg_restore or psql";
+        return Err(Failed::new(Exit::WrongUse, text));
+    };
+    if !file.is_file() {
+        return Err(Failed::new(Exit::Failed, format_args!("there is no file {}", file.display())));
+    }
+    let data_dir = data_dir(config)?;
+    let boot: BootId = ids::mint();
+    // A server that runs would go on with the old one.
+    let _lock = LockFile::take(data_dir.path(), boot)?;
+    let copy = beside(&target, "restoring");
+    remove_all(&copy)?;
+    let copied =
+        copy_with_log(file, &copy).map_err(|error| Failed::because(&format!("copy {}", file.display()), error));
+    if let Err(failed) = copied.and_then(|()| block_on(check(file, &copy))) {
+        remove_all(&copy)?;
+        return Err(failed);
+    }
+    let before = beside(&target, &format!("{BEFORE}-{}", SystemClock.now().format("%Y%m%dT%H%M%S%.3fZ")));
+    if target.exists() {
+        keep(&target, &before).map_err(|error| Failed::because("keep the old database", error))?;
+        print::line(format_args!("The database that was here is {} now.", before.display()))?;
+    }
+    replace(&copy, &target).map_err(|error| Failed::because("put the copy in place", error))?;
+    print::line(format_args!("{} was restored from {}.", target.display(), file.display()))
+}
+
+/// Copies a database with the log that a process which was killed left beside it.
+fn copy_with_log(file: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(file, to)?;
+    let log = with_end(file, LOG);
+    if log.exists() { fs::copy(&log, with_end(to, LOG)).map(drop) } else { Ok(()) }
+}
+
+/// Gives the database that is there a second name, so that at no moment there is none.
+fn keep(target: &Path, before: &Path) -> io::Result<()> {
+    for end in ["", LOG] {
+        let (from, to) = (with_end(target, end), with_end(before, end));
+        // Not every file system has names like that.
+        if from.exists() && fs::hard_link(&from, &to).is_err() {
+            fs::copy(&from, &to)?;
+            File::open(&to)?.sync_all()?;
+        }
+    }
+    sync_folder(before)
+}
+
+/// Puts the copy in the place of what is there. The old log goes first: it would be read into the new database.
+fn replace(copy: &Path, target: &Path) -> io::Result<()> {
+    File::open(copy)?.sync_all()?;
+    for end in [LOG, "-shm"] {
+        remove(&with_end(target, end))?;
+    }
+    sync_folder(target)?;
+    fs::rename(copy, target)?;
+    sync_folder(target)
+}
+
+/// A name is on the disk when its folder is.
+fn sync_folder(of: &Path) -> io::Result<()> {
+    match of.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => File::open(".")?.sync_all(),
+    }
+}
+
+/// Whether the copy is a database of this program, and whole. `file` is how it is called in what is said.
+async fn check(file: &Path, copy: &Path) -> Result<(), Failed> {
+    let refused = |why: String| {
+        let text = format_args!(
+            "{} is not a whole copy that `turnleaf backup` made: {why}; nothing was changed",
+            file.display()
+        );
+        Failed::new(Exit::Damaged, text)
+    };
+    let looked = async {
+        let db = Db::open_file(copy).await?;
+        let looked = look(&db).await;
+        db.close().await;
+        looked
+    };
+    match looked.await {
+        // Closed, it has its log within it.
+        Ok(None) if with_end(copy, LOG).exists() => Err(refused("its log cannot be read into it".to_owned())),
+        Ok(None) => Ok(()),
+        Ok(Some(why)) => Err(refused(why)),
+        Err(error) if error.is_damaged() => Err(refused("it is damaged, or no database".to_owned())),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// What is wrong with it.
+async fn look(db: &Db) -> Result<Option<String>, StoreError> {
+    let plan = db.plan_migration().await?;
+    if plan.from.is_none() {
+        return Ok(Some("it is another program's, or empty".to_owned()));
+    }
+    // An older schema is brought up to date by the next start, which copies it first; its pages are looked at here.
+    let findings =
+        if plan.is_pending() { dialect::integrity(db).await?.len() } else { look_at(db, While::Serving).await?.len() };
+    Ok((findings > 0).then(|| format!("`turnleaf fsck` has {findings} findings in it")))
+}
+
+fn beside(file: &Path, word: &str) -> PathBuf {
+    with_end(file, &format!(".{word}"))
+}
+
+fn with_end(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Removes a database with what SQLite left beside it.
+fn remove_all(file: &Path) -> Result<(), Failed> {
+    ["", LOG, "-shm"].iter().try_for_each(|end| {
+        let file = with_end(file, end);
+        remove(&file).map_err(|error| Failed::because(&format!("remove {}", file.display()), error))
+    })
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! What everything is made of: colours with their contrast, sizes of type, spaces, icons.
+
+use leptos::prelude::*;
+
+use super::colours::{Colour, PAIRS, all, contrast, find, written};
+use super::{board, words};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+/// The steps of the type scale, the smallest first, and of the scale of spaces.
+const TYPE: [&str; 7] = ["fs-0", "fs-1", "fs-2", "fs-3", "fs-4", "fs-5", "fs-6"];
+const SPACES: [&str; 9] = ["sp-1", "sp-2", "sp-3", "sp-4", "sp-5", "sp-6", "sp-7", "sp-8", "sp-9"];
+
+const SYMBOLS: &str = include_str!("../../ui/kit/icons.svg");
+
+/// The page.
+pub fn draw() -> AnyView {
+    view! {
+        {board(words::colours(), colours())}
+        {board(words::contrast(), pairs())}
+        {board(words::type_scale(), type_scale())}
+        {board(words::spacing(), spaces())}
+        {board(words::icons(), icons())}
+    }
+}
+
+/// Both themes beside each other, whichever the page has: as values of the drawing and not of the style.
+fn colours() -> AnyView {
+    let row = |colour: Colour| {
+        let (light, dark) = (written(colour.light), written(colour.dark));
+        view! {
+            <li>
+                <svg class="swatch" viewBox="0 0 64 24" aria-hidden="true">
+                    <rect width="32" height="24" fill=light.clone()></rect>
+                    <rect x="32" width="32" height="24" fill=dark.clone()></rect>
+                </svg>
+                <code>{format!("--{}", colour.name)}</code>
+                <span class="hint">{light}" "{dark}</span>
+            </li>
+        }
+    };
+    view! { <ul class="swatches">{all().into_iter().map(row).collect_view()}</ul> }
+}
+
+fn pairs() -> AnyView {
+    let row = |(mark, ground, needs): (&'static str, &'static str, f64)| {
+        let (mark_colours, ground_colours) = (find(mark)?, find(ground)?);
+        let cell = |mark: [u8; 3], ground: [u8; 3]| {
+            view! {
+                <td>
+                    <svg class="swatch" viewBox="0 0 64 24" aria-hidden="true">
+                        <rect width="64" height="24" fill=written(ground)></rect>
+                        <text x="8" y="17" fill=written(mark)>"Aa 例"</text>
+                    </svg>
+                    <span>{format!("{:.2}", contrast(mark, ground))}</span>
+                </td>
+            }
+        };
+        Some(view! {
+            <tr>
+                <th scope="row"><code>{mark}</code>" · "<code>{ground}</code></th>
+                {cell(mark_colours.light, ground_colours.light)}
+                {cell(mark_colours.dark, ground_colours.dark)}
+                <td>{format!("{needs}")}</td>
+            </tr>
+        })
+    };
+    view! {
+        <div class="table-scroll" tabindex="0" role="group" aria-label=words::contrast()>
+            <table class="pairs">
+                <thead><tr>
+                    <th scope="col">{words::pair()}</th>
+                    <th scope="col">{words::light()}</th>
+                    <th scope="col">{words::dark()}</th>
+                    <th scope="col">{words::needs()}</th>
+                </tr></thead>
+                <tbody>{PAIRS.into_iter().filter_map(row).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+fn type_scale() -> AnyView {
+    let row = |step: &'static str| {
+        view! { <li><code>{format!("--{step}")}</code><span class="type" data-step=step>{words::sample_text()}</span></li> }
+    };
+    view! { <ul class="scale">{TYPE.into_iter().rev().map(row).collect_view()}</ul> }
+}
+
+fn spaces() -> AnyView {
+    let row = |step: &'static str| {
+        view! { <li><code>{format!("--{step}")}</code><span class="space" data-step=step></span></li> }
+    };
+    view! { <ul class="scale">{SPACES.into_iter().map(row).collect_view()}</ul> }
+}
+
+/// The symbols of the sprite, in its order.
+fn names() -> impl Iterator<Item = &'static str> {
+    SYMBOLS.split("id=\"icon-").skip(1).filter_map(|rest| rest.split('"').next())
+}
+
+fn icons() -> AnyView {
+    let one = |name: &'static str| view! { <li><Icon name/><code>{name}</code></li> };
+    view! { <ul class="symbols">{names().map(one).collect_view()}</ul> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_symbol_of_the_sprite_is_shown() {
+        let all: Vec<_> = names().collect();
+        assert_eq!(all.len(), SYMBOLS.matches("<symbol ").count());
+        assert!(all.contains(&"search") && all.contains(&"leaf"), "{all:?}");
+    }
+
+    #[test]
+    fn every_pair_names_colours_that_there_are() {
+        assert!(PAIRS.into_iter().all(|(mark, ground, _)| find(mark).is_some() && find(ground).is_some()));
+    }
+}

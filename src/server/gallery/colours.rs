@@ -1,0 +1,96 @@
+//! The colours of the style sheet, read from it, and the contrast of every pair of them that the page uses: 4.5 for text,
+//! 3 for a mark that carries meaning (WCAG 2).
+
+const TOKENS: &str = include_str!("../../../style/tokens.css");
+
+/// Foreground, ground, and the ratio needed.
+pub const PAIRS: [(&str, &str, f64); 34] = [
+    ("text", "bg", 4.5),
+    ("text", "surface", 4.5),
+    ("text", "sunken", 4.5),
+    ("text", "user-bubble", 4.5),
+    ("text", "code-bg", 4.5),
+    ("text2", "bg", 4.5),
+    ("text2", "surface", 4.5),
+    ("text2", "sunken", 4.5),
+    ("text3", "bg", 4.5),
+    ("text3", "surface", 4.5),
+    ("text3", "sunken", 4.5),
+    ("text3", "user-bubble", 4.5),
+    ("link", "bg", 4.5),
+    ("link", "surface", 4.5),
+    ("link", "user-bubble", 4.5),
+    ("on-accent", "accent", 4.5),
+    ("on-accent", "accent-hover", 4.5),
+    ("danger", "bg", 4.5),
+    ("danger", "danger-bg", 4.5),
+    ("danger", "surface", 4.5),
+    ("on-danger", "danger", 4.5),
+    ("warn", "warn-bg", 4.5),
+    ("ok", "ok-bg", 4.5),
+    ("reason", "reason-bg", 4.5),
+    ("text2", "reason-bg", 4.5),
+    ("tool", "tool-bg", 4.5),
+    ("text2", "tool-bg", 4.5),
+    // The stop button is the text's colour with the page's on it.
+    ("bg", "text", 4.5),
+    ("border-strong", "surface", 3.0),
+    ("border-strong", "bg", 3.0),
+    ("border-strong", "sunken", 3.0),
+    ("focus", "bg", 3.0),
+    ("focus", "surface", 3.0),
+    ("focus", "user-bubble", 3.0),
+];
+
+/// A colour in 8-bit sRGB.
+pub type Rgb = [u8; 3];
+
+/// A token that is declared as `--name: light-dark(#rrggbb, #rrggbb);`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Colour {
+    pub name: &'static str,
+    pub light: Rgb,
+    pub dark: Rgb,
+}
+
+/// All of them, in the order of the sheet.
+pub fn all() -> Vec<Colour> {
+    let read = |line: &'static str| {
+        let (name, value) = line.trim().strip_prefix("--")?.split_once(": light-dark(")?;
+        let (light, dark) = value.strip_suffix(");")?.split_once(", ")?;
+        Some(Colour { name, light: hex(light)?, dark: hex(dark)? })
+    };
+    TOKENS.lines().filter_map(read).collect()
+}
+
+/// The colour of this name.
+pub fn find(name: &str) -> Option<Colour> {
+    all().into_iter().find(|colour| colour.name == name)
+}
+
+fn hex(text: &str) -> Option<Rgb> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    Some([part(0)?, part(2)?, part(4)?])
+}
+
+/// As a style sheet writes it.
+pub fn written([r, g, b]: Rgb) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// WCAG 2 relative luminance.
+fn luminance(colour: Rgb) -> f64 {
+    let linear = |channel: u8| {
+        let c = f64::from(channel) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    let [r, g, b] = colour.map(linear);
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/// The ratio of WCAG 2.
+pub fn contrast(a: Rgb, b: Rgb) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}

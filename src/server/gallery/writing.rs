@@ -1,0 +1,78 @@
+//! Sample turns of words: everything that Markdown can do, the scripts of the world, documents and pictures, sources.
+
+use serde_json::{Map, Value, json};
+
+use super::turns::{asked, shown};
+use crate::api::view::TurnView;
+use crate::domain::attachment::{CARD, Card, Standing};
+use crate::domain::{Block, Content, Turn, sample};
+
+/// Every construct that is drawn.
+const MARKDOWN: &str = include_str!("writing.md");
+
+const RIGHT_TO_LEFT: &str = "شجرة المحادثة تحفظ كل إجابة، حتى تلك التي تُركت.\n\n```rust\nlet leaf = tree.newest();\n```\n\nويبقى الكود من اليسار إلى اليمين.";
+
+const HAN: &str = "对话是一棵树：每次编辑或重试都会产生一个新分支，旧的回答仍然保留。\n\n1. 选择一条消息；\n2. 点击“重试”；\n3. 用箭头在版本之间切换。\n\n> 好记性不如烂笔头。";
+
+/// The turns of the page.
+pub fn turns() -> Vec<TurnView> {
+    let mut attached = asked(5, "What does the marked part say?");
+    attached.turn.blocks.extend(named());
+    attached.named =
+        vec![(attached.turn.blocks[2].id, Standing::Older), (attached.turn.blocks[4].id, Standing::Deleted)];
+    vec![
+        asked(1, "Show me everything that Markdown can do.\n\nLine by line, as I wrote it: **not bold**."),
+        shown(sample::reply(2, [Content::text(MARKDOWN)])),
+        asked(3, "والآن بالعربية"),
+        shown(sample::reply(4, [Content::text(RIGHT_TO_LEFT)])),
+        attached,
+        shown(sample::reply(6, [Content::text(HAN)])),
+        asked(7, "Where do leaves come from?"),
+        shown(sourced(8)),
+    ]
+}
+
+/// Documents, lines of them, and pictures that are not there any more.
+fn named() -> Vec<Block> {
+    let id = sample::uuid(0xd0c).to_string();
+    let document = || Content::Reference { ref_id: id.clone(), ref_type: "document".into(), version_timestamp: None };
+    let lines = Content::PartialReference {
+        ref_id: id.clone(),
+        ref_type: "document".into(),
+        version_timestamp: None,
+        selection_start: 0,
+        selection_end: 120,
+    };
+    let picture = Content::Image { blob: "0".repeat(64), mime: "image/png".into(), alt: "A maple leaf".into() };
+    let card = |title: &str, lines| Card { title: title.into(), lines, tokens: 1_240, ..Card::default() };
+    let cards = [
+        card("Field notes.md", None),
+        card("Field notes.md", None),
+        card("Field notes.md", Some((10, 42))),
+        card("Maple", None),
+    ];
+    let contents = [document(), document(), lines, picture];
+    let block = |((seq, content), card): ((u32, Content), Card)| Block {
+        block_metadata: json!({ CARD: card }),
+        ..sample::block(5, seq, content)
+    };
+    (1..).zip(contents).zip(cards).map(block).collect()
+}
+
+fn sourced(ord: i64) -> Turn {
+    let text = "Leaves grow from buds at the nodes of a stem. A deciduous tree lets them fall in autumn.";
+    let source = |url: &str, title: &str, end: usize| json!({ "url": url, "title": title, "start": 0, "end": end });
+    let sources = json!({ "type": "x:sources", "sources": [
+        source("https://example.org/buds", "Buds and nodes", 45),
+        source("https://example.com/autumn", "Why leaves fall", text.len()),
+    ]});
+    sample::reply(ord, [Content::text(text), Content::Other(object(sources))])
+}
+
+/// The fields of a JSON object.
+pub fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,113 @@
+//! What fails for a browser is told on a page: in the reader's language, with what can be done about it, a way back, the
+//! request's id, and the words that somebody typed into a form. Scripts are answered as `problem` says.
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures::stream;
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{HeaderMap, Method, StatusCode, Uri};
+
+use super::plain_page::{Asked, Fields};
+use super::problem::Problem;
+use super::request_id::X_REQUEST_ID;
+use super::{headers, language, router};
+use crate::domain::limits;
+use crate::server::app::App;
+use crate::server::plain_pages::failed::FailedPage;
+use crate::ui::locale::speak;
+
+/// The fields of forms in which people write. Keys and addresses are not shown again.
+const WRITTEN: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];
+
+/// Answers a failure with a page where a page was asked for.
+pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    if router::is_api(request.uri()) || !wants_page(request.headers()) {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let asked_with = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
+    let (body, typed) = read_again(&parts.headers, body).await;
+    let response = next.run(Request::from_parts(parts, body)).await;
+    if !is_untold(&response) {
+        return response;
+    }
+    let typed = written(typed).await;
+    let locale = language::asked(&asked_with.2);
+    speak(locale, || told(&app, asked_with, &typed, response))
+}
+
+/// Whether a browser asks for something to show: it names HTML, which no script of ours does.
+fn wants_page(headers: &HeaderMap) -> bool {
+    headers.get_all(ACCEPT).iter().any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")))
+}
+
+/// A failure that is no page of its own: a problem, or what an extractor says in plain text.
+fn is_untold(response: &Response) -> bool {
+    let is_failure = response.status().is_client_error() || response.status().is_server_error();
+    let is_plain = || {
+        let kind = response.headers().get(CONTENT_TYPE);
+        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"))
+    };
+    is_failure && (response.extensions().get::<Problem>().is_some() || is_plain())
+}
+
+/// The body of a form, for its handler and for the page; any other goes on as it is.
+async fn read_again(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
+    let is_form =
+        headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if !is_form || length.is_none_or(|length| length > limits::BODY_BYTES) {
+        return (body, Bytes::new());
+    }
+    let why = match tokio::time::timeout(limits::BODY_TIME, to_bytes(body, limits::BODY_BYTES)).await {
+        Ok(Ok(bytes)) => return (Body::from(bytes.clone()), bytes),
+        Ok(Err(broken)) => broken,
+        Err(slow) => axum::Error::new(slow),
+    };
+    // It breaks off for its handler too, which would take nothing for an empty form.
+    (Body::from_stream(stream::iter([Err::<Bytes, _>(why)])), Bytes::new())
+}
+
+fn told(app: &App, (method, uri, asked): (Method, Uri, HeaderMap), typed: &[String], response: Response) -> Response {
+    let (parts, _) = response.into_parts();
+    let status = parts.status;
+    let problem = parts.extensions.get::<Problem>().cloned();
+    let id = parts.headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    // An answer to another site's request shows nothing of it.
+    let typed = if status == StatusCode::FORBIDDEN { &[] } else { typed };
+    let page = FailedPage {
+        status: status.as_u16(),
+        detail: problem.as_ref().map(Problem::detail),
+        path: uri.path(),
+        again: (method == Method::GET).then(|| uri.to_string()),
+        request_id: id,
+        typed,
+    };
+    let drawn = Asked::of(&asked, None).answer(app, status, page.draw());
+    let (mut drawn, body) = drawn.into_parts();
+    let policy = headers::document_policy(None, app.transport());
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        drawn.headers.insert(http::header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let language = HeaderValue::from_static(language::asked(&asked).as_str());
+    drawn.headers.insert(http::header::CONTENT_LANGUAGE, language);
+    // The shell's headers, and when to come again, stay.
+    for (name, value) in &parts.headers {
+        let is_kept = name == RETRY_AFTER || !matches!(name.as_str(), "content-length" | "content-type");
+        if is_kept && !drawn.headers.contains_key(name) {
+            drawn.headers.insert(name.clone(), value.clone());
+        }
+    }
+    Response::from_parts(drawn, body)
+}
+
+/// What people wrote, of the fields of a form.
+async fn written(form: Bytes) -> Vec<String> {
+    let kind = "application/x-www-form-urlencoded";
+    let Ok(request) = Request::post("/").header(CONTENT_TYPE, kind).body(Body::from(form)) else { return Vec::new() };
+    let Ok(fields) = Fields::from_request(request, &()).await else { return Vec::new() };
+    let all = WRITTEN.iter().flat_map(|name| fields.all(name)).map(|text| text.replace("\r\n", "\n"));
+    all.filter(|text| !text.trim().is_empty()).collect()
+}

@@ -1,0 +1,43 @@
+//! What goes out and comes in.
+
+use serde_json::json;
+
+use super::operation::{Operation, operation};
+use crate::server::http::exports::ExportQuery;
+use crate::server::http::imports::{ImportBegun, ImportQuery};
+use crate::server::service::imports::ImportJob;
+
+pub fn operations() -> Vec<Operation> {
+    let file = || json!({ "type": "string" });
+    let bytes = || json!({ "type": "string", "format": "binary" });
+    vec![
+        operation("get", "/api/export", ("Transfer", "export_everything"), "Takes out all chats and documents.")
+            .note(
+                "An archive, written while it is read: all branches, what providers sent, images. Keys, settings and \
+                 drafts stay. An answer that breaks off is not whole.",
+            )
+            .answer(200, "The archive.", "application/json", json!({ "type": "object" })),
+        operation("get", "/api/chats/{id}/export", ("Transfer", "export_chat"), "Takes out one chat.")
+            .note("As an archive with all branches, one path as Markdown or as a page, or all branches as a git repository in a ZIP.")
+            .query::<ExportQuery>()
+            .answer(200, "The chat.", "application/json", json!({ "type": "object" }))
+            .answer(200, "The chat.", "text/markdown", file())
+            .answer(200, "The chat.", "text/html", file())
+            .answer(200, "The chat.", "application/zip", bytes()),
+        operation("post", "/api/imports", ("Transfer", "import"), "Begins to take chats in: the body is the file.")
+            .note(
+                "It goes on behind the answer; look at it under its `Location`. The same file taken in again adds \
+                 nothing twice. Nothing is sent anywhere.",
+            )
+            .query::<ImportQuery>()
+            .takes_bytes()
+            .gives::<ImportBegun>(202, "It began.")
+            .refuses(409, "`import_running`: another import is not over yet, or its file on its way.")
+            .refuses(422, "`empty_file`: there is nothing in it."),
+        operation("get", "/api/imports/{id}", ("Transfer", "show_import"), "Shows how far an import is.")
+            .gives::<ImportJob>(200, "The import with what came of it so far."),
+        operation("post", "/api/imports/{id}/stop", ("Transfer", "stop_import"), "Ends an import.")
+            .note("What came in stays.")
+            .done(204, "It ends behind the chat that it is at."),
+    ]
+}

@@ -1,0 +1,156 @@
+//! The page that says that something could not be shown or done: what, what to do about it, the way back.
+
+use leptos::prelude::*;
+
+use super::words::failed as words;
+use super::{Page, Section};
+use crate::ui::erased::view;
+use crate::ui::escape::textarea_content;
+use crate::ui::words as app_words;
+use crate::ui::words::told::told_of_field;
+
+/// A failure, as far as people are told of it.
+pub struct FailedPage<'a> {
+    /// Of HTTP.
+    pub status: u16,
+    /// The sentence of the problem, in English.
+    pub detail: Option<&'a str>,
+    /// What was asked for.
+    pub path: &'a str,
+    /// Where asking again does no harm: the address.
+    pub again: Option<String>,
+    pub request_id: &'a str,
+    /// What somebody wrote into the form.
+    pub typed: &'a [String],
+}
+
+impl FailedPage<'_> {
+    pub fn draw(self) -> Page {
+        let (title, what, hint) = self.said();
+        let section = section_of(self.path);
+        let may_work = matches!(self.status, 429 | 500..);
+        let again = self.again.clone().filter(|_| may_work).map(|address| {
+            view! { <a class="button primary" href=address>{app_words::retry()}</a> }
+        });
+        let back = if section == Section::Chat {
+            ("/".to_owned(), words::to_chats().to_owned())
+        } else {
+            (section.path().to_owned(), words::back_to(section.name()))
+        };
+        let body = view! {
+            <p class="lead" dir="auto">{what}</p>
+            <p>{hint}</p>
+            {self.written()}
+            <div class="deeds">
+                {again}
+                <a class="button" href=back.0>{back.1}</a>
+            </div>
+            <p class="hint">{words::request_id()}" "<code>{self.request_id.to_owned()}</code></p>
+        };
+        Page { section, title: title.to_owned(), said: None, body }
+    }
+
+    /// The heading, what happened, and what to do.
+    fn said(&self) -> (&'static str, String, &'static str) {
+        let detail = self.detail.map(told_of_field);
+        let what = |otherwise: &'static str| detail.clone().unwrap_or_else(|| otherwise.to_owned());
+        match self.status {
+            // Missing and somebody else's are the same.
+            404 => (app_words::not_found_title(), words::missing().to_owned(), words::missing_hint()),
+            401 | 403 | 421 => (words::refused(), what(words::refused_what()), words::refused_hint()),
+            409 | 423 => (words::not_done(), what(words::changed()), words::changed_hint()),
+            405 => (words::not_done(), words::not_here().to_owned(), words::missing_hint()),
+            413 => (words::not_done(), words::too_large().to_owned(), words::too_large_hint()),
+            429 => (words::not_now(), what(words::busy()), words::busy_hint()),
+            503 => (words::not_now(), what(words::busy()), words::busy_hint()),
+            507 => (words::not_done(), what(words::server_failed()), words::full_hint()),
+            400..=499 => (words::not_done(), what(words::not_understood()), words::not_understood_hint()),
+            _ => (app_words::page_failed(), what(words::server_failed()), words::server_failed_hint()),
+        }
+    }
+
+    fn written(&self) -> Option<AnyView> {
+        let box_of = |(at, text): (usize, &String)| {
+            let id = format!("written-{at}");
+            view! {
+                <textarea {..textarea_content(text)} class="field" id=id rows="6" readonly dir="auto" aria-label=words::written()></textarea>
+            }
+        };
+        (!self.typed.is_empty()).then(|| {
+            view! {
+                <section class="panel">
+                    <h2>{words::written()}</h2>
+                    <p class="hint">{words::written_hint()}</p>
+                    {self.typed.iter().enumerate().map(box_of).collect_view()}
+                </section>
+            }
+        })
+    }
+}
+
+/// The page that one comes from, as far as the address says.
+fn section_of(path: &str) -> Section {
+    let path = path.strip_prefix("/forms").unwrap_or(path).trim_start_matches("/settings");
+    match path.trim_start_matches('/').split('/').next().unwrap_or_default() {
+        "documents" => Section::Documents,
+        "providers" => Section::Providers,
+        "tools" => Section::Tools,
+        "usage" => Section::Usage,
+        "search" => Section::Search,
+        "trash" | "restore" | "purge" | "empty-trash" => Section::Trash,
+        "preferences" | "general" => Section::General,
+        "appearance" => Section::Appearance,
+        "keys" | "shortcuts" => Section::Shortcuts,
+        _ => Section::Chat,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::locale::{Locale, speak};
+
+    fn drawn(status: u16, path: &str, typed: &[String], locale: Locale) -> String {
+        let page = FailedPage { status, detail: None, path, again: Some(path.into()), request_id: "r-1", typed };
+        speak(locale, || {
+            Owner::new().with(|| {
+                let page = page.draw();
+                format!("{}|{}", page.title, page.body.to_html()).replace("<!>", "")
+            })
+        })
+    }
+
+    #[test]
+    fn every_failure_says_what_to_do_and_how_to_go_back() {
+        for status in [400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 500, 503, 507] {
+            let (english, chinese) =
+                (drawn(status, "/c/1/settings", &[], Locale::English), drawn(status, "/c/1", &[], Locale::Chinese));
+            assert!(english.contains("href=\"/\"") && english.contains("<code>r-1</code>"), "{status}: {english}");
+            assert!(!chinese.contains("This ") && chinese.contains('。'), "{status}: {chinese}");
+            assert_eq!(english.contains("Try again</a>"), status == 429 || status >= 500, "{status}");
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_to_where_one_came_from() {
+        for (path, back) in [
+            ("/documents/1", "/documents"),
+            ("/forms/documents/save", "/documents"),
+            ("/forms/providers/key", "/settings/providers"),
+            ("/settings/tools", "/settings/tools"),
+            ("/forms/purge", "/trash"),
+            ("/turns/1/edit", "/"),
+            ("/nothing", "/"),
+        ] {
+            let html = drawn(404, path, &[], Locale::English);
+            assert!(html.contains(&format!("href=\"{back}\"")), "{path}: {html}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_shown_and_is_inert() {
+        let html = drawn(404, "/forms/edit", &["</textarea><script>x".to_owned()], Locale::English);
+        assert!(html.contains("What you wrote") && html.contains("&lt;/textarea&gt;"), "{html}");
+        assert!(!html.contains("<script"), "{html}");
+    }
+}

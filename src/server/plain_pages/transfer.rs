@@ -1,0 +1,220 @@
+//! The pages of what goes out and comes in: "Data" in the settings, one import, the export of a chat.
+
+use leptos::prelude::*;
+
+use super::field::Choice;
+use super::words::transfer as words;
+use super::{Page, Said, Section};
+use crate::domain::{Chat, ImportedFrom};
+use crate::server::service::imports::{ImportJob, ImportReport, formats};
+use crate::ui::erased::view;
+use crate::ui::locale::locale;
+use crate::ui::standalone::source;
+
+/// Chats and findings of one page; the API has all that is kept.
+const SHOWN: usize = 500;
+
+/// The page "Data".
+pub struct TransferPage {
+    /// The newest first.
+    pub jobs: Vec<ImportJob>,
+    pub database: &'static str,
+    pub said: Option<Said>,
+}
+
+impl TransferPage {
+    pub fn draw(self) -> Page {
+        let is_sqlite = self.database == "SQLite";
+        let (how, commands) = if is_sqlite {
+            (words::back_up_sqlite(), "turnleaf backup FILE\nturnleaf restore FILE")
+        } else {
+            (
+                words::back_up_postgres(),
+                "pg_dump --format=custom --file=FILE DATABASE\npg_restore --dbname=DATABASE FILE",
+            )
+        };
+        let auto = ("auto", words::by_content());
+        let options: Vec<_> =
+            [auto].into_iter().chain(formats().map(|name| (name, words::format_called(name)))).collect();
+        let from = choice("import", "from", words::what_it_is(), &options);
+        let rows = self.jobs.iter().map(job_row).collect_view();
+        let jobs = (!self.jobs.is_empty()).then(|| {
+            view! {
+                <section class="panel">
+                    <h2>{words::imports()}</h2>
+                    <ul class="plain-list">{rows}</ul>
+                </section>
+            }
+        });
+        let body = view! {
+            <section class="panel">
+                <h2>{words::take_out()}</h2>
+                <p class="hint">{words::everything_what()}</p>
+                <p><a class="button" href="/api/export" download="">{words::everything()}</a></p>
+            </section>
+            <section class="panel">
+                <h2>{words::take_in()}</h2>
+                <p class="hint">{words::take_in_what()}</p>
+                <form class="form" method="post" action="/forms/import" enctype="multipart/form-data">
+                    {from.draw()}
+                    <label class="tick"><input type="checkbox" name="dry_run" value="1"/>{words::only_look()}</label>
+                    <div class="form-field">
+                        <label for="import-file">{words::file()}</label>
+                        <input class="field" type="file" id="import-file" name="file" required
+                            accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
+                    </div>
+                    <div class="deeds"><button type="submit" class="button primary">{words::begin()}</button></div>
+                </form>
+            </section>
+            {jobs}
+            <section class="panel">
+                <h2>{words::back_up()}</h2>
+                <p class="hint">{how}</p>
+                <pre class="commands" tabindex="0"><code>{commands}</code></pre>
+            </section>
+        };
+        Page { section: Section::Data, title: words::title().to_owned(), said: self.said, body }
+    }
+}
+
+/// A choice of a form, of which the first is the usual one.
+fn choice<'a>(form: &'a str, name: &'a str, label: &'a str, options: &'a [(&'a str, &'a str)]) -> Choice<'a> {
+    let chosen = options.first().map_or("", |(value, _)| value);
+    Choice { label, name, form, options, chosen, hint: None, error: None }
+}
+
+fn job_row(job: &ImportJob) -> AnyView {
+    let report = &job.report;
+    let state = if job.is_over { sums(report) } else { words::so_far(report.conversations) };
+    let href = format!("/settings/data/imports/{}", job.id);
+    view! { <li><a href=href dir="auto">{report.name.clone()}</a>" · "{state}</li> }
+}
+
+fn sums(report: &ImportReport) -> String {
+    words::sums(report.imported, report.known, report.left_out)
+}
+
+/// The page of one import.
+pub struct ImportPage {
+    pub job: ImportJob,
+}
+
+impl ImportPage {
+    pub fn draw(self) -> Page {
+        let ImportJob { id, is_over, report, .. } = self.job;
+        let format = report.format.map_or(words::unknown(), words::format_called);
+        let state = match (is_over, report.dry_run) {
+            (false, _) => words::looking(),
+            (true, false) => words::over(),
+            (true, true) => words::over_look(),
+        };
+        let stopped = report.stopped.as_deref().map(|why| {
+            view! {
+                <p class="problem" role="alert">{words::stopped(why)}</p>
+            }
+        });
+        let chats = report.chats.iter().take(SHOWN).map(|chat| {
+            let title = if chat.title.trim().is_empty() { words::untitled().to_owned() } else { chat.title.clone() };
+            let title = match chat.id {
+                Some(id) => view! { <a href=format!("/c/{id}") dir="auto">{title}</a> },
+                None => view! { <span dir="auto">{title}</span> },
+            };
+            let turns = (chat.turns > 0).then(|| chat.turns.to_string());
+            view! { <tr><td>{title}</td><td>{words::outcome(chat.outcome)}</td><td>{turns}</td></tr> }
+        });
+        let chats = (!report.chats.is_empty()).then(|| {
+            view! {
+                <section class="panel">
+                    <h2>{words::chats()}</h2>
+                    <table class="shortcut-table transfer-table">
+                        <tbody>{chats.collect_view()}</tbody>
+                    </table>
+                </section>
+            }
+        });
+        // What is told of a file is in English; a reader's voice should know.
+        let english = (locale().as_str() != "en").then_some("en");
+        let findings = report.findings.iter().take(SHOWN).map(|finding| {
+            view! {
+                <li lang=english>
+                    <strong>{words::kind(finding.kind)}</strong>" "<span dir="auto">{finding.place.clone()}</span>": "
+                    <span dir="auto">{finding.text.clone()}</span>
+                </li>
+            }
+        });
+        let findings = (!report.findings.is_empty()).then(|| {
+            view! {
+                <section class="panel">
+                    <h2>{words::findings()}</h2>
+                    {english.map(|_| view! { <p class="hint">{words::where_from()}</p> })}
+                    <ul class="plain-list">{findings.collect_view()}</ul>
+                </section>
+            }
+        });
+        let stop = (!is_over).then(|| {
+            view! {
+                <form method="post" action="/forms/import/stop">
+                    <input type="hidden" name="id" value=id.to_string()/>
+                    <button type="submit" class="button">{words::stop()}</button>
+                </form>
+            }
+        });
+        let body = view! {
+            <p><a href="/settings/data">{words::title()}</a></p>
+            <p dir="auto">{report.name.clone()}" · "{words::format(format)}</p>
+            <p role="status">{state}" "{words::so_far(report.conversations)}" "{sums(&report)}</p>
+            <p class="hint">{words::along(report.turns, report.branches, report.files, report.documents)}</p>
+            {stopped}
+            {stop}
+            {chats}
+            {findings}
+        };
+        Page { section: Section::Data, title: words::import().to_owned(), said: None, body }
+    }
+}
+
+/// The page that offers what a chat can go out as.
+pub struct ExportPage {
+    pub chat: Chat,
+    pub imported_from: Option<ImportedFrom>,
+}
+
+impl ExportPage {
+    pub fn draw(self) -> Page {
+        let id = self.chat.id;
+        let title = if self.chat.title.is_empty() { words::untitled().to_owned() } else { self.chat.title };
+        let action = format!("/api/chats/{id}/export");
+        let options = [("folded", words::folded()), ("full", words::full()), ("left_out", words::without())];
+        let of_path = |format: &'static str, name: &'static str, what: &'static str| {
+            view! {
+                <section class="panel">
+                    <h2>{name}</h2>
+                    <p class="hint">{what}</p>
+                    <form class="form" method="get" action=action.clone()>
+                        <input type="hidden" name="format" value=format/>
+                        {choice(format, "reasoning", words::reasoning(), &options).draw()}
+                        {choice(format, "tools", words::tools(), &options).draw()}
+                        <div class="deeds"><button type="submit" class="button">{words::download()}</button></div>
+                    </form>
+                </section>
+            }
+        };
+        let body = view! {
+            <p><a href=format!("/c/{id}") dir="auto">{title}</a></p>
+            <section class="panel">
+                <h2>{words::archive()}</h2>
+                <p class="hint">{words::archive_what()}</p>
+                <p><a class="button" href=action.clone() download="">{words::download()}</a></p>
+            </section>
+            {of_path("html", words::page(), words::page_what())}
+            {of_path("markdown", words::markdown(), words::markdown_what())}
+            <section class="panel">
+                <h2>{words::git()}</h2>
+                <p class="hint">{words::git_what()}</p>
+                <p><a class="button" href=format!("{action}?format=git") download="">{words::download()}</a></p>
+            </section>
+            {self.imported_from.as_ref().map(source)}
+        };
+        Page { section: Section::Chat, title: words::export_chat().to_owned(), said: None, body }
+    }
+}

@@ -1,0 +1,96 @@
+//! The words of what goes out and comes in, in both languages.
+
+use crate::server::service::imports::Outcome;
+use crate::ui::locale::{counted, said, words};
+pub use crate::ui::words::standalone::{format_called, kind};
+
+words! {
+    title: "Data", "数据";
+    take_out: "Take out", "导出";
+    everything: "Export everything", "导出全部";
+    everything_what: "One archive with all chats and their branches, what providers sent, images and documents. Keys and settings stay here.", "一个包含所有对话及其分支、服务商原始内容、图片和文档的存档。密钥和设置不会导出。";
+    take_in: "Take in", "导入";
+    take_in_what: "An archive of Turnleaf, or what ChatGPT, Claude, Open WebUI, LibreChat, llama.cpp or big-AGI exported: the file as it came, also a zip. Nothing is sent anywhere. The same file taken in again adds nothing twice.", "Turnleaf 存档，或 ChatGPT、Claude、Open WebUI、LibreChat、llama.cpp、big-AGI 导出的文件，原样上传即可，zip 也可以。内容不会发送到别处。重复导入同一文件不会产生重复内容。";
+    file: "File", "文件";
+    what_it_is: "What it is", "文件来源";
+    by_content: "Find out from the file", "根据文件内容判断";
+    only_look: "Only look: say what would come in, and store nothing", "仅检查：说明会导入什么，不保存";
+    begin: "Import", "开始导入";
+    stop: "Stop", "停止";
+    back_up: "Back up", "备份";
+    back_up_sqlite: "The whole database, with settings and sealed keys, is copied by this command, also while the server runs; the second puts a copy back, while it does not:", "用以下命令可在服务器运行时复制整个数据库，包括设置和加密的密钥；第二条命令在服务器停止时恢复备份：";
+    back_up_postgres: "The database is PostgreSQL: use its own tools.", "数据库为 PostgreSQL，请使用其自带工具：";
+    imports: "Imports since the server started", "服务器启动以来的导入";
+    import: "Import", "导入";
+    looking: "This page looks again by itself until it is over.", "此页面会自动刷新，直到完成。";
+    over: "Over.", "已完成。";
+    over_look: "Nothing was stored: this was only a look.", "仅检查，未保存任何内容。";
+    known: "here already", "已存在";
+    in_trash: "in Trash", "在回收站中";
+    imported: "imported", "已导入";
+    left_out: "left out", "未导入";
+    chats: "Chats", "对话";
+    what_came: "What came of it", "结果";
+    findings: "What to know", "需要注意";
+    place: "Where", "位置";
+    unknown: "not known yet", "尚未确定";
+    export_chat: "Export this chat", "导出此对话";
+    archive: "Archive (JSON)", "存档（JSON）";
+    archive_what: "Everything of this chat, with all branches and what providers sent. Turnleaf takes it in again as an equal chat.", "此对话的全部内容，包括所有分支和服务商原始内容。Turnleaf 可将其重新导入为相同的对话。";
+    markdown: "Markdown", "Markdown";
+    page: "Page (HTML)", "网页（HTML）";
+    page_what: "The path that is shown, as it looks here, in one file with its pictures. It is read and printed without Turnleaf and without a network.", "当前显示的路径，外观与此处相同，连同图片保存为一个文件，无需 Turnleaf 和网络即可阅读和打印。";
+    git: "Git repository", "Git 仓库";
+    git_what: "All branches as a bare repository in a ZIP: each message and each reply is a commit, each branch a ref. Reasoning and tools are in it; what providers sent is in the archive alone.", "以 ZIP 打包的裸仓库，包含所有分支：每条消息和回复是一个提交，每个分支是一个引用。其中包含思考过程和工具调用；服务商原始内容仅在存档中。";
+    markdown_what: "The path that is shown, for people.", "当前显示的路径，便于阅读。";
+    reasoning: "Reasoning", "思考过程";
+    tools: "Tools", "工具";
+    folded: "Folded", "折叠";
+    full: "Shown", "展开";
+    without: "Left out", "省略";
+    download: "Download", "下载";
+    file_as_it_is: "Format", "格式";
+    untitled: "Untitled", "未命名";
+    where_from: "The messages below are in English.", "以下说明为英文。";
+}
+
+/// How far an import is.
+pub fn so_far(conversations: u64) -> String {
+    counted!(conversations; "{conversations} conversation read.", "{conversations} conversations read."; "已读取 {conversations} 个对话。")
+}
+
+/// What came in, was here, was left out.
+pub fn sums(imported: u64, known: u64, left_out: u64) -> String {
+    said!(
+        "{imported} imported, {known} here already, {left_out} left out.",
+        "导入 {imported} 个，已存在 {known} 个，未导入 {left_out} 个。"
+    )
+}
+
+/// How much came along.
+pub fn along(turns: u64, branches: u64, files: u64, documents: u64) -> String {
+    said!(
+        "{turns} messages and replies on {branches} branches, {files} files, {documents} documents.",
+        "共 {turns} 条消息和回复，{branches} 个分支，{files} 个文件，{documents} 篇文档。"
+    )
+}
+
+/// The file could not be read to its end.
+pub fn stopped(why: &str) -> String {
+    said!("It ended early: {why}. What came in before stays.", "提前结束：{why}。此前导入的内容会保留。")
+}
+
+/// What the file is.
+pub fn format(name: &str) -> String {
+    said!("Format: {name}", "格式：{name}")
+}
+
+/// What became of a conversation.
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Imported => imported(),
+        Outcome::Known => known(),
+        Outcome::InTrash => in_trash(),
+        Outcome::LeftOut => left_out(),
+    }
+}

@@ -1,0 +1,281 @@
+//! Taking out: chats as an archive, piece by piece, a path as Markdown, a chat as a git repository ([`git`]). Nothing is asked of anybody, and nothing that
+//! belongs to the installation goes along: no keys, no drafts, no answers about tools.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use bytes::Bytes;
+use tokio::sync::mpsc::Sender;
+
+use super::{Service, ServiceError};
+use crate::domain::export::Parts;
+use crate::domain::{
+    Branch, BranchId, ChatId, DocumentId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits,
+};
+use crate::interchange::archive::{
+    ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedVersion, Bytes as Kept, Head, Writer,
+};
+use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
+use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, documents, exchanges, turns};
+
+mod git;
+
+/// Turns that are over, with the exchanges of them.
+type Over = (Vec<Turn>, HashMap<TurnId, Exchange>);
+
+/// Turns that are read at once: each may hold megabytes.
+const TURNS_AT_ONCE: u32 = 50;
+/// More than any path has.
+const ALL_TURNS: u32 = limits::TURNS_PER_CHAT as u32;
+/// Bytes that are written before they are passed on.
+const PIECE: usize = 64 << 10;
+/// The versions of a document that go along; there are fewer.
+const VERSIONS: u64 = 10_000;
+
+/// What is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    Chat(ChatId),
+    /// All chats and all documents.
+    Everything,
+}
+
+/// What is written, on its way to whoever reads it.
+struct Out<'s> {
+    writer: Writer<Vec<u8>>,
+    send: &'s Sender<Bytes>,
+}
+
+impl Out<'_> {
+    /// Passes on what is there, if it is much. False when nobody reads any more.
+    async fn flush(&mut self) -> bool {
+        let buffer = self.writer.get_mut();
+        if buffer.len() < PIECE {
+            return true;
+        }
+        let piece = std::mem::take(buffer);
+        self.send.send(piece.into()).await.is_ok()
+    }
+}
+
+/// Writing into memory does not fail, but for a part out of its order.
+fn unwritable(error: std::io::Error) -> ServiceError {
+    ServiceError::Store(StoreError::Inconsistent {
+        table: "archive",
+        column: "json",
+        id: String::new(),
+        reason: error.to_string(),
+    })
+}
+
+impl Service {
+    /// Writes an archive into a channel, as fast as it is read. Ends without an error when nobody reads any more.
+    ///
+    /// # Errors
+    /// `NotFound` before anything is written, where the owner has no such chat.
+    pub async fn export_archive(&self, owner: UserId, which: Which, send: &Sender<Bytes>) -> Result<(), ServiceError> {
+        let chats = match which {
+            Which::Chat(chat) => vec![self.chat(owner, chat).await?.id],
+            Which::Everything => archive::chats(self.db(), owner).await?,
+        };
+        let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
+        for chat in &chats {
+            let (of_blobs, of_documents) = archive::named(self.db(), owner, *chat).await?;
+            blobs.extend(of_blobs);
+            documents.extend(of_documents);
+        }
+        if which == Which::Everything {
+            documents.extend(self.all_documents(owner).await?);
+        }
+        for id in &documents {
+            let versions = documents::versions(self.db(), owner, *id, VERSIONS).await?;
+            blobs.extend(versions.into_iter().filter_map(|version| version.origin));
+        }
+        let head = Head::now(self.clock().now());
+        let mut out = Out { writer: Writer::begin(Vec::new(), &head).map_err(unwritable)?, send };
+        for sha256 in blobs {
+            let Some(blob) = blobs::find(self.db(), owner, &sha256).await? else { continue };
+            let bytes = Kept(blob.bytes.to_vec());
+            let name = blob.name.filter(|name| !name.is_empty());
+            out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(());
+            }
+        }
+        for id in documents {
+            let Some(document) = self.archived_document(owner, id).await? else { continue };
+            out.writer.document(&document).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(());
+            }
+        }
+        for chat in chats {
+            if !self.write_chat(owner, chat, &mut out).await? {
+                return Ok(());
+            }
+        }
+        let rest = out.writer.end().map_err(unwritable)?;
+        let _ = send.send(rest.into()).await;
+        Ok(())
+    }
+
+    /// False when nobody reads any more. A chat that was deleted meanwhile is left out.
+    async fn write_chat(&self, owner: UserId, id: ChatId, out: &mut Out<'_>) -> Result<bool, ServiceError> {
+        let mut chat = match self.chat(owner, id).await {
+            Err(ServiceError::NotFound) => return Ok(true),
+            found => found?,
+        };
+        let mut behind = 0;
+        let mut written: Vec<(TurnId, Role)> = Vec::new();
+        let mut is_written: HashSet<TurnId> = HashSet::new();
+        let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
+        let mut kept: Vec<Exchange> = Vec::new();
+        let mut known: HashSet<ExchangeId> = HashSet::new();
+        // The chat's own row stands before its turns and names two things that may not be over yet.
+        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id).await?;
+        // Whoever reads may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor
+        // is what hangs on it.
+        let all = branches::list(self.db(), owner, id).await?;
+        let listed: HashSet<BranchId> = all.iter().map(|branch| branch.id).collect();
+        // A branch that was deleted is not here any more, though it may be named still.
+        chat.default_branch_id = chat.default_branch_id.filter(|branch| listed.contains(branch));
+        chat.copied_from_turn_id = None;
+        let source = self.imported_from(owner, id).await?;
+        out.writer.begin_chat(&chat, source.as_ref()).map_err(unwritable)?;
+        while let Some((over, mut of)) = self.turns_over(owner, id, &mut behind).await? {
+            for turn in over {
+                let hangs_well = turn.prev_turn_id.is_none_or(|prev| is_written.contains(&prev));
+                let Some(exchange) = of.remove(&turn.id).filter(|_| hangs_well && listed.contains(&turn.branch_id))
+                else {
+                    continue;
+                };
+                if known.insert(exchange.id) {
+                    let branch_id = Some(exchange.branch_id).filter(|branch| listed.contains(branch));
+                    let branch_id = branch_id.unwrap_or(turn.branch_id);
+                    kept.push(Exchange { client_request_id: None, branch_id, ..exchange });
+                }
+                heads.insert(turn.branch_id, turn.id);
+                written.push((turn.id, turn.role));
+                is_written.insert(turn.id);
+                out.writer.turn(&turn).map_err(unwritable)?;
+                if !out.flush().await {
+                    return Ok(false);
+                }
+            }
+        }
+        for (turn, _) in written.iter().filter(|(_, role)| *role == Role::Assistant) {
+            for generation in archive::generations(self.db(), owner, *turn).await? {
+                out.writer.generation(&generation).map_err(unwritable)?;
+                if !out.flush().await {
+                    return Ok(false);
+                }
+            }
+        }
+        for exchange in &kept {
+            out.writer.exchange(exchange).map_err(unwritable)?;
+        }
+        let leaves = |fork: Option<TurnId>| fork.is_none_or(|turn| is_written.contains(&turn));
+        let all: Vec<Branch> = all.into_iter().filter(|branch| leaves(branch.fork_turn_id)).collect();
+        let there: HashSet<BranchId> = all.iter().map(|branch| branch.id).collect();
+        for mut branch in all {
+            branch.head_turn_id = heads.get(&branch.id).copied();
+            branch.parent_branch_id = branch.parent_branch_id.filter(|parent| there.contains(parent));
+            let frozen = branches::frozen(self.db(), branch.id).await?.unwrap_or_default();
+            let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
+            out.writer.branch(&archived).map_err(unwritable)?;
+        }
+        out.writer.end_chat().map_err(unwritable)?;
+        Ok(out.flush().await)
+    }
+
+    /// The turn that a chat shows, or the one before it while it is not over.
+    async fn shown_and_over(&self, owner: UserId, shown: Option<TurnId>) -> Result<Option<TurnId>, ServiceError> {
+        let shown = match shown {
+            Some(turn) => turns::find(self.db(), owner, turn).await?,
+            None => None,
+        };
+        Ok(shown.and_then(|turn| if turn.status.is_terminal() { Some(turn.id) } else { turn.prev_turn_id }))
+    }
+
+    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. A reply that runs is not
+    /// among them: what it will be nobody knows.
+    async fn turns_over(&self, owner: UserId, id: ChatId, behind: &mut i64) -> Result<Option<Over>, ServiceError> {
+        let page = turns::of_chat(self.db(), owner, id, *behind, TURNS_AT_ONCE).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        *behind = last.ord;
+        let over: Vec<Turn> = page.into_iter().filter(|turn| turn.status.is_terminal()).collect();
+        let ids: Vec<TurnId> = over.iter().map(|turn| turn.id).collect();
+        let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
+        Ok(Some((over, exchanges)))
+    }
+
+    /// Where a chat came from, if it was taken in.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportedFrom>, ServiceError> {
+        Ok(chat_sources::find(self.db(), owner, id).await?)
+    }
+
+    async fn all_documents(&self, owner: UserId) -> Result<Vec<DocumentId>, ServiceError> {
+        let mut ids = Vec::new();
+        let mut behind = None;
+        loop {
+            let page = documents::list(self.db(), owner, behind, None, 200).await?;
+            let Some(last) = page.last() else { return Ok(ids) };
+            behind = Some((last.updated_at, last.id));
+            ids.extend(page.iter().map(|document| document.id));
+        }
+    }
+
+    async fn archived_document(&self, owner: UserId, id: DocumentId) -> Result<Option<ArchivedDocument>, ServiceError> {
+        let found = documents::find(self.db(), owner, id).await?;
+        let Some(document) = found.filter(|document| document.deleted_at.is_none()) else { return Ok(None) };
+        let mut versions = Vec::new();
+        for version in documents::versions(self.db(), owner, id, VERSIONS).await?.into_iter().rev() {
+            let at = version.version_timestamp;
+            let Some(content) = documents::content(self.db(), owner, id, at).await? else { continue };
+            versions.push(ArchivedVersion {
+                version_timestamp: at,
+                mime: version.mime,
+                content,
+                notes: version.notes,
+                origin: version.origin,
+            });
+        }
+        let (created_at, updated_at) = (document.created_at, document.updated_at);
+        Ok(Some(ArchivedDocument { id, title: document.title, kind: document.kind, created_at, updated_at, versions }))
+    }
+
+    /// The path to a leaf as Markdown; to the one that is shown where none is said.
+    pub async fn export_markdown(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+        parts: Parts,
+    ) -> Result<Vec<u8>, ServiceError> {
+        let path = self.path(owner, id, leaf, ALL_TURNS).await?;
+        let shown: Vec<Shown<'_>> = path
+            .turns
+            .iter()
+            .map(|turn| Shown {
+                turn,
+                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode),
+                other_versions: path.siblings.get(&turn.id).map_or(0, |all| all.len().saturating_sub(1)),
+            })
+            .collect();
+        let chat = &path.chat;
+        let source = self.imported_from(owner, id).await?;
+        let heading = ChatHeading {
+            title: &chat.title,
+            created_at: Some(chat.created_at),
+            system_prompt: &chat.system_prompt,
+            imported_from: source.as_ref(),
+        };
+        let image = |sha256: &str, mime: &str| format!("{sha256}.{}", mime.rsplit('/').next().unwrap_or_default());
+        let options = Options { reasoning: parts.reasoning, tools: parts.tools, image: &image };
+        let mut text = Vec::new();
+        markdown::write(&mut text, &heading, &shown, &options).map_err(unwritable)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,145 @@
+//! A chat as a git repository: read here, packed on a thread of its own, because packing is work and the disk waits.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use bytes::Bytes;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::unwritable;
+use crate::domain::{Branch, BranchId, Chat, ChatId, ImportedFrom, Turn, UserId};
+use crate::interchange::git::{Folder, Locked, Place, Repository, Zip, fitted};
+use crate::server::service::{Service, ServiceError};
+use crate::server::store::{archive, blobs, branches};
+
+/// Steps that wait to be packed.
+const AHEAD: usize = 8;
+
+/// What is packed, in this order.
+enum Step {
+    Image { sha256: String, bytes: Bytes },
+    Branch(BranchId, Locked),
+    Turn(Box<Turn>, bool),
+    End(Box<End>),
+}
+
+struct End {
+    chat: Chat,
+    imported_from: Option<ImportedFrom>,
+    branches: Vec<Branch>,
+}
+
+impl Service {
+    /// The name of a chat's repository, for files and folders.
+    pub fn repository_name(chat: &Chat) -> String {
+        if chat.title.is_empty() { format!("{}.git", chat.id) } else { format!("{}.git", fitted(&chat.title)) }
+    }
+
+    /// Writes a chat's repository as a ZIP into a channel. Ends without an error when nobody reads any more.
+    ///
+    /// # Errors
+    /// `NotFound` where the owner has no such chat; nothing is written before all of it was read.
+    pub async fn export_git(&self, owner: UserId, id: ChatId, send: Sender<Bytes>) -> Result<(), ServiceError> {
+        let root = Self::repository_name(&self.chat(owner, id).await?);
+        let write = move |steps| {
+            let mut zip = Zip::begin(BufWriter::with_capacity(super::PIECE, Passing(send)), &root);
+            pack(steps, &mut zip).and_then(|()| zip.end()?.flush())
+        };
+        match self.export_git_by(owner, id, write).await? {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a chat's repository into a folder, which is made.
+    ///
+    /// # Errors
+    /// The inner one when the folder is not empty, or the disk fails.
+    pub async fn export_git_folder(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        folder: &Path,
+    ) -> Result<io::Result<()>, ServiceError> {
+        self.chat(owner, id).await?;
+        let folder = folder.to_owned();
+        self.export_git_by(owner, id, move |steps| pack(steps, &mut Folder::begin(&folder)?)).await
+    }
+
+    /// Reads, while `write` packs on its thread.
+    async fn export_git_by(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        write: impl FnOnce(Receiver<Step>) -> io::Result<()> + Send + 'static,
+    ) -> Result<io::Result<()>, ServiceError> {
+        let (send, receive) = channel(AHEAD);
+        let packing = tokio::task::spawn_blocking(move || write(receive));
+        let read = self.read_for_git(owner, id, &send).await;
+        drop(send);
+        let packed = packing.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        read.map(|()| packed)
+    }
+
+    /// A step that nobody takes any more is the end: why is known to whoever packs.
+    async fn read_for_git(&self, owner: UserId, id: ChatId, send: &Sender<Step>) -> Result<(), ServiceError> {
+        let mut chat = self.chat(owner, id).await?;
+        for sha256 in archive::named(self.db(), owner, id).await?.0 {
+            let Some(blob) = blobs::find(self.db(), owner, &sha256).await? else { continue };
+            if blob.mime.starts_with("image/") && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
+                return Ok(());
+            }
+        }
+        let branches = branches::list(self.db(), owner, id).await?;
+        for branch in &branches {
+            let frozen = branches::frozen(self.db(), branch.id).await?.unwrap_or_default();
+            let locked = Locked { lock: branch.lock.clone(), system_prompt: frozen.system_prompt };
+            if send.send(Step::Branch(branch.id, locked)).await.is_err() {
+                return Ok(());
+            }
+        }
+        let mut behind = 0;
+        while let Some((over, exchanges)) = self.turns_over(owner, id, &mut behind).await? {
+            for turn in over {
+                let is_thinking_mode = exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode);
+                if send.send(Step::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id).await?;
+        let imported_from = self.imported_from(owner, id).await?;
+        let _ = send.send(Step::End(Box::new(End { chat, imported_from, branches }))).await;
+        Ok(())
+    }
+}
+
+/// Packs what comes. Without an end nothing is written.
+fn pack(mut steps: Receiver<Step>, place: &mut dyn Place) -> io::Result<()> {
+    let mut repository = Repository::new(tempfile::tempfile()?);
+    while let Some(step) = steps.blocking_recv() {
+        match step {
+            Step::Image { sha256, bytes } => repository.image(&sha256, &bytes)?,
+            Step::Branch(id, locked) => repository.branch(id, &locked)?,
+            Step::Turn(turn, is_thinking_mode) => repository.turn(&turn, is_thinking_mode)?,
+            Step::End(end) => {
+                return repository.write(&end.chat, end.imported_from.as_ref(), &end.branches, place);
+            }
+        }
+    }
+    Err(io::Error::other("the chat could not be read to its end"))
+}
+
+/// Hands on what is written to whoever reads.
+struct Passing(Sender<Bytes>);
+
+impl Write for Passing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.blocking_send(Bytes::copy_from_slice(bytes)).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! A chat that comes in gets its ids and is stored, whole or not at all.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::differences::short;
+use super::{Import, ImportReport, ImportedChat, Outcome};
+use crate::domain::attachment::CARD;
+use crate::domain::branch::Frozen;
+use crate::domain::{Chat, ChatId, Content, ImportedFrom, UserId, limits, told};
+use crate::interchange::archive::{ArchivedChat, Renamed};
+use crate::interchange::grow::{Soil, grow};
+use crate::interchange::{Conversation, Finding, Format, Place, What};
+use crate::server::service::{Service, ServiceError};
+use crate::server::store::archive::{self, Standing};
+use crate::server::store::blobs::FormKind;
+use crate::server::store::{StoreError, Tx, blobs, branches, chat_sources, chats, exchanges, turns};
+
+/// The field of a card that names the small form of its image.
+const THUMBNAIL: &str = "thumbnail";
+
+/// What the ids of a chat that comes in are made of: whose it is and what it was called where it comes from. So the same
+/// conversation is the same chat for the same person, and another one for somebody else.
+pub(super) struct Key(Sha256);
+
+impl Key {
+    pub fn of(owner: UserId, source: &str, id: &str) -> Self {
+        let mut hash = Sha256::new();
+        for part in [owner.uuid().as_bytes().as_slice(), source.as_bytes(), id.as_bytes()] {
+            // With their lengths, so that no two lists of parts are the same bytes.
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Self(hash)
+    }
+
+    /// The id of a part of it.
+    pub fn id(&self, part: &str) -> Uuid {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&self.0.clone().chain_update(part).finalize()[..16]);
+        Uuid::new_v8(bytes)
+    }
+}
+
+/// A conversation as a chat of this owner. `provider` is that of messages which do not name one.
+pub(super) fn grown(
+    owner: UserId,
+    key: &Key,
+    provider: &str,
+    conversation: &Conversation,
+    files: HashMap<(usize, usize), Content>,
+    now: DateTime<Utc>,
+    findings: &mut Vec<Finding>,
+) -> ArchivedChat {
+    let id = |part: &str| key.id(part);
+    let soil = Soil { owner, now, id: &id, provider, files };
+    grow(conversation, &soil, &mut |finding| findings.push(finding))
+}
+
+/// A chat of an archive with ids of its own, as this owner's. Those of `here` stay: they are this owner's already.
+pub(super) fn renamed(owner: UserId, chat: ArchivedChat, here: &HashSet<Uuid>) -> ArchivedChat {
+    let mut chat = chat.renamed(&|old| if here.contains(&old) { old } else { new_id(owner, old) });
+    chat.chat.owner_id = owner;
+    chat
+}
+
+/// The id that something of an archive gets.
+pub(super) fn new_id(owner: UserId, old: Uuid) -> Uuid {
+    Key::of(owner, "turnleaf", "").id(&old.hyphenated().to_string())
+}
+
+/// What did not come along is kept with the chat. An archive of which everything came along says nothing new.
+fn keep_differences(import: &Import, chat: &mut ArchivedChat, now: DateTime<Utc>, report: &mut ImportReport) {
+    let more = report.apart.of(&chat.chat.title);
+    if chat.imported_from.is_none() && !more.is_empty() {
+        let (format, file) = (super::format_name(Format::Turnleaf).to_owned(), short(&import.name));
+        chat.imported_from = Some(ImportedFrom { format, file, imported_at: now, differences: Vec::new() });
+    }
+    if let Some(source) = &mut chat.imported_from {
+        let room = limits::DIFFERENCES.saturating_sub(source.differences.len());
+        source.differences.extend(more.into_iter().filter(|one| !one.place.is_empty()).take(room));
+    }
+}
+
+impl Service {
+    /// Whether a chat of this id is here, and what that means for one that comes in.
+    pub(super) async fn standing_of(&self, owner: UserId, chat: ChatId) -> Result<Option<Outcome>, ServiceError> {
+        let mut seen = self.db().snapshot().await?;
+        let standing = standing(&mut seen, owner, chat).await?;
+        seen.commit().await?;
+        Ok(standing)
+    }
+
+    /// Tells how much of a chat is not here although the chat is: it went on where it comes from.
+    pub(super) async fn tell_newer(
+        &self,
+        owner: UserId,
+        chat: &ArchivedChat,
+        conversation: &str,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        let mut seen = self.db().snapshot().await?;
+        let here = archive::turn_ids(&mut seen, owner, chat.chat.id).await?;
+        seen.commit().await?;
+        let newer = chat.turns.iter().filter(|turn| !here.contains(&turn.id)).count();
+        if newer > 0 {
+            let place = Place { conversation: conversation.to_owned(), ..Place::default() };
+            let text = format!("the chat is here already: {newer} messages that it has there and not here stay behind");
+            report.tell(&Finding { what: What::LeftOut, place, text });
+        }
+        Ok(())
+    }
+
+    /// Stores a chat and tells of it. One that the database refuses is left out.
+    pub(super) async fn plant(
+        &self,
+        import: &Import,
+        mut chat: ArchivedChat,
+        now: DateTime<Utc>,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        if !import.dry_run {
+            self.put_images_right(import.owner, &mut chat, report).await?;
+            keep_differences(import, &mut chat, now, report);
+        }
+        let stored = if import.dry_run { Ok(()) } else { self.store_chat(import.owner, &chat).await };
+        report.planted(&chat, stored, import.dry_run)?;
+        Ok(())
+    }
+
+    async fn store_chat(&self, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        insert(&mut tx, owner, chat).await?;
+        tx.commit().await
+    }
+
+    /// An image whose bytes did not come along is told, and its place is kept. One that did has its small form here.
+    async fn put_images_right(
+        &self,
+        owner: UserId,
+        chat: &mut ArchivedChat,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        let title = chat.chat.title.clone();
+        for turn in &mut chat.turns {
+            for block in &mut turn.blocks {
+                let Content::Image { blob, mime, alt } = &block.content else { continue };
+                if blobs::measure(self.db(), owner, blob).await?.is_some() {
+                    let forms = blobs::forms(self.db(), blob).await?;
+                    let small = forms.into_iter().find(|form| form.kind == FormKind::Thumbnail);
+                    name_small_form(&mut block.block_metadata, small.map(|form| form.is_in));
+                    continue;
+                }
+                let place = Place { conversation: title.clone(), message: turn.id.to_string(), ..Place::default() };
+                let text = format!("the bytes of an image ({mime}) did not come along");
+                report.tell(&Finding { what: What::Lost, place, text });
+                let words = if alt.is_empty() { "An image that did not come along." } else { alt.as_str() };
+                block.content = Content::text(format!("[{words}]"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The small form of an image is not in an archive: its card names the one that was made here, or none.
+fn name_small_form(metadata: &mut Value, small: Option<String>) {
+    let Some(card) = metadata.get_mut(CARD).and_then(Value::as_object_mut) else { return };
+    match small {
+        Some(small) => card.insert(THUMBNAIL.to_owned(), small.into()),
+        None => card.remove(THUMBNAIL),
+    };
+}
+
+/// Stores a chat in a transaction.
+pub(super) async fn insert(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
+    let row = Chat { owner_id: owner, default_branch_id: None, last_viewed_turn_id: None, ..chat.chat.clone() };
+    chats::insert(tx, &row).await?;
+    for of in &chat.branches {
+        let frozen = Frozen { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
+        branches::insert(tx, &of.branch, &frozen).await?;
+    }
+    for exchange in &chat.exchanges {
+        exchanges::insert(tx, owner, exchange, None).await?;
+    }
+    for turn in &chat.turns {
+        turns::insert(tx, turn).await?;
+        for block in &turn.blocks {
+            let Content::ToolResult { metadata, .. } = &block.content else { continue };
+            for sha256 in told::blobs(metadata) {
+                blobs::name_own(tx, owner, block.id, sha256).await?;
+            }
+        }
+    }
+    for generation in &chat.generations {
+        archive::insert_generation(tx, generation).await?;
+    }
+    if let Some(source) = &chat.imported_from {
+        chat_sources::put(tx, owner, row.id, source).await?;
+    }
+    if let Some(branch) = chat.chat.default_branch_id {
+        chats::set_default_branch(tx, row.id, branch).await?;
+        branches::visit(tx, branch, chat.chat.updated_at).await?;
+    }
+    if let Some(turn) = chat.chat.last_viewed_turn_id {
+        chats::set_last_viewed(tx, owner, row.id, turn).await?;
+    }
+    archive::count_on(tx, row.id, chat.turns.last().map_or(1, |turn| turn.ord + 1)).await
+}
+
+/// Whether a chat of this id is here, as a transaction sees it.
+pub(super) async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Outcome>, StoreError> {
+    let standing = archive::standing(tx, owner, chat).await?;
+    Ok(standing.map(|standing| match standing {
+        Standing::Here => Outcome::Known,
+        Standing::InTrash => Outcome::InTrash,
+    }))
+}
+
+impl ImportReport {
+    /// Tells what became of a chat that was to be stored.
+    pub(super) fn planted(
+        &mut self,
+        chat: &ArchivedChat,
+        stored: Result<(), StoreError>,
+        dry_run: bool,
+    ) -> Result<(), StoreError> {
+        let told = ImportedChat {
+            id: Some(chat.chat.id).filter(|_| !dry_run),
+            title: chat.chat.title.clone(),
+            turns: chat.turns.len() as u64,
+            branches: chat.branches.len() as u64,
+            outcome: Outcome::Imported,
+        };
+        match stored {
+            Ok(()) => self.add(told),
+            // A value that cannot be stored is this chat's matter; a database that does not answer is everybody's.
+            Err(error) if error.is_of_a_value() => {
+                let place = Place { conversation: chat.chat.title.clone(), ..Place::default() };
+                let text = "it could not be stored: something in it cannot be".to_owned();
+                self.tell(&Finding { what: What::LeftOut, place, text });
+                self.add(ImportedChat { id: None, outcome: Outcome::LeftOut, ..told });
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Reading the file on a thread of its own: formats are read by plain code, which waits for the disk and for whoever
+//! stores what it reads. At most a few conversations are on their way.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::legacy::is_sqlite;
+use super::{BROKE_DOWN, Import, STOPPED};
+use crate::interchange::archive::Item;
+use crate::interchange::conversation::Bytes;
+use crate::interchange::{self, Body, Conversation, Finding, Format, Input, Place, Stopped, Taker, What, bounds};
+
+/// What was read.
+pub(super) enum Read {
+    Format(Format),
+    /// Its files are within it, as far as they could be read.
+    Conversation(Format, Box<Conversation>),
+    Archived(Item),
+    Finding(Finding),
+}
+
+/// What is read, in its order. Let go, it ends the reader.
+pub(super) struct Reading {
+    read: Receiver<Read>,
+    reader: JoinHandle<Result<(), Stopped>>,
+    _stop: DropGuard,
+}
+
+impl Reading {
+    /// Begins to read. It ends when the file does, or when nobody takes what it reads.
+    pub fn begin(import: &Import, stop: CancellationToken) -> Self {
+        let (import, heeded) = (import.clone(), stop.clone());
+        Self::of(stop, move |send| match read(&import, &heeded, send) {
+            Err(_) if heeded.is_cancelled() => Err(Stopped::BrokenOff),
+            ended => ended,
+        })
+    }
+
+    fn of(stop: CancellationToken, reader: impl FnOnce(&Sender<Read>) -> Result<(), Stopped> + Send + 'static) -> Self {
+        let (send, read) = channel(1);
+        Self { read, reader: spawn_blocking(move || reader(&send)), _stop: stop.drop_guard() }
+    }
+
+    pub async fn next(&mut self) -> Option<Read> {
+        self.read.recv().await
+    }
+
+    /// Behind the last: why the file could not be read on; nothing where it was read to its end.
+    pub async fn ended(self) -> Option<String> {
+        match self.reader.await {
+            Ok(Ok(())) => None,
+            Ok(Err(Stopped::BrokenOff)) => Some(STOPPED.to_owned()),
+            Ok(Err(why)) => Some(why.to_string()),
+            Err(error) => {
+                tracing::error!(%error, "the reader of an import broke down");
+                Some(BROKE_DOWN.to_owned())
+            }
+        }
+    }
+}
+
+fn read(import: &Import, stop: &CancellationToken, send: &Sender<Read>) -> Result<(), Stopped> {
+    if is_sqlite(&import.file)? {
+        return Err(Stopped::Database);
+    }
+    let open = || {
+        let file = Heeding { file: File::open(&import.file)?, stop: stop.clone() };
+        Input::open(&import.name, Box::new(file))
+    };
+    let mut input = open()?;
+    let format = match import.format {
+        Some(format) => format,
+        None => interchange::detect(&mut input)?.ok_or(Stopped::NotThis("a file of a program that Turnleaf knows"))?,
+    };
+    if send.blocking_send(Read::Format(format)).is_err() {
+        return Err(Stopped::BrokenOff);
+    }
+    // An input is busy while it is read for conversations.
+    let files = if input.is_archive() { Some(open()?) } else { None };
+    interchange::read(format, &mut input, &mut Passing { format, files, is_dry: import.dry_run, send })
+}
+
+/// A file that can be read until somebody says that it is enough: a long element has no other end.
+struct Heeding {
+    file: File,
+    stop: CancellationToken,
+}
+
+impl io::Read for Heeding {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_cancelled() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        self.file.read(into)
+    }
+}
+
+impl Seek for Heeding {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Passes on what is read.
+struct Passing<'s> {
+    format: Format,
+    /// The same file, for what conversations bring along.
+    files: Option<Input>,
+    /// Nothing is stored: what files there are is enough.
+    is_dry: bool,
+    send: &'s Sender<Read>,
+}
+
+impl Passing<'_> {
+    fn pass(&self, read: Read) -> ControlFlow<()> {
+        if self.send.blocking_send(read).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Reads the files of a conversation into it, each once, though several messages name it.
+    fn bring_files(&mut self, conversation: &mut Conversation) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut brought: HashMap<String, Result<Arc<[u8]>, String>> = HashMap::new();
+        let mut room = bounds::CONVERSATION_FILES_BYTES;
+        for message in &mut conversation.messages {
+            for piece in &mut message.pieces {
+                let (Body::Picture { file, .. } | Body::Attachment { file }) = &mut piece.body else { continue };
+                let Bytes::Entry(name) = &file.bytes else { continue };
+                let name = name.clone();
+                let read = brought.entry(name.clone()).or_insert_with(|| self.bring(&name, &mut room));
+                match read {
+                    Ok(bytes) => file.bytes = Bytes::Inline(bytes.clone()),
+                    Err(why) => {
+                        let place = Place {
+                            file: name.clone(),
+                            conversation: conversation.source_id.clone(),
+                            message: message.source_id.clone(),
+                        };
+                        findings.push(Finding { what: What::Lost, place, text: format!("{}: {why}", file.name) });
+                        file.bytes = Bytes::Absent(name);
+                    }
+                }
+            }
+        }
+        findings
+    }
+
+    /// The bytes of a file, or why they are left out; none are read where nothing is stored. `room` is what the
+    /// conversation's files may still have.
+    fn bring(&mut self, name: &str, room: &mut u64) -> Result<Arc<[u8]>, String> {
+        let read = match &mut self.files {
+            Some(files) if self.is_dry => packed(files, name),
+            Some(files) => files.bytes(name, bounds::FILE_BYTES).map(|bytes| (bytes.len() as u64, bytes)),
+            None => Err(Stopped::Damaged("it did not come along".into())),
+        };
+        let (length, bytes) = read.map_err(|why| why.to_string())?;
+        let Some(left) = room.checked_sub(length) else {
+            let bound = bounds::CONVERSATION_FILES_BYTES >> 20;
+            return Err(format!("the files of its conversation are more than {bound} MiB"));
+        };
+        *room = left;
+        Ok(bytes.into())
+    }
+}
+
+/// How long a file is as it is packed, in the place of its bytes.
+fn packed(files: &Input, name: &str) -> Result<(u64, Vec<u8>), Stopped> {
+    let parts = files.parts();
+    let number = parts.number_of(name);
+    let part = number.and_then(|number| parts.all().get(number));
+    match part.map(|part| part.packed_bytes) {
+        None => Err(Stopped::Damaged(format!("there is no {name} in it"))),
+        Some(length) if length > bounds::FILE_BYTES => {
+            Err(Stopped::TooLarge(format!("{name} is larger than {} bytes", bounds::FILE_BYTES)))
+        }
+        Some(length) => Ok((length, Vec::new())),
+    }
+}
+
+impl Taker for Passing<'_> {
+    fn conversation(&mut self, conversation: Conversation) -> ControlFlow<()> {
+        let mut conversation = interchange::joined(conversation);
+        for finding in self.bring_files(&mut conversation) {
+            self.pass(Read::Finding(finding))?;
+        }
+        self.pass(Read::Conversation(self.format, Box::new(conversation)))
+    }
+
+    fn archived(&mut self, item: Item) -> ControlFlow<()> {
+        self.pass(Read::Archived(item))
+    }
+
+    fn finding(&mut self, finding: Finding) -> ControlFlow<()> {
+        self.pass(Read::Finding(finding))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reader_that_breaks_down_is_told_and_no_end_of_the_file() {
+        let mut reading = Reading::of(CancellationToken::new(), |_| panic!("as a reader may"));
+        assert!(reading.next().await.is_none());
+        assert_eq!(reading.ended().await.as_deref(), Some(BROKE_DOWN));
+        assert_eq!(Reading::of(CancellationToken::new(), |_| Ok(())).ended().await, None);
+    }
+
+    #[tokio::test]
+    async fn a_reader_ends_within_an_element_when_it_is_let_go() {
+        let stop = CancellationToken::new();
+        let (mut endless, heeded) =
+            (Heeding { file: File::open("/dev/zero").unwrap(), stop: stop.clone() }, stop.clone());
+        let (ended, end) = tokio::sync::oneshot::channel();
+        let reading = Reading::of(stop, move |_| {
+            let _ = ended.send(io::copy(&mut endless, &mut io::sink()).map_err(|error| error.kind()));
+            Ok(())
+        });
+        drop(reading);
+        assert_eq!(end.await.unwrap(), Err(io::ErrorKind::ConnectionAborted));
+        assert!(heeded.is_cancelled());
+        let mut one = [0];
+        assert!(Heeding { file: File::open("/dev/zero").unwrap(), stop: heeded }.read(&mut one).is_err());
+    }
+}

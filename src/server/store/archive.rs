@@ -1,0 +1,194 @@
+//! What only an archive reads and writes: the turns of a chat in their order, whatever branch they are on; calls with
+//! their bytes; and whether a chat that comes in is here already.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::domain::{ChatId, DocumentId, Failure, TurnId, UserId};
+use crate::interchange::archive::{ArchivedGeneration, Bytes};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::generations::raw;
+use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
+
+sql! {
+    CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
+    STANDING = "SELECT c.deleted_at FROM chats c WHERE c.owner_id = $1 AND c.id = $2";
+    /// Also those in Trash: they were here.
+    TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    GENERATIONS = "SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, \
+        g.request_body, g.request_manifest, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
+        g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
+        g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
+        FROM generations g JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step";
+    /// A call that comes in was not made here: nobody pays it again.
+    INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, request_body, \
+        request_manifest, raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
+        input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micros, cost_basis, \
+        price_version, error, first_token_at, started_at, ended_at, is_copy) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+        $23, $24, $25, $26, $27, $28, $29)";
+    COUNT_ON = "UPDATE chats SET next_ord = $2 WHERE id = $1";
+    BLOBS = "SELECT DISTINCT r.sha256 FROM block_blobs r JOIN turn_blocks b ON b.id = r.block_id \
+        JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY r.sha256";
+    DOCUMENTS = "SELECT DISTINCT r.document_id FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
+        JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id JOIN documents d ON d.id = r.document_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND d.owner_id = $1 AND d.deleted_at IS NULL ORDER BY r.document_id";
+}
+
+/// How a chat that comes in stands here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Here,
+    /// It is in Trash.
+    InTrash,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    id: Uuid,
+    turn_id: Uuid,
+    step: i64,
+    provider: String,
+    api: Option<String>,
+    model_requested: String,
+    model_returned: Option<String>,
+    request_body: Vec<u8>,
+    request_manifest: Json<serde_json::Value>,
+    raw_kind: String,
+    raw_complete: bool,
+    status: String,
+    stop_reason: Option<String>,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    cost_basis: Option<String>,
+    price_version: Option<String>,
+    error: Option<Json<Failure>>,
+    first_token_at: Option<DateTime<Utc>>,
+    started_at: DateTime<Utc>,
+    ended_at: Option<DateTime<Utc>>,
+}
+
+/// All chats of an owner, the oldest first.
+pub async fn chats(db: &Db, owner: UserId) -> Result<Vec<ChatId>, StoreError> {
+    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(ids.into_iter().map(ChatId::from).collect())
+}
+
+/// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
+pub async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Standing>, StoreError> {
+    let row: Option<(Option<DateTime<Utc>>,)> = in_tx!(tx, |conn| {
+        sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
+    });
+    Ok(row.map(|(deleted,)| if deleted.is_some() { Standing::InTrash } else { Standing::Here }))
+}
+
+/// The turns that a chat has here.
+pub async fn turn_ids(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
+    let ids: Vec<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(TURNS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    Ok(ids.into_iter().map(TurnId::from).collect())
+}
+
+/// The calls of a turn with their bytes.
+pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<ArchivedGeneration>, StoreError> {
+    const TABLE: &str = "generations";
+    let rows: Vec<Row> =
+        on!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    let mut generations = Vec::with_capacity(rows.len());
+    for row in rows {
+        generations.push(ArchivedGeneration {
+            id: row.id.into(),
+            turn_id: row.turn_id.into(),
+            step: u32::try_from(row.step).map_err(|why| inconsistent(TABLE, "step", row.id, why))?,
+            provider: row.provider,
+            api: row.api,
+            model_requested: row.model_requested,
+            model_returned: row.model_returned,
+            request: Bytes(row.request_body),
+            request_manifest: row.request_manifest.0,
+            raw_kind: row.raw_kind,
+            raw_complete: row.raw_complete,
+            raw: raw::find(db, owner, row.id.into()).await?.map(Bytes),
+            status: row.status,
+            stop_reason: row.stop_reason,
+            usage: row.usage.into(),
+            cost_micros: row.cost_micros.map(place),
+            cost_basis: row.cost_basis.map(|basis| parse_word(basis, TABLE, "cost_basis", row.id)).transpose()?,
+            price_version: row.price_version,
+            error: row.error.map(|Json(error)| error),
+            first_token_at: row.first_token_at,
+            started_at: row.started_at,
+            ended_at: row.ended_at,
+        });
+    }
+    Ok(generations)
+}
+
+/// Stores a call that was made elsewhere.
+pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
+    let packed = of.raw.as_ref().map(|raw| raw::compress(std::slice::from_ref(&raw.0))).transpose()?;
+    let (bytes, sha256, length) = match packed {
+        Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),
+        None => (None, None, None),
+    };
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(of.usage).counts();
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(of.id.uuid())
+            .bind(of.turn_id.uuid())
+            .bind(i64::from(of.step))
+            .bind(of.provider.as_str())
+            .bind(of.api.as_deref())
+            .bind(of.model_requested.as_str())
+            .bind(of.model_returned.as_deref())
+            .bind(of.request.0.as_slice())
+            .bind(Json(&of.request_manifest))
+            .bind(of.raw_kind.as_str())
+            .bind(of.raw_complete)
+            .bind(bytes)
+            .bind(sha256)
+            .bind(length)
+            .bind(of.status.as_str())
+            .bind(of.stop_reason.as_deref())
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(of.cost_micros.map(bigint))
+            .bind(of.cost_basis.map(word))
+            .bind(of.price_version.as_deref())
+            .bind(of.error.as_ref().map(Json))
+            .bind(of.first_token_at)
+            .bind(of.started_at)
+            .bind(of.ended_at)
+            .bind(true)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
+/// Says which place the next turn of a chat gets.
+pub async fn count_on(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(COUNT_ON).bind(chat.uuid()).bind(next_ord).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// The blobs that messages of a chat name, and the documents, which are not in Trash.
+pub async fn named(db: &Db, owner: UserId, chat: ChatId) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
+    on!(db, |pool| {
+        let blobs = sqlx::query_scalar(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?;
+        let documents: Vec<Uuid> =
+            sqlx::query_scalar(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?;
+        Ok((blobs, documents.into_iter().map(DocumentId::from).collect()))
+    })
+}

@@ -1,0 +1,37 @@
+//! Where chats came from that were taken in, and what of them did not come along. A chat that began here has no row.
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::{ChatId, ImportedFrom, UserId};
+use crate::server::store::db::{Db, Tx};
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::{from_json, plain, to_json};
+
+sql! {
+    PUT = "INSERT INTO chat_sources (chat_id, format, file, imported_at, differences) \
+        SELECT id, $3, $4, $5, $6 FROM chats WHERE owner_id = $1 AND id = $2";
+    FIND = "SELECT s.format, s.file, s.imported_at, s.differences FROM chat_sources s JOIN chats c ON c.id = s.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+}
+
+/// Stores where an owner's chat came from; once.
+pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom) -> Result<(), StoreError> {
+    let differences = to_json(&source.differences, "chat_sources", "differences")?;
+    let (format, file) = (plain(&source.format, "a format")?, plain(&source.file, "the name of a file")?);
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(format).bind(file);
+        query.bind(source.imported_at).bind(differences).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Where an owner's chat came from.
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
+    let row: Option<(String, String, DateTime<Utc>, String)> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    row.map(|(format, file, imported_at, differences)| {
+        let differences = from_json(&differences, "chat_sources", "differences", chat)?;
+        Ok(ImportedFrom { format, file, imported_at, differences })
+    })
+    .transpose()
+}

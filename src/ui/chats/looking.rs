@@ -1,0 +1,137 @@
+//! Looking every few seconds what happens in the chats that are not on screen, and telling whoever should know.
+
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::unread::Watched;
+use super::{Chats, notifying};
+use crate::api::chats::glance_at_all;
+use crate::api::error::ApiError;
+use crate::api::view::{ChatItem, Glance};
+use crate::browser::{clock, document};
+use crate::domain::ChatId;
+use crate::ui::connection::Connection;
+use crate::ui::erased::{effect, on_change};
+
+/// How often the page looks which chats are being answered.
+const RUNNING_EVERY: Duration = Duration::from_secs(3);
+/// An answer that takes longer does not come: the network may be gone without a word.
+const HANGING_MS: i64 = 10_000;
+
+/// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
+/// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on. It is also
+/// how every page knows that the server is there, and when there are other models or another version of the page.
+pub(super) fn look_at_running(chats: Chats) {
+    // What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
+    let in_vain = StoredValue::new(None);
+    let connection = use_context::<Connection>();
+    // The look that is under way, and since when.
+    let (looks, looking) = (StoredValue::new(0_u32), StoredValue::new(None::<(u32, i64)>));
+    // Which waited for somebody at the look before.
+    let waited = StoredValue::new(None::<Vec<ChatId>>);
+    let look = move |is_wanted: bool| {
+        let now = clock::now_ms();
+        if let Some((_, since)) = looking.get_value() {
+            // A server that hangs is not asked ever more.
+            if !is_wanted && now - since < HANGING_MS {
+                return;
+            }
+            if let Some(connection) = connection {
+                connection.heard(&Err::<(), _>(ApiError::unreached()));
+            }
+        }
+        let number = looks.get_value().wrapping_add(1);
+        looks.set_value(number);
+        looking.set_value(Some((number, now)));
+        spawn_local(async move {
+            let answer = glance_at_all().await;
+            if looking.try_get_value().flatten().is_none_or(|(latest, _)| latest != number) {
+                // It was given up, and another one asks.
+                return;
+            }
+            looking.set_value(None);
+            if let Some(connection) = connection {
+                connection.heard(&answer);
+            }
+            let Ok(Glance { running: now, models_rev, build }) = answer else { return };
+            if let Some(connection) = connection {
+                connection.of_build(&build);
+            }
+            if chats.models_rev.get_untracked() != Some(models_rev) {
+                chats.models_rev.set(Some(models_rev));
+            }
+            let ended = chats.take_running(&now);
+            let waiting: Vec<ChatId> = now.iter().filter(|(_, waits)| *waits).map(|(chat, _)| *chat).collect();
+            let before = waited.try_update_value(|before| before.replace(waiting.clone())).flatten();
+            if document::is_hidden() {
+                chats.notify(&ended, &waiting, before);
+            }
+            let Ok(listed) = chats.resource.await else { return chats.refresh() };
+            if agree(&listed, &now) {
+                in_vain.set_value(None);
+            } else if in_vain.with_value(|before| before.as_ref() != Some(&now)) {
+                in_vain.set_value(Some(now));
+                chats.refresh();
+            }
+        });
+    };
+    let look_if_seen = move || {
+        let is_seen = !document::is_hidden() || notifying::are_wanted();
+        if is_seen && connection.is_none_or(|connection| !connection.is_waiting()) {
+            look(false);
+        }
+    };
+    effect(move || {
+        chats.unread.set(Watched::kept().unread);
+        let seen = window_event_listener(ev::visibilitychange, move |_| look_if_seen());
+        let ticking = set_interval_with_handle(look_if_seen, RUNNING_EVERY).ok();
+        on_cleanup(move || {
+            seen.remove();
+            if let Some(ticking) = ticking {
+                ticking.clear();
+            }
+        });
+    });
+    if let Some(connection) = connection {
+        let wanted = connection.wanted();
+        on_change(move || wanted.get(), move |_, _| look(true));
+    }
+}
+
+/// Whether a list says of its chats what is so now: which are being answered, and which of these wait for somebody.
+fn agree(listed: &[ChatItem], now: &[(ChatId, bool)]) -> bool {
+    let state = |id: ChatId| now.iter().find(|(chat, _)| *chat == id).map(|(_, waits)| *waits);
+    listed.iter().all(|item| state(item.id) == item.running.then_some(item.needs_you))
+        && now.iter().all(|(chat, _)| listed.iter().any(|item| item.id == *chat))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(id: u128, running: bool, needs_you: bool) -> ChatItem {
+        let id = ChatId::from(uuid::Uuid::from_u128(id));
+        ChatItem { id, title: String::new(), updated_at: Default::default(), running, needs_you, has_draft: false }
+    }
+
+    #[test]
+    fn a_list_is_read_again_when_it_says_something_else_than_what_is_so() {
+        let id = |id: u128| ChatId::from(uuid::Uuid::from_u128(id));
+        let listed = [item(1, false, false), item(2, true, false), item(3, true, true)];
+        for (now, is_right) in [
+            (vec![(id(2), false), (id(3), true)], true),
+            // The first look finds that a reply is over, or that one has begun to wait, which the list missed.
+            (vec![(id(3), true)], false),
+            (vec![(id(2), true), (id(3), true)], false),
+            (vec![(id(2), false), (id(3), false)], false),
+            (vec![(id(1), false), (id(2), false), (id(3), true)], false),
+            // A chat that was begun elsewhere.
+            (vec![(id(2), false), (id(3), true), (id(4), false)], false),
+        ] {
+            assert_eq!(agree(&listed, &now), is_right, "{now:?}");
+        }
+    }
+}

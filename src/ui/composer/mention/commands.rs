@@ -1,0 +1,202 @@
+//! The menu behind `/` at the begin of a line: what can be done without leaving the message box. It presses what is on
+//! the page already, so each command is what its button is.
+
+use leptos::prelude::*;
+
+use super::{LIST, command_at_end, text_before};
+use crate::browser::{focus, textarea};
+use crate::ui::composer::state::ComposerState;
+use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::kit::Icon;
+use crate::ui::words::commands as words;
+
+/// What the menu offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Model,
+    /// Another model, which goes on in a branch of its own.
+    Branch,
+    Attach,
+    Find,
+    Tree,
+    Settings,
+    NewChat,
+    Clear,
+}
+
+/// What there is around the box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Around {
+    is_chat: bool,
+    /// Whether the model is the branch's for good.
+    is_locked: bool,
+}
+
+impl Command {
+    /// In the order of the menu.
+    const ALL: [Self; 8] =
+        [Self::Model, Self::Branch, Self::Attach, Self::Find, Self::Tree, Self::Settings, Self::NewChat, Self::Clear];
+
+    fn is_for(self, around: Around) -> bool {
+        match self {
+            Self::Model => !around.is_locked,
+            Self::Branch => around.is_locked,
+            Self::Find | Self::Tree | Self::Settings => around.is_chat,
+            Self::Attach | Self::NewChat | Self::Clear => true,
+        }
+    }
+
+    /// What is typed for it in any language, its icon, and its name: in English, for whoever knows that, and in the
+    /// language of the page.
+    fn row(self) -> (&'static str, &'static str, (&'static str, &'static str)) {
+        match self {
+            Self::Model => ("model", "thought", words::model()),
+            Self::Branch => ("model", "branch", words::branch()),
+            Self::Attach => ("attach", "attach", words::attach()),
+            Self::Find => ("find", "search", words::find()),
+            Self::Tree => ("tree", "branch", words::tree()),
+            Self::Settings => ("settings", "tool", words::settings()),
+            Self::NewChat => ("new", "plus", words::new_chat()),
+            Self::Clear => ("clear", "close", words::clear()),
+        }
+    }
+
+    /// Whether what is typed is a part of what it is called.
+    fn is_called(self, typed: &str) -> bool {
+        let (slash, _, (english, shown)) = self.row();
+        let typed = typed.to_lowercase();
+        [slash, english, shown].iter().any(|name| name.to_lowercase().contains(&typed))
+    }
+
+    /// Does it, once the word is out of the text.
+    fn act(self) {
+        let press = |what: &str| {
+            focus::press_last(what);
+        };
+        match self {
+            Self::Model => {
+                focus::on("form.composer select[name=model]");
+            }
+            Self::Branch => {
+                press("form.composer [popovertarget=why-locked]");
+                focus::on("#why-locked select");
+            }
+            Self::Attach => press("#attach-files"),
+            Self::Find => press("#chat-head-menu a[href$='/find']"),
+            Self::Tree => press("#tree-button"),
+            Self::Settings => press("#chat-head-menu a[href$='/settings']"),
+            Self::NewChat => press("#sidebar .rail a.new-chat"),
+            Self::Clear => {}
+        }
+    }
+}
+
+/// Those that can be meant: first what is typed for it, then what has it in its name.
+fn fitting(typed: &str, around: Around) -> Vec<Command> {
+    let all = Command::ALL.into_iter();
+    let mut found: Vec<_> = all.filter(|command| command.is_for(around) && command.is_called(typed)).collect();
+    found.sort_by_key(|command| !command.row().0.starts_with(&typed.to_lowercase()));
+    found
+}
+
+/// Draws the menu while the box has a word for it.
+pub(super) fn draw(state: ComposerState) -> AnyView {
+    let mention = state.mention;
+    let options = Memo::new(move |_| {
+        let typed = mention.command.get()?;
+        let around = Around { is_chat: state.chat_id.is_some(), is_locked: state.lock.get().is_some() };
+        Some(fitting(&typed, around))
+    });
+    effect(move || {
+        let Some(count) = options.with(|options| options.as_ref().map(Vec::len)) else { return };
+        mention.count.set(Some(count));
+        match count {
+            // Whoever writes something else than a command is left alone.
+            0 => mention.close(),
+            _ => state.announcer.say(words::offered(count)),
+        }
+    });
+    on_change(
+        move || mention.chosen.get(),
+        move |_, chosen| {
+            let Some(options) = options.get_untracked() else { return };
+            mention.chosen.set(None);
+            if let Some(command) = chosen.and_then(|at| options.get(at).copied()) {
+                take(state, command);
+            }
+        },
+    );
+    live(move || {
+        let options = options.get()?;
+        let row = move |(at, command): (usize, Command)| {
+            let (slash, icon, (_, name)) = command.row();
+            view! {
+                <li
+                    id=format!("{LIST}-{at}")
+                    class="menu-row"
+                    role="option"
+                    aria-selected=move || (mention.active.get() == at).to_string()
+                    on:click=move |_| mention.chosen.set(Some(at))
+                >
+                    <Icon name=icon/>
+                    <span class="chip-text">{name}</span>
+                    <span class="slash" aria-hidden="true">"/"{slash}</span>
+                </li>
+            }
+        };
+        Some(view! {
+            <ul id=LIST role="listbox" aria-label=words::commands()>
+                {options.into_iter().enumerate().map(row).collect_view()}
+            </ul>
+            <p id="mention-hint" class="hint">{words::leaves()}</p>
+        })
+    })
+}
+
+/// Takes the word out of the text, or with it all of the text, and does what was chosen. Undo brings the text back.
+fn take(state: ComposerState, command: Command) {
+    let Some(area) = state.area.get_untracked() else { return };
+    let before = text_before(state);
+    state.mention.close();
+    // The caret may stand somewhere else by now.
+    let Some(word) = command_at_end(&before) else { return };
+    let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
+    let (piece, behind) = match command {
+        Command::Clear => (textarea::value(&area), usize::MAX),
+        _ => (before[before.len() - word.len() - sign..].to_owned(), before.len()),
+    };
+    textarea::take_out(&area, &piece, behind);
+    command.act();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::locale::{Locale, speak};
+
+    const NEW: Around = Around { is_chat: false, is_locked: false };
+    const CHAT: Around = Around { is_chat: true, is_locked: true };
+
+    #[test]
+    fn what_is_typed_chooses_by_either_name_and_in_both_languages() {
+        use Command::*;
+        assert_eq!(fitting("", NEW), [Model, Attach, NewChat, Clear]);
+        assert_eq!(fitting("", CHAT), [Branch, Attach, Find, Tree, Settings, NewChat, Clear]);
+        for (typed, found) in [
+            ("mod", vec![Branch]),
+            ("BRANCH", vec![Branch]),
+            ("fi", vec![Find, Attach]),
+            ("new", vec![NewChat, Branch]),
+            ("x", vec![]),
+        ] {
+            assert_eq!(fitting(typed, CHAT), found, "{typed}");
+        }
+        speak(Locale::Chinese, || {
+            for (typed, found) in
+                [("分支", vec![Branch]), ("find", vec![Find]), ("查找", vec![Find]), ("new chat", vec![NewChat])]
+            {
+                assert_eq!(fitting(typed, CHAT), found, "{typed}");
+            }
+        });
+    }
+}

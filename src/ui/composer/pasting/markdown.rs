@@ -1,0 +1,281 @@
+//! Markdown of rich text: headings, lists, links, emphasis, code, quotes and tables. What Markdown has no sign for stays as
+//! its words. Nothing is escaped: people read and change in the box what comes out here.
+
+mod inline;
+mod standing;
+
+use crate::browser::rich::Rich;
+use inline::{Around, fence};
+use standing::{attribute, begins_block, has_blocks, has_kept_blanks, is_heading, keeps_blanks, only};
+
+/// Markdown of these pieces; nothing where it would be their words alone. `is_line_begun` is whether it goes behind words,
+/// where a block cannot begin.
+pub fn of(pieces: &[Rich], is_line_begun: bool) -> Option<String> {
+    // Browsers put what is around it around a few words, too: these are no block.
+    match only(pieces) {
+        Some(("pre", inside)) if !words(inside).trim_matches('\n').contains('\n') => {
+            let code = words(inside).trim().to_owned();
+            let fence = fence(&code, 1);
+            return (!code.is_empty()).then(|| format!("{fence}{code}{fence}"));
+        }
+        Some((name, _)) if is_line_begun && is_heading(name) => return None,
+        _ => {}
+    }
+    let mut page = Page::default();
+    page.blocks(pieces);
+    let is_marked = page.is_marked && !page.is_plain;
+    let mut text = page.done();
+    if is_line_begun && begins_block(&text) {
+        text.insert_str(0, "\n\n");
+    }
+    if text.ends_with("```") {
+        // What is typed next is not of the code.
+        text.push('\n');
+    }
+    (is_marked && !text.is_empty()).then_some(text)
+}
+
+/// Whether what is written behind this text is inside of a fence of code, where signs are no Markdown.
+pub fn is_in_code(before: &str) -> bool {
+    before.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
+}
+
+/// How a block stands to the next one.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// A line, which others like it follow at once.
+    Line,
+    Paragraph,
+    List,
+}
+
+/// Blocks in their order, and the line that is being written.
+#[derive(Default)]
+struct Page {
+    blocks: Vec<(Kind, String)>,
+    line: String,
+    is_marked: bool,
+    /// Blanks and line ends count where it is now.
+    keeps_blanks: bool,
+    /// It is code that stands in a table, as differences and files are shown: the words alone say more.
+    is_plain: bool,
+}
+
+/// All words in it as they are.
+fn words(pieces: &[Rich]) -> String {
+    let word = |piece: &Rich| match piece {
+        Rich::Text(text) => text.clone(),
+        Rich::Element { name, .. } if name == "br" => "\n".to_owned(),
+        Rich::Element { children, .. } => words(children),
+    };
+    pieces.iter().map(word).collect()
+}
+
+/// All elements with one of these names, not those inside of another `within`.
+fn elements<'a>(pieces: &'a [Rich], names: &[&str], within: &[&str], found: &mut Vec<(&'a str, &'a [Rich])>) {
+    for piece in pieces {
+        let Rich::Element { name, children, .. } = piece else { continue };
+        if names.contains(&name.as_str()) {
+            found.push((name, children));
+        } else if within.contains(&name.as_str()) {
+            elements(children, names, within, found);
+        }
+    }
+}
+
+impl Page {
+    /// Ends the line that is being written.
+    fn end(&mut self, kind: Kind) {
+        let line = std::mem::take(&mut self.line);
+        let line = line.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        if !line.trim().is_empty() {
+            self.blocks.push((kind, line.trim_end().trim_start_matches('\n').to_owned()));
+        }
+    }
+
+    fn mark(&mut self, kind: Kind, text: String) {
+        self.is_marked = true;
+        self.blocks.push((kind, text));
+    }
+
+    fn done(mut self) -> String {
+        self.end(Kind::Paragraph);
+        let mut text = String::new();
+        let mut before = None;
+        for (kind, block) in self.blocks {
+            text += match before {
+                None => "",
+                Some(Kind::Line) if kind == Kind::Line => "\n",
+                Some(_) => "\n\n",
+            };
+            text += &block;
+            before = Some(kind);
+        }
+        text
+    }
+
+    /// The Markdown of what is inside of a block, as that of a page of its own.
+    fn inside(&mut self, pieces: &[Rich]) -> Self {
+        let mut page = Self { keeps_blanks: self.keeps_blanks, ..Self::default() };
+        page.blocks(pieces);
+        page.end(Kind::Paragraph);
+        self.is_marked |= page.is_marked;
+        self.is_plain |= page.is_plain;
+        page
+    }
+
+    fn blocks(&mut self, pieces: &[Rich]) {
+        for piece in pieces {
+            match piece {
+                Rich::Element { name, attributes, children } => {
+                    let outside = self.keeps_blanks;
+                    self.keeps_blanks = keeps_blanks(attributes, outside);
+                    self.block(piece, name, attributes, children);
+                    self.keeps_blanks = outside;
+                }
+                Rich::Text(_) => self.inline(std::slice::from_ref(piece), Around::default()),
+            }
+        }
+    }
+
+    fn block(&mut self, piece: &Rich, name: &str, attributes: &[(&'static str, String)], children: &[Rich]) {
+        match name {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.end(Kind::Paragraph);
+                let heading = self.line_of(children);
+                if !heading.is_empty() {
+                    let level = usize::from(name.as_bytes()[1] - b'0');
+                    self.mark(Kind::Paragraph, format!("{} {heading}", "#".repeat(level)));
+                }
+            }
+            "p" => {
+                self.end(Kind::Paragraph);
+                self.blocks(children);
+                self.end(Kind::Paragraph);
+            }
+            "ul" | "ol" => {
+                self.end(Kind::Paragraph);
+                let first = attribute(attributes, "start").and_then(|start| start.parse().ok()).unwrap_or(1);
+                let list = self.list(children, (name == "ol").then_some(first));
+                if !list.is_empty() {
+                    self.mark(Kind::List, list);
+                }
+            }
+            "pre" => {
+                self.end(Kind::Paragraph);
+                let code = words(children);
+                let (code, fence) = (code.trim_matches('\n'), fence(&code, 3));
+                self.mark(Kind::Paragraph, format!("{fence}{}\n{code}\n{fence}", language(piece)));
+            }
+            "blockquote" => {
+                self.end(Kind::Paragraph);
+                let quote = self.inside(children).done();
+                if !quote.is_empty() {
+                    let lines = quote.lines().map(|line| format!("> {line}").trim_end().to_owned());
+                    self.mark(Kind::Paragraph, lines.collect::<Vec<_>>().join("\n"));
+                }
+            }
+            "hr" => {
+                self.end(Kind::Paragraph);
+                self.mark(Kind::Paragraph, "---".to_owned());
+            }
+            "table" => {
+                self.is_plain |= has_kept_blanks(children);
+                self.table(children);
+            }
+            "script" | "style" | "head" | "title" | "template" | "noscript" => {}
+            "div" | "section" | "article" | "main" | "header" | "footer" | "aside" | "nav" | "figure"
+            | "figcaption" | "address" | "dl" | "dt" | "dd" | "details" | "summary" | "form" | "fieldset" | "li"
+            | "tr" | "center" => {
+                self.end(Kind::Line);
+                self.blocks(children);
+                self.end(Kind::Line);
+            }
+            // Programs put whole texts between the signs of a word.
+            _ if has_blocks(children) => self.blocks(children),
+            _ => self.inline(std::slice::from_ref(piece), Around::default()),
+        }
+    }
+
+    /// Items, each with what belongs to it indented below; `number` is the first one's.
+    fn list(&mut self, pieces: &[Rich], number: Option<usize>) -> String {
+        let mut items: Vec<String> = Vec::new();
+        for piece in pieces {
+            let Rich::Element { name, children, .. } = piece else { continue };
+            let sign = number.map_or_else(|| "- ".to_owned(), |first| format!("{}. ", first + items.len()));
+            let inner = match name.as_str() {
+                // Some programs put the list of an item beside it.
+                "ul" | "ol" => self.inside(std::slice::from_ref(piece)),
+                _ => self.inside(children),
+            };
+            let mut text = String::new();
+            for (at, (kind, block)) in inner.blocks.iter().enumerate() {
+                text += match kind {
+                    _ if at == 0 => "",
+                    Kind::List | Kind::Line => "\n",
+                    Kind::Paragraph => "\n\n",
+                };
+                text += block;
+            }
+            if text.is_empty() {
+                continue;
+            }
+            let indented = text
+                .replace('\n', &format!("\n{}", " ".repeat(sign.len())))
+                .replace(&format!("\n{}\n", " ".repeat(sign.len())), "\n\n");
+            match items.last_mut().filter(|_| matches!(name.as_str(), "ul" | "ol")) {
+                Some(item) => *item += &format!("\n{}{indented}", " ".repeat(sign.len())),
+                None => items.push(format!("{sign}{indented}")),
+            }
+        }
+        items.join("\n")
+    }
+
+    fn table(&mut self, pieces: &[Rich]) {
+        self.end(Kind::Paragraph);
+        let mut rows = Vec::new();
+        elements(pieces, &["tr"], &["thead", "tbody", "tfoot"], &mut rows);
+        let cells = rows.iter().map(|(_, row)| {
+            let mut cells = Vec::new();
+            elements(row, &["td", "th"], &[], &mut cells);
+            cells
+        });
+        let cells: Vec<Vec<_>> = cells.collect();
+        let width = cells.iter().map(Vec::len).max().unwrap_or(0);
+        // One column is no table but a frame around something.
+        if width < 2 {
+            return cells.iter().flatten().for_each(|(_, cell)| {
+                self.blocks(cell);
+                self.end(Kind::Line);
+            });
+        }
+        let mut lines = Vec::new();
+        for row in cells.iter().filter(|row| !row.is_empty()) {
+            let mut line: String = "|".to_owned();
+            for at in 0..width {
+                let cell = row.get(at).map(|(_, cell)| self.line_of(cell)).unwrap_or_default();
+                line += &format!(" {} |", cell.replace('|', "\\|"));
+            }
+            lines.push(line);
+            if lines.len() == 1 {
+                lines.push(format!("|{}", " --- |".repeat(width)));
+            }
+        }
+        self.mark(Kind::Paragraph, lines.join("\n"));
+    }
+}
+
+/// The language that a block of code says it is in.
+fn language(piece: &Rich) -> String {
+    let Rich::Element { attributes, children, .. } = piece else { return String::new() };
+    let class = attribute(attributes, "class").unwrap_or_default();
+    let own =
+        class.split_whitespace().find_map(|class| class.strip_prefix("language-").or(class.strip_prefix("lang-")));
+    match own {
+        Some(own) => own.chars().filter(|c| c.is_ascii_alphanumeric() || "+-#_.".contains(*c)).collect(),
+        None => children.iter().map(language).find(|found| !found.is_empty()).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

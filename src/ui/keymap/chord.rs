@@ -1,0 +1,202 @@
+//! Keys that are pressed together: as they are typed in a form, shown, kept and compared with a press.
+
+use std::fmt;
+
+use leptos::ev::KeyboardEvent;
+
+/// Keys with names: as a browser says it, as it is shown, and what else somebody may write.
+const NAMED: &[(&str, &str, &[&str])] = &[
+    ("ArrowUp", "↑", &["up"]),
+    ("ArrowDown", "↓", &["down"]),
+    ("ArrowLeft", "←", &["left"]),
+    ("ArrowRight", "→", &["right"]),
+    ("Enter", "Enter", &["return"]),
+    ("Backspace", "Backspace", &[]),
+    ("Delete", "Delete", &["del"]),
+    ("Insert", "Insert", &["ins"]),
+    ("Home", "Home", &[]),
+    ("End", "End", &[]),
+    ("PageUp", "Page Up", &["pageup", "pgup"]),
+    ("PageDown", "Page Down", &["pagedown", "pgdn"]),
+    ("F1", "F1", &[]),
+    ("F2", "F2", &[]),
+    ("F3", "F3", &[]),
+    ("F4", "F4", &[]),
+    ("F6", "F6", &[]),
+    ("F7", "F7", &[]),
+    ("F8", "F8", &[]),
+    ("F9", "F9", &[]),
+    ("F10", "F10", &[]),
+];
+/// Signs that another sign is above of, on keyboards that are laid out like the American one: with Shift, browsers tell
+/// the upper one.
+const ABOVE: &[(char, char)] =
+    &[(';', ':'), ('/', '?'), ('.', '>'), (',', '<'), ('\'', '"'), ('-', '_'), ('=', '+'), ('[', '{'), (']', '}')];
+
+/// A press of keys, without the browser's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Press<'a> {
+    pub key: &'a str,
+    /// Ctrl, or Command on a Mac.
+    pub command: bool,
+    pub shift: bool,
+    pub alt: bool,
+}
+
+impl<'a> Press<'a> {
+    /// The event's; `key` is the text that it holds.
+    pub fn of(event: &KeyboardEvent, key: &'a str) -> Self {
+        let command = event.ctrl_key() || event.meta_key();
+        Self { key, command, shift: event.shift_key(), alt: event.alt_key() }
+    }
+}
+
+/// Keys that are pressed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chord {
+    command: bool,
+    shift: bool,
+    alt: bool,
+    key: Key,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    /// A letter in lower case, a digit, a sign.
+    Sign(char),
+    /// A place in [`NAMED`].
+    Named(u8),
+}
+
+impl Key {
+    fn parse(word: &str) -> Option<Self> {
+        let mut signs = word.chars();
+        if let (Some(sign), None) = (signs.next(), signs.next())
+            && !sign.is_whitespace()
+            && !sign.is_control()
+            && !NAMED.iter().any(|(_, shown, _)| *shown == word)
+        {
+            return Some(Self::Sign(sign.to_lowercase().next().unwrap_or(sign)));
+        }
+        let is = |name: &str| name.eq_ignore_ascii_case(word);
+        let at = NAMED.iter().position(|(name, shown, others)| is(name) || is(shown) || others.iter().any(|o| is(o)));
+        at.and_then(|at| u8::try_from(at).ok()).map(Self::Named)
+    }
+}
+
+impl Chord {
+    /// Reads `Ctrl+Shift+K`, `alt + up`, `/`. `None` where no keys are named.
+    pub fn parse(typed: &str) -> Option<Self> {
+        let mut rest = typed.trim();
+        let mut chord = Self { command: false, shift: false, alt: false, key: Key::Sign(' ') };
+        // The last may be the plus itself.
+        while let Some((before, after)) =
+            rest.split_once('+').filter(|(before, after)| !before.is_empty() && !after.is_empty())
+        {
+            let part = match before.trim().to_lowercase().as_str() {
+                "ctrl" | "control" | "strg" | "cmd" | "command" | "meta" | "⌘" => &mut chord.command,
+                "shift" | "⇧" => &mut chord.shift,
+                "alt" | "option" | "⌥" => &mut chord.alt,
+                _ => return None,
+            };
+            *part = true;
+            rest = after.trim();
+        }
+        chord.key = Key::parse(rest)?;
+        Some(chord)
+    }
+
+    /// Whether somebody who types would press it for its sign.
+    pub fn is_bare(self) -> bool {
+        !self.command && !self.alt && matches!(self.key, Key::Sign(_))
+    }
+
+    /// Whether a browser takes it before a page does, or should: tabs, windows, reloading, its own tools.
+    pub fn is_of_browser(self) -> bool {
+        match self.key {
+            Key::Sign(sign) if self.command && !self.alt => {
+                let kept = if self.shift { "tnwijcrp" } else { "tnwrlqhjd0123456789+-=" };
+                kept.contains(sign)
+            }
+            Key::Named(_) => matches!(self.name(), "F1" | "F3" | "F7") && !self.command && !self.alt,
+            Key::Sign(_) => false,
+        }
+    }
+
+    /// Whether a text needs it.
+    pub fn is_of_text(self) -> bool {
+        match self.key {
+            Key::Sign(sign) => self.command && !self.alt && !self.shift && "acvxzy".contains(sign),
+            Key::Named(_) if self.name().starts_with('F') => false,
+            // Alone, with Shift or with Ctrl they move through a text, change it or send it.
+            Key::Named(_) => !(self.alt || self.command && self.shift),
+        }
+    }
+
+    /// The browser's name of the key; empty for a sign.
+    fn name(self) -> &'static str {
+        match self.key {
+            Key::Named(at) => NAMED[usize::from(at)].0,
+            Key::Sign(_) => "",
+        }
+    }
+
+    /// Whether this is pressed. Where a sign lies on a keyboard is its layout's matter: Shift counts for a sign only
+    /// where the chord names it.
+    pub fn is(self, press: Press<'_>) -> bool {
+        if (self.command, self.alt) != (press.command, press.alt) {
+            return false;
+        }
+        let Key::Sign(sign) = self.key else { return self.shift == press.shift && press.key == self.name() };
+        let mut signs = press.key.chars().flat_map(char::to_lowercase);
+        let (Some(pressed), None) = (signs.next(), signs.next()) else { return false };
+        let is_above = || ABOVE.contains(&(sign, pressed));
+        match (sign.is_alphanumeric(), self.shift) {
+            (true, _) => self.shift == press.shift && pressed == sign,
+            (false, true) => press.shift && (pressed == sign || is_above()),
+            (false, false) => pressed == sign,
+        }
+    }
+
+    /// As it is kept: without a sign that cookies or attributes know.
+    pub fn kept(self) -> String {
+        let flag = |is: bool, sign: &'static str| if is { sign } else { "" };
+        let flags = [flag(self.command, "C"), flag(self.shift, "S"), flag(self.alt, "A")].concat();
+        match self.key {
+            Key::Sign(sign) => format!("{flags}.{:x}", u32::from(sign)),
+            Key::Named(_) => format!("{flags}-{}", self.name()),
+        }
+    }
+
+    /// Reads [`Self::kept`] back.
+    pub fn from_kept(text: &str) -> Option<Self> {
+        let (flags, key) = match (text.split_once('.'), text.split_once('-')) {
+            (Some((flags, code)), _) => (flags, Key::Sign(char::from_u32(u32::from_str_radix(code, 16).ok()?)?)),
+            (None, Some((flags, name))) => (flags, Key::parse(name)?),
+            (None, None) => return None,
+        };
+        let has = |flag| flags.contains(flag);
+        let chord = Self { command: has('C'), shift: has('S'), alt: has('A'), key };
+        // Anybody can write a cookie.
+        (!chord.is_of_browser() && !chord.is_of_text()).then_some(chord)
+    }
+
+    /// The keys one by one, for `<kbd>`.
+    pub fn parts(self) -> Vec<String> {
+        let flag = |is: bool, name: &str| is.then(|| name.to_owned());
+        let key = match self.key {
+            Key::Sign(sign) => sign.to_uppercase().to_string(),
+            Key::Named(at) => NAMED[usize::from(at)].1.to_owned(),
+        };
+        [flag(self.command, "Ctrl"), flag(self.alt, "Alt"), flag(self.shift, "Shift"), Some(key)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.parts().join("+"))
+    }
+}

@@ -1,0 +1,101 @@
+//! What stands in the place of a screen that is on its way (ux.md 4.10): nothing at first, then its calm outline, then
+//! the ways to try again and to let it be.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+
+use crate::ui::announce::Announcer;
+use crate::ui::erased::{effect, live, view};
+use crate::ui::words;
+
+/// What comes sooner is not announced.
+const SOON: Duration = Duration::from_millis(200);
+/// What takes longer can be asked for again.
+const LONG: Duration = Duration::from_secs(5);
+
+/// How long it takes so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    Nothing,
+    AWhile,
+    Long,
+}
+
+/// The outline of a screen that is on its way.
+#[component]
+pub fn Loading(
+    /// Said after a moment, such as "Loading chat…".
+    what: &'static str,
+    retry: Callback<()>,
+    /// Leaves what is on its way, where there is something to go back to.
+    #[prop(optional_no_strip)]
+    cancel: Option<Callback<()>>,
+) -> impl IntoView {
+    let taking = RwSignal::new(Taking::Nothing);
+    let timers = StoredValue::new(Vec::<TimeoutHandle>::new());
+    let announcer = use_context::<Announcer>();
+    let after = move |wait: Duration, then: Taking, word: &'static str| {
+        let reached = move || {
+            if taking.try_set(then).is_none()
+                && let Some(announcer) = announcer
+            {
+                announcer.say(word);
+            }
+        };
+        if let Ok(timer) = set_timeout_with_handle(reached, wait) {
+            timers.update_value(|timers| timers.push(timer));
+        }
+    };
+    effect(move || {
+        after(SOON, Taking::AWhile, what);
+        after(LONG, Taking::Long, words::still_loading());
+    });
+    on_cleanup(move || {
+        for timer in timers.try_get_value().unwrap_or_default() {
+            timer.clear();
+        }
+    });
+    let again = move |_| {
+        taking.set(Taking::AWhile);
+        after(LONG, Taking::Long, words::still_loading());
+        retry.run(());
+    };
+    live(move || {
+        let taking = taking.get();
+        (taking != Taking::Nothing).then(|| {
+            let is_long = taking == Taking::Long;
+            let ways = is_long.then(|| {
+                let leave = cancel.map(|cancel| {
+                    view! {
+                        <button type="button" class="button" on:click=move |_| cancel.run(())>{words::cancel()}</button>
+                    }
+                });
+                view! {
+                    <div class="loading-ways">
+                        <button type="button" class="button" on:click=again>{words::retry()}</button>
+                        {leave}
+                    </div>
+                }
+            });
+            outline(if is_long { words::still_loading() } else { what }, ways)
+        })
+    })
+}
+
+/// What is seen of it: what is awaited, the ways to go on, and the bones of the screen.
+pub fn outline(what: &'static str, ways: Option<AnyView>) -> AnyView {
+    view! {
+        <div class="loading">
+            <p class="hint">{what}</p>
+            {ways}
+            <div class="skeleton" aria-hidden="true">
+                <span class="bone asked"></span>
+                <span class="bone"></span>
+                <span class="bone"></span>
+                <span class="bone short"></span>
+            </div>
+        </div>
+    }
+}

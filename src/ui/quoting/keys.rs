@@ -1,0 +1,61 @@
+//! What keys do on the page of a document, beside those that can be changed.
+
+/// What a key asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// So many lines further; whether the selection goes along.
+    Go(isize, bool),
+    Quote,
+    OpenBar,
+    Close,
+    Search,
+}
+
+/// Reads a key: the key, Ctrl or Command, Shift, Alt. `in_text` is whether the document's text has the focus.
+pub(super) fn ask((key, command, shift, alt): (&str, bool, bool, bool), in_text: bool) -> Option<Ask> {
+    match (key, command, shift, alt) {
+        ("Escape", false, false, false) => Some(Ask::Close),
+        ("ContextMenu", false, _, false) | ("F10", false, true, false) if in_text => Some(Ask::OpenBar),
+        ("ArrowDown", false, _, false) if in_text => Some(Ask::Go(1, shift)),
+        ("ArrowUp", false, _, false) if in_text => Some(Ask::Go(-1, shift)),
+        ("End", false, _, false) if in_text => Some(Ask::Go(isize::MAX, shift)),
+        ("Home", false, _, false) if in_text => Some(Ask::Go(isize::MIN, shift)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pressed(key: &str, held: &str, in_text: bool) -> Option<Ask> {
+        ask((key, held.contains('c'), held.contains('s'), held.contains('a')), in_text)
+    }
+
+    #[test]
+    fn keys_walk_through_the_lines_where_the_text_has_the_focus() {
+        for (key, held, asked) in [
+            ("ArrowDown", "", Ask::Go(1, false)),
+            ("ArrowUp", "s", Ask::Go(-1, true)),
+            ("End", "s", Ask::Go(isize::MAX, true)),
+            ("Home", "", Ask::Go(isize::MIN, false)),
+            ("ContextMenu", "", Ask::OpenBar),
+            ("F10", "s", Ask::OpenBar),
+        ] {
+            assert_eq!(pressed(key, held, true), Some(asked), "{key} {held}");
+            assert_eq!(pressed(key, held, false), None, "{key} {held} elsewhere");
+        }
+        for (key, held) in
+            [("ArrowDown", "c"), ("ArrowLeft", "s"), ("End", "c"), ("l", ""), ("l", "c"), ("PageDown", "")]
+        {
+            assert_eq!(pressed(key, held, true), None, "{key} {held} is the browser's");
+        }
+    }
+
+    #[test]
+    fn closing_works_wherever_the_focus_is() {
+        for in_text in [false, true] {
+            assert_eq!(pressed("Escape", "", in_text), Some(Ask::Close));
+        }
+    }
+}

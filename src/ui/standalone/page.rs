@@ -1,0 +1,127 @@
+//! The document of a chat that stands alone: its heading, the transcript, what is to be said below it.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::{Standalone, source};
+use crate::api::view::TurnView;
+use crate::domain::ImportedFrom;
+use crate::domain::export::{Part, Parts};
+use crate::ui::erased::view;
+use crate::ui::escape::sprite;
+use crate::ui::locale::locale;
+use crate::ui::preferences::{Preferences, Setting};
+use crate::ui::state::ChatState;
+use crate::ui::transcript::Transcript;
+use crate::ui::words as app_words;
+use crate::ui::words::standalone as words;
+
+/// What the page may do: draw itself. Nothing is asked of anybody, whatever is in it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// What only this page needs of style.
+const STYLE: &str = include_str!("../../../style/standalone.css");
+
+/// A chat's path with all that the page shows of it.
+pub struct StandalonePage {
+    pub title: String,
+    pub created_at: DateTime<Utc>,
+    pub exported_at: DateTime<Utc>,
+    /// Empty where there is none.
+    pub system_prompt: String,
+    pub turns: Vec<TurnView>,
+    /// Pictures as data URLs, by the hashes of their blobs.
+    pub pictures: HashMap<String, String>,
+    /// How many are not among them.
+    pub pictures_left_out: usize,
+    /// Whether a reply of the path was still being written.
+    pub is_cut: bool,
+    pub imported_from: Option<ImportedFrom>,
+    pub parts: Parts,
+    /// The application's style sheet.
+    pub style: String,
+}
+
+impl StandalonePage {
+    /// The whole document as HTML.
+    pub fn draw(mut self) -> String {
+        let pictures = std::mem::take(&mut self.pictures);
+        let html = Owner::new().with(|| {
+            provide_context(Standalone::new(pictures, self.parts));
+            let opened = if self.parts.reasoning == Part::Full { "open" } else { "closed" };
+            provide_context(RwSignal::new(Preferences::default().with(Setting::Reasoning, opened)));
+            self.document().to_html()
+        });
+        // Marks for hydration, which never comes here. No text holds one: its `<` is written as a reference.
+        html.replace("<!>", "")
+    }
+
+    fn document(self) -> AnyView {
+        let title = if self.title.trim().is_empty() { words::untitled().to_owned() } else { self.title.clone() };
+        let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
+        let facts = format!("{} · {}", words::began(&day(self.created_at)), words::turns(self.turns.len()));
+        let prompt = (!self.system_prompt.trim().is_empty()).then(|| {
+            view! {
+                <details class="standalone-prompt">
+                    <summary>{words::system_prompt()}</summary>
+                    <div class="said" dir="auto">{self.system_prompt.clone()}</div>
+                </details>
+            }
+        });
+        let notes = self.notes().into_iter().map(|note| view! { <p>{note}</p> }).collect_view();
+        let exported = words::exported(&day(self.exported_at));
+        let origin = self.imported_from.as_ref().map(source);
+        let nothing = Callback::new(|_| {});
+        let state = ChatState::new(self.turns, nothing);
+        view! {
+            <!DOCTYPE html>
+            <html lang=locale().as_str()>
+                <head>
+                    <meta charset="utf-8"/>
+                    <meta http-equiv="Content-Security-Policy" content=POLICY/>
+                    <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                    <meta name="color-scheme" content="light dark"/>
+                    <meta name="referrer" content="no-referrer"/>
+                    <meta name="robots" content="noindex"/>
+                    <meta name="generator" content=app_words::PRODUCT/>
+                    <title>{title.clone()}</title>
+                    <style>{self.style}</style>
+                    <style>{STYLE}</style>
+                </head>
+                <body class="standalone">
+                    <header class="standalone-head">
+                        <h1 dir="auto">{title}</h1>
+                        <p class="standalone-facts">{facts}</p>
+                        {prompt}
+                    </header>
+                    <main>
+                        <Transcript state on_stop=nothing on_retry=nothing at=None/>
+                    </main>
+                    <footer class="standalone-foot">
+                        <p>{exported}</p>
+                        {notes}
+                        {origin}
+                    </footer>
+                    {sprite()}
+                </body>
+            </html>
+        }
+    }
+
+    /// What is not in the page, in sentences.
+    fn notes(&self) -> Vec<String> {
+        let others: usize = self.turns.iter().map(|view| view.siblings.len().saturating_sub(1)).sum();
+        [
+            self.is_cut.then(|| words::cut().to_owned()),
+            (self.parts.reasoning == Part::LeftOut).then(|| words::without_reasoning().to_owned()),
+            (self.parts.tools == Part::LeftOut).then(|| words::without_tools().to_owned()),
+            (others > 0).then(|| words::other_versions(others)),
+            (self.pictures_left_out > 0).then(|| words::pictures_left_out(self.pictures_left_out)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}

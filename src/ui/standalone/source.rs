@@ -1,0 +1,47 @@
+//! Where a chat came from that was taken in, and what of it is not as it was there. An export cannot have more.
+
+use leptos::prelude::*;
+
+use crate::domain::ImportedFrom;
+use crate::ui::erased::view;
+use crate::ui::locale::locale;
+use crate::ui::words::standalone as words;
+
+/// More of them are closed at first.
+const OPEN_UP_TO: usize = 12;
+
+/// Said in a sentence, with a list of what is not as it was.
+pub fn source(source: &ImportedFrom) -> AnyView {
+    let day = source.imported_at.format("%Y-%m-%d").to_string();
+    let said = words::imported_from(words::format_called(&source.format), &source.file, &day);
+    // What is told of a file is in English; a reader's voice should know.
+    let english = (locale().as_str() != "en").then_some("en");
+    let rows = source.differences.iter().map(|one| {
+        view! {
+            <li lang=english>
+                <strong lang=locale().as_str()>{words::kind(one.kind)}</strong>
+                " "
+                <span dir="auto">{one.place.clone()}</span>
+                ": "
+                <span dir="auto">{one.text.clone()}</span>
+            </li>
+        }
+    });
+    let count = source.differences.len();
+    view! {
+        <section class="source" data-differences=count.to_string()>
+            <h2>{words::source()}</h2>
+            <p dir="auto">{said}</p>
+            {if count == 0 {
+                view! { <p>{words::all_came()}</p> }
+            } else {
+                view! {
+                    <details open=count <= OPEN_UP_TO>
+                        <summary>{words::differences(count)}</summary>
+                        <ul class="plain-list">{rows.collect_view()}</ul>
+                    </details>
+                }
+            }}
+        </section>
+    }
+}

@@ -1,0 +1,71 @@
+//! What keys do, in both languages.
+
+use crate::ui::keymap::{Command, told};
+use crate::ui::locale::{said, word, words};
+
+words! {
+    change: "Change them", "更改快捷键";
+    no_code: "There is no code to copy.", "没有可复制的代码。";
+}
+
+/// What a command does, for the lists of keys.
+pub fn does(command: Command) -> &'static str {
+    match command {
+        Command::Search => word("Search chats, messages, documents and commands", "搜索对话、消息、文档和命令"),
+        Command::NewChat => word("New chat", "新建对话"),
+        Command::Sidebar => word("Show or hide the list of chats", "显示或隐藏对话列表"),
+        Command::Panel => word("Show or hide the tree of the chat", "显示或隐藏对话树"),
+        Command::Find => word(
+            "Find in this chat; Enter goes on, with Shift back",
+            "在此对话中查找；按 Enter 到下一个，加 Shift 到上一个",
+        ),
+        Command::Shortcuts => word("This list", "显示此列表"),
+        Command::MessageBox => word("To the message box", "跳到消息输入框"),
+        Command::NextPart => {
+            word("Next part of the page, also what waits for your answer", "页面的下一部分，包括等待你答复的内容")
+        }
+        Command::PartBefore => word("The part of the page before", "页面的上一部分"),
+        Command::StopAndSend => word("Stop the reply and send", "停止回复并发送"),
+        Command::Stop => word("Stop the reply", "停止回复"),
+        Command::CopyCode => word("Copy the last code block", "复制最后一个代码块"),
+        Command::TurnBefore => word("On a message: to the one before it", "在消息上：跳到上一条"),
+        Command::NextTurn => word("On a message: to the next one", "在消息上：跳到下一条"),
+        Command::VersionBefore => {
+            word("On a message with versions: the version before", "在有多个版本的消息上：上一版")
+        }
+        Command::NextVersion => word("On a message with versions: the next version", "在有多个版本的消息上：下一版"),
+        Command::Edit => word("On a message: edit it", "在消息上：编辑"),
+        Command::Retry => word("On a reply: try again", "在回复上：重试"),
+        Command::Branch => word("On a reply: branch from it", "在回复上：从这里建立分支"),
+        Command::Copy => word("On a message: copy it", "在消息上：复制"),
+        Command::Reasoning => word("On a reply: open or close its reasoning", "在回复上：展开或收起思考过程"),
+        Command::Quote => word("In a document: quote what is selected", "在文档中：引用选中的内容"),
+    }
+}
+
+/// Keys that stay as they are, and what they do.
+pub fn fixed() -> Vec<(&'static [&'static str], &'static str)> {
+    FIXED.iter().map(|&(keys, english, chinese)| (keys, word(english, chinese))).collect()
+}
+
+const FIXED: &[(&[&str], &str, &str)] = &[
+    (&["Enter"], "Send, or a new line where the settings say so", "发送，或按设置换行"),
+    (&["Ctrl", "Enter"], "Send", "发送"),
+    (&["Shift", "Enter"], "New line", "换行"),
+    (&["Esc", "Esc"], "Stop the reply", "停止回复"),
+    (&["↑"], "In an empty message box: edit your last message", "输入框为空时：编辑你的上一条消息"),
+    (&["?"], "On a message: this list", "在消息上：显示此列表"),
+    (&["Ctrl", "Z"], "Undo a deletion while its note is shown", "在删除提示显示期间：撤销删除"),
+];
+
+/// Why nothing is sent while a reply runs.
+pub fn stop_first() -> String {
+    let keys = told(Command::StopAndSend);
+    if keys.is_empty() {
+        return word("A reply is being written. Stop it first.", "回复正在生成。请先停止它。").to_owned();
+    }
+    said!(
+        "A reply is being written. Stop it first, or press {keys} to stop it and send.",
+        "回复正在生成。请先停止它，或按 {keys} 停止并发送。"
+    )
+}

@@ -1,0 +1,31 @@
+//! What only plain pages tell: notes about files and tools, and why a page could not be shown.
+
+use super::Pair;
+
+pub(super) const PLAIN: &[Pair] = &[
+    // What came of reading a file (`server::convert`).
+    ("Page {} without text.", "第 {} 页没有文字。"),
+    ("Pages {} without text.", "第 {} 页没有文字。"),
+    ("Page {} could not be read.", "第 {} 页无法读取。"),
+    ("Pages {} could not be read.", "第 {} 页无法读取。"),
+    ("A picture in it was left out.", "其中的 1 张图片已省略。"),
+    ("{} pictures in it were left out.", "其中的 {} 张图片已省略。"),
+    ("The sheet “{}” could not be read.", "工作表“{}”无法读取。"),
+    ("The sheet “{}” was cut after {} rows.", "工作表“{}”在第 {} 行后截断。"),
+    ("Of the sheet “{}” only the first {} columns were read.", "工作表“{}”只读取了前 {} 列。"),
+    ("And more of this kind.", "还有更多同类情况。"),
+    // Why a tool is not offered (`service::toolbox::selection`).
+    ("You never allow it.", "你已设为从不允许。"),
+    ("Its schema cannot be used: {}", "无法使用它的参数结构：{}"),
+    ("A model is offered at most {} tools.", "最多向模型提供 {} 个工具。"),
+    ("Another tool has this name already.", "已有同名的工具。"),
+    ("It is not there now.", "目前不存在。"),
+    ("There is nothing here.", "这里什么也没有。"),
+    ("This request came from another site.", "此请求来自其他网站。"),
+    ("Too many replies run at once.", "同时进行的回复过多。"),
+    ("The database is busy.", "数据库繁忙。"),
+    (
+        "This server does not answer to that name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.",
+        "此服务器不使用该名称。其管理者可以通过 TURNLEAF_ALLOWED_HOSTS 允许它。",
+    ),
+];

@@ -1,0 +1,357 @@
+//! The commands that bring chats in and out, copy the database and put a copy back: what they do, how they end, and that
+//! one that fails leaves everything as it was.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+use turnleaf::server::store::Db;
+
+use crate::{Server, run, text, turnleaf};
+
+fn sample(name: &str) -> String {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/interchange/samples");
+    samples.join(name).to_str().unwrap().to_owned()
+}
+
+/// The command ended like this.
+#[track_caller]
+fn ended(output: &Output, code: i32) -> (String, String) {
+    let (out, said) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}\n{said}");
+    (out, said)
+}
+
+/// An installation with the chats of this sample.
+fn installed(sample_of: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    ended(&run(dir.path(), &["import", &sample(sample_of)]), 0);
+    dir
+}
+
+fn titles(dir: &Path) -> BTreeSet<String> {
+    let (archive, _) = ended(&run(dir, &["export"]), 0);
+    let archive: Value = serde_json::from_str(&archive).unwrap();
+    let title = |chat: &Value| chat["chat"]["title"].as_str().unwrap().to_owned();
+    archive["chats"].as_array().unwrap().iter().map(title).collect()
+}
+
+/// Runs SQL that nothing of the product would.
+fn sql(file: &Path, words: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let db = Db::open_file(file).await.unwrap();
+        let Db::Sqlite { writer, .. } = &db else { unreachable!("it is a file") };
+        sqlx::raw_sql(AssertSqlSafe(words.to_owned())).execute(writer).await.unwrap();
+        db.close().await;
+    });
+}
+
+/// The names of what lies in the data directory beside the database.
+fn beside(dir: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("turnleaf.db") && !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
+}
+
+fn copy_of(dir: &Path) -> PathBuf {
+    let copy = dir.join("copy.db");
+    ended(&run(dir, &["backup", copy.to_str().unwrap()]), 0);
+    copy
+}
+
+#[test]
+fn a_copy_is_put_in_the_place_of_the_database_and_what_was_there_is_kept() {
+    let (one, other, new) =
+        (installed("chatgpt/conversations.json"), installed("claude/conversations.json"), tempfile::tempdir().unwrap());
+    let copy = copy_of(one.path());
+    let here = titles(other.path());
+    assert!(!here.is_empty() && here.is_disjoint(&titles(one.path())));
+    for round in 1..=2 {
+        let (out, _) = ended(&run(other.path(), &["restore", copy.to_str().unwrap()]), 0);
+        assert!(out.contains("was restored from"), "{out}");
+        assert_eq!(titles(other.path()), titles(one.path()));
+        ended(&run(other.path(), &["fsck"]), 0);
+        // Never over what an earlier one put aside.
+        assert_eq!(beside(other.path()).len(), 1 + round, "{:?}", beside(other.path()));
+    }
+    let mut kept = beside(other.path());
+    kept.sort();
+    let first = tempfile::tempdir().unwrap();
+    std::fs::copy(other.path().join(&kept[1]), first.path().join("turnleaf.db")).unwrap();
+    assert_eq!(titles(first.path()), here);
+    // Where nothing was, it is simply there.
+    ended(&run(new.path(), &["restore", copy.to_str().unwrap()]), 0);
+    assert_eq!((titles(new.path()), beside(new.path())), (titles(one.path()), vec!["turnleaf.db".to_owned()]));
+}
+
+#[test]
+fn a_database_of_a_server_that_was_killed_is_put_back_with_its_log() {
+    let (one, new, elsewhere) =
+        (installed("chatgpt/conversations.json"), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (file, taken) = (one.path().join("turnleaf.db"), elsewhere.path().join("taken.db"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let db = Db::open_file(&file).await.unwrap();
+        let Db::Sqlite { writer, .. } = &db else { unreachable!("it is a file") };
+        sqlx::raw_sql("CREATE TABLE said_last (word TEXT)").execute(writer).await.unwrap();
+        // As it lies there while somebody has it open.
+        std::fs::copy(&file, &taken).unwrap();
+        std::fs::copy(one.path().join("turnleaf.db-wal"), elsewhere.path().join("taken.db-wal")).unwrap();
+        db.close().await;
+    });
+    let (main, log) = (std::fs::read(&taken).unwrap(), elsewhere.path().join("taken.db-wal"));
+    ended(&run(new.path(), &["restore", taken.to_str().unwrap()]), 0);
+    assert_eq!(titles(new.path()), titles(one.path()));
+    // What stood only in the log is there, too.
+    sql(&new.path().join("turnleaf.db"), "DROP TABLE said_last");
+    // What was given stays as it was.
+    assert!(std::fs::read(&taken).unwrap() == main && log.exists());
+    assert_eq!(beside(new.path()), ["turnleaf.db"]);
+}
+
+#[test]
+fn what_is_no_copy_is_refused_and_nothing_is_changed() {
+    let dir = installed("chatgpt/conversations.json");
+    let copy = copy_of(dir.path());
+    let whole = std::fs::read(&copy).unwrap();
+    let before = titles(dir.path());
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let newer = file("newer.db", &whole);
+    sql(&newer, "UPDATE _sqlx_migrations SET version = version + 7000");
+    let old = file("old.db", &whole);
+    sql(&old, "DELETE FROM _sqlx_migrations WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)");
+    let older = std::fs::read(&old).unwrap();
+    let stranger = file("stranger.db", b"");
+    sql(&stranger, "CREATE TABLE letters (a TEXT); INSERT INTO letters VALUES ('Dear reader')");
+    let (archive, _) = ended(&run(dir.path(), &["export"]), 0);
+    for (what, path, code) in [
+        ("nothing", dir.path().join("none.db"), 1),
+        ("a folder", dir.path().to_owned(), 1),
+        ("an empty file", file("empty.db", b""), 74),
+        ("a letter", file("letter.db", "Dear reader, ".repeat(999).as_bytes()), 74),
+        ("an archive of chats", file("archive.json", archive.as_bytes()), 74),
+        ("another program's database", stranger, 74),
+        ("half of a copy", file("half.db", &whole[..whole.len() / 2]), 74),
+        ("a copy without its last page", file("cut.db", &whole[..whole.len() - 4096]), 74),
+        ("half of an older copy", file("older.db", &older[..older.len() / 2]), 74),
+        ("a copy of a newer Turnleaf", newer, 78),
+    ] {
+        let (_, said) = ended(&run(dir.path(), &["restore", path.to_str().unwrap()]), code);
+        assert!(said.contains(path.to_str().unwrap()) || code == 78, "{what}: {said}");
+        assert_eq!(beside(dir.path()), ["turnleaf.db"], "{what}");
+    }
+    assert_eq!(titles(dir.path()), before);
+    let server = Server::start(dir.path());
+    let (_, said) = ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 75);
+    assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
+    drop(server);
+    ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
+}
+
+/// The number of the newest migration.
+fn newest_schema() -> u32 {
+    let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite")).unwrap();
+    let number = |name: String| name.split('_').next().and_then(|number| number.parse().ok());
+    all.filter_map(|file| number(file.unwrap().file_name().into_string().unwrap())).max().unwrap()
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused_by_every_command_in_one_sentence() {
+    let dir = installed("claude/conversations.json");
+    let known = newest_schema();
+    let newer = format!("schema version {}", known + 7000);
+    let copy = copy_of(dir.path());
+    sql(&dir.path().join("turnleaf.db"), "UPDATE _sqlx_migrations SET version = version + 7000");
+    let out = dir.path().join("out");
+    let out = out.to_str().unwrap();
+    for command in [
+        &["serve", "--listen", "127.0.0.1:0"] as &[&str],
+        &["migrate"],
+        &["migrate", "--dry-run"],
+        &["fsck"],
+        &["backup", out],
+        &["import", &sample("chatgpt/conversations.json")],
+        &["import", "--dry-run", &sample("chatgpt/conversations.json")],
+        &["export", "--output", out],
+    ] {
+        let (printed, said) = ended(&run(dir.path(), command), 78);
+        assert!(printed.is_empty(), "{command:?}: {printed}");
+        let words = format!("{newer}, but this Turnleaf knows only up to {known}");
+        assert!(said.contains(&words), "{command:?}: {said}");
+        assert_eq!(beside(dir.path()), ["turnleaf.db"], "{command:?}");
+    }
+    assert!(!Path::new(out).exists());
+    let (seen, _) = ended(&run(dir.path(), &["doctor"]), 1);
+    assert!(seen.contains("WRONG database") && seen.contains(&newer), "{seen}");
+    // Back to the copy of before the upgrade.
+    ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
+    ended(&run(dir.path(), &["fsck"]), 0);
+}
+
+#[test]
+fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let absent = dir.path().join("absent");
+    let file = sample("chatgpt/conversations.json");
+    let report = |arguments: &[&str], code| -> Value {
+        let (out, _) = ended(&run(&absent, arguments), code);
+        serde_json::from_str(&out).unwrap()
+    };
+    let looked = report(&["import", "--dry-run", "--json", &file], 0);
+    assert!(!absent.exists(), "a dry run makes no installation");
+    let done = report(&["import", "--json", &file], 0);
+    for (report, is_dry) in [(&looked[0], true), (&done[0], false)] {
+        assert_eq!((&report["format"], &report["dry_run"]), (&json!("chatgpt"), &json!(is_dry)));
+        let counts = ["conversations", "imported", "known", "left_out"].map(|name| report[name].as_u64().unwrap());
+        assert_eq!(counts, [4, 4, 0, 0]);
+        let ids = report["chats"].as_array().unwrap().iter().filter(|chat| !chat["id"].is_null()).count();
+        assert_eq!(ids, if is_dry { 0 } else { 4 });
+    }
+    assert_eq!((&looked[0]["turns"], &looked[0]["branches"]), (&done[0]["turns"], &done[0]["branches"]));
+    let before = titles(&absent);
+    let again = report(&["import", "--dry-run", "--json", &file, &sample("big_agi/all.json")], 0);
+    assert_eq!(
+        (&again[0]["known"], &again[1]["imported"], &again[1]["format"]),
+        (&json!(4), &json!(2), &json!("big-agi"))
+    );
+    assert_eq!(titles(&absent), before);
+    // For people.
+    let (told, _) = ended(&run(&absent, &["import", &file]), 0);
+    assert!(told.contains("4 here already, 0 left out"), "{told}");
+
+    let nonsense = dir.path().join("nonsense.json");
+    std::fs::write(&nonsense, "Dear reader").unwrap();
+    let nonsense = nonsense.to_str().unwrap();
+    for (arguments, code, words) in [
+        (&["import", "--from", "telepathy", &file] as &[&str], 2, "telepathy"),
+        (&["import"], 2, "SOURCE"),
+        (&["import", "/nowhere/at/all.json"], 1, "there is no file /nowhere/at/all.json"),
+        (&["import", nonsense], 1, "nonsense.json could not be read to its end"),
+    ] {
+        let (_, said) = ended(&run(&absent, arguments), code);
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+    let (told, _) = ended(&run(&absent, &["import", "--from", "claude", &file]), 0);
+    assert!(told.contains("0 here already, 4 left out") && told.contains("it is no conversation"), "{told}");
+    // What is well is taken in, and the one that is not is told.
+    let (out, _) = ended(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
+    let both: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((both[0]["stopped"].is_string(), &both[1]["imported"]), (true, &json!(3)));
+    assert_eq!(titles(&absent).len(), before.len() + 3);
+}
+
+#[test]
+fn an_export_goes_to_a_file_of_its_own_or_to_standard_output() {
+    let dir = installed("claude/conversations.json");
+    let (all, _) = ended(&run(dir.path(), &["export"]), 0);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    let chat = all["chats"][0]["chat"]["id"].as_str().unwrap().to_owned();
+    let file = dir.path().join("out.json");
+    let out = file.to_str().unwrap();
+    ended(&run(dir.path(), &["export", "--chat", &chat, "--output", out]), 0);
+    let one: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!((one["chats"].as_array().unwrap().len(), &one["chats"][0]), (1, &all["chats"][0]));
+    let (_, said) = ended(&run(dir.path(), &["export", "--output", out]), 1);
+    assert!(said.contains(out), "{said}");
+    assert_eq!(serde_json::from_slice::<Value>(&std::fs::read(&file).unwrap()).unwrap(), one, "never overwritten");
+    let (markdown, _) = ended(&run(dir.path(), &["export", "--chat", &chat, "--format", "markdown"]), 0);
+    assert!(markdown.starts_with("# "), "{markdown}");
+
+    let other = dir.path().join("other.json");
+    let other_name = other.to_str().unwrap();
+    let unknown = "00000000-0000-7000-8000-000000000000";
+    for (arguments, code, words) in [
+        (&["--chat", unknown] as &[&str], 1, unknown),
+        (&["--chat", "a chat"], 2, "--chat"),
+        (&["--format", "markdown"], 2, "--chat ID"),
+        (&["--format", "markdown", "--chat", unknown], 1, unknown),
+        (&["--format", "telepathy"], 2, "telepathy"),
+    ] {
+        let all: Vec<&str> = ["export", "--output", other_name].iter().chain(arguments).copied().collect();
+        let (_, said) = ended(&run(dir.path(), &all), code);
+        assert!(said.contains(words), "{arguments:?}: {said}");
+        assert!(!other.exists(), "{arguments:?}: nothing half-written is left");
+    }
+    let absent = dir.path().join("absent");
+    ended(&run(&absent, &["export"]), 1);
+    assert!(!absent.exists(), "an export makes no installation");
+}
+
+#[test]
+fn copies_of_postgres_are_left_to_its_own_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let url = "postgres://nobody@127.0.0.1:1/none";
+    for (command, words) in [(["backup", "copy.db"], "pg_dump"), (["restore", "copy.db"], "pg_restore")] {
+        let output = turnleaf(dir.path()).args(command).args(["--database", url]).output().unwrap();
+        let (_, said) = ended(&output, 2);
+        assert!(said.contains(words) && said.contains("SQLite"), "{said}");
+    }
+}
+
+/// Sends a JSON body, and gives the answer's.
+fn post(address: &str, path: &str, body: &Value) -> Value {
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 201"), "{answer}");
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn a_copy_that_is_made_under_load_is_a_moment_of_the_database() {
+    const WRITERS: usize = 4;
+    const COPIES: usize = 3;
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path());
+    let address = &server.address;
+    let (stop, sent) = (std::sync::atomic::AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
+    use std::sync::atomic::Ordering::SeqCst;
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                while !stop.load(SeqCst) {
+                    let chat = post(address, "/api/chats", &json!({}));
+                    let chat = chat["chat"]["id"].as_str().or(chat["id"].as_str()).unwrap().to_owned();
+                    post(address, &format!("/api/chats/{chat}/turns"), &json!({ "text": "Write to the disk" }));
+                    sent.fetch_add(1, SeqCst);
+                }
+            });
+        }
+        for number in 0..COPIES {
+            let before = sent.load(SeqCst);
+            let copy = dir.path().join(format!("copy-{number}.db"));
+            let made = run(dir.path(), &["backup", copy.to_str().unwrap()]);
+            if number + 1 == COPIES || made.status.code() != Some(0) {
+                stop.store(true, SeqCst);
+            }
+            ended(&made, 0);
+            let elsewhere = tempfile::tempdir().unwrap();
+            // Every invariant is looked at before it is put in place.
+            ended(&run(elsewhere.path(), &["restore", copy.to_str().unwrap()]), 0);
+            let copied = Server::start(elsewhere.path());
+            ended(&run(elsewhere.path(), &["fsck"]), 0);
+            drop(copied);
+            let (archive, _) = ended(&run(elsewhere.path(), &["export"]), 0);
+            let archive: Value = serde_json::from_str(&archive).unwrap();
+            assert!(archive["chats"].as_array().unwrap().len() >= before, "what was answered before is in the copy");
+        }
+        stop.store(true, SeqCst);
+    });
+    assert!(sent.load(SeqCst) > COPIES, "there was load");
+}

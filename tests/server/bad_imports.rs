@@ -1,0 +1,445 @@
+//! Files that are broken or hostile, through the service: what is wrong is told, the rest comes in, nothing half-written
+//! stays, and temporary files are gone.
+
+use std::io::Write;
+use std::path::Path;
+
+use axum::body::Body;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use futures::SinkExt;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::service::exports::Which;
+use turnleaf::server::service::imports::{Import, ImportJobs, ImportReport};
+use turnleaf::server::store::Db;
+
+use crate::house::House;
+use crate::http_api::Api;
+use crate::interchange::{exported, imported};
+use crate::samples::{houses, lines};
+
+/// One entry of an archive, as its heads say it: they may lie.
+struct Entry {
+    name: Vec<u8>,
+    is_deflated: bool,
+    packed: Vec<u8>,
+    size: u32,
+    sum: u32,
+}
+
+/// An archive by hand, so that it can say anything.
+fn archived(entries: &[Entry]) -> Vec<u8> {
+    let (mut all, mut directory) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let at = u32::try_from(all.len()).unwrap();
+        let mut head: Vec<u8> = Vec::new();
+        head.extend([20, 0, 0, 0]);
+        head.extend([if entry.is_deflated { 8 } else { 0 }, 0, 0, 0, 0, 0]);
+        head.extend(entry.sum.to_le_bytes());
+        head.extend(u32::try_from(entry.packed.len()).unwrap().to_le_bytes());
+        head.extend(entry.size.to_le_bytes());
+        head.extend(u16::try_from(entry.name.len()).unwrap().to_le_bytes());
+        head.extend([0, 0]);
+        all.extend(b"PK\x03\x04");
+        all.extend(&head);
+        all.extend(&entry.name);
+        all.extend(&entry.packed);
+        directory.extend(b"PK\x01\x02\x14\0");
+        directory.extend(&head);
+        directory.extend([0; 10]);
+        directory.extend(at.to_le_bytes());
+        directory.extend(&entry.name);
+    }
+    let at = u32::try_from(all.len()).unwrap();
+    let count = u16::try_from(entries.len()).unwrap().to_le_bytes();
+    all.extend(&directory);
+    all.extend(b"PK\x05\x06\0\0\0\0");
+    all.extend([count, count].concat());
+    all.extend(u32::try_from(directory.len()).unwrap().to_le_bytes());
+    all.extend(at.to_le_bytes());
+    all.extend([0, 0]);
+    all
+}
+
+/// An archive of these files.
+pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let entry = |(name, bytes): &(&'_ str, &[u8])| {
+        let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(bytes).unwrap();
+        (name.as_bytes().to_vec(), packed.finish().unwrap(), u32::try_from(bytes.len()).unwrap(), sum(bytes))
+    };
+    let entries: Vec<(Vec<u8>, Vec<u8>, u32, u32)> = files.iter().map(entry).collect();
+    let heads =
+        entries.into_iter().map(|(name, packed, size, sum)| Entry { name, is_deflated: true, packed, size, sum });
+    archived(&heads.collect::<Vec<_>>())
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    let mut sum = flate2::Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
+
+/// An entry that is stored as it is.
+fn stored(name: &[u8], bytes: &[u8]) -> Entry {
+    let size = u32::try_from(bytes.len()).unwrap();
+    Entry { name: name.to_vec(), is_deflated: false, packed: bytes.to_vec(), size, sum: sum(bytes) }
+}
+
+fn node(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
+    json!({
+        "id": id, "parent": parent, "children": [],
+        "message": {"id": id, "author": {"role": role}, "create_time": 1_700_000_000, "metadata": {},
+            "content": {"content_type": "text", "parts": [text]}},
+    })
+}
+
+/// A conversation of these messages.
+fn conversation(id: &str, nodes: &[Value]) -> Value {
+    let mapping: serde_json::Map<String, Value> =
+        nodes.iter().map(|node| (node["id"].as_str().unwrap().to_owned(), node.clone())).collect();
+    json!({"id": id, "title": id, "create_time": 1_700_000_000, "mapping": mapping})
+}
+
+fn good(id: &str) -> Value {
+    conversation(id, &[node("q", None, "user", "Hello"), node("a", Some("q"), "assistant", "Hi")])
+}
+
+/// The findings of this kind.
+fn of_kind<'r>(report: &'r ImportReport, kind: &str) -> Vec<&'r str> {
+    report
+        .findings
+        .iter()
+        .filter(|finding| finding.kind.as_str() == kind)
+        .map(|finding| finding.text.as_str())
+        .collect()
+}
+
+async fn titles(house: &House) -> Vec<String> {
+    let archive: Value = serde_json::from_slice(&exported(house, Which::Everything).await).unwrap();
+    let all = archive["chats"].as_array().unwrap().iter();
+    let mut titles: Vec<String> = all.map(|chat| chat["chat"]["title"].as_str().unwrap().to_owned()).collect();
+    titles.sort();
+    titles
+}
+
+/// What stands in tables without a chat that it belongs to, or was begun and not ended.
+async fn is_whole(house: &House) {
+    house.check().await;
+    for sql in [
+        "SELECT COUNT(*) FROM chats c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id)",
+        "SELECT COUNT(*) FROM chats c WHERE c.default_branch_id IS NULL",
+        "SELECT COUNT(*) FROM generations g WHERE g.status = 'running' OR NOT g.is_copy",
+    ] {
+        let left: i64 = match &house.db {
+            Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+            Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+        };
+        assert_eq!(left, 0, "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn trees_that_are_none_are_told_and_the_rest_comes_in() {
+    let circle = conversation(
+        "circle",
+        &[
+            node("a", Some("c"), "user", "One"),
+            node("b", Some("a"), "assistant", "Two"),
+            node("c", Some("b"), "user", "Three"),
+        ],
+    );
+    let itself = conversation("itself", &[node("a", Some("a"), "user", "Alone")]);
+    let orphan = conversation(
+        "orphan",
+        &[node("q", None, "user", "Hello"), node("lost", Some("nowhere"), "assistant", "Where am I?")],
+    );
+    let mut twice = good("twice");
+    twice["mapping"]["other"] = node("q", Some("a"), "user", "I have the id of the first");
+    let mut dates = good("dates");
+    dates["create_time"] = json!(1e300);
+    dates["update_time"] = json!(-1e18);
+    dates["mapping"]["q"]["message"]["create_time"] = json!("in the year of the cat");
+    dates["mapping"]["a"]["message"]["create_time"] = json!(99_999_999_999_999_i64);
+    let mut kinds = good("kinds");
+    kinds["mapping"]["a"]["message"]["content"] = json!({"content_type": "hologram", "depth": [1, 2]});
+    kinds["mapping"]["a"]["message"]["author"]["role"] = json!("narrator");
+    let mut nul = good("nul");
+    nul["title"] = json!("a \0 title\n\u{202e}");
+    nul["mapping"]["a"]["message"]["content"]["parts"][0] = json!("a \0 text");
+    nul["mapping"]["a"]["message"]["metadata"]["model_slug"] = json!("a \0 model");
+    let all = json!([circle, itself, orphan, twice, dates, kinds, nul, good("good"), good("good"), 7, null, {"id": "none"}, {"mapping": 3}]);
+    for house in houses().await {
+        let report = imported(&house, "conversations.json", &serde_json::to_vec(&all).unwrap(), false).await;
+        assert_eq!(report.stopped, None);
+        let counts = (report.imported, report.known, report.left_out);
+        assert_eq!(counts, (8, 0, report.conversations - 8), "{report:#?}");
+        assert!(report.left_out >= 4, "{report:#?}");
+        let mut expected = vec!["circle", "itself", "orphan", "twice", "dates", "kinds", "a   title \u{202e}", "good"];
+        expected.sort_unstable();
+        assert_eq!(titles(&house).await, expected);
+        let places: Vec<&str> = report.findings.iter().map(|finding| finding.place.as_str()).collect();
+        for named in ["circle", "itself", "orphan", "dates", "kinds", "none"] {
+            assert!(places.iter().any(|place| place.contains(named)), "{named}: {report:#?}");
+        }
+        assert!(!of_kind(&report, "put_right").is_empty() && !of_kind(&report, "left_out").is_empty());
+        for chat in report.chats.iter().filter_map(|chat| chat.id) {
+            let drawn = lines(&house, chat).await;
+            assert!(drawn.iter().all(|line| !line.contains('\0')), "{drawn:?}");
+            let now = SystemClock.now();
+            let row = house.service.chat(house.owner, chat).await.unwrap();
+            assert!(row.created_at <= now && row.updated_at <= now && row.created_at.timestamp() > 0, "{row:?}");
+        }
+        is_whole(&house).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn archives_that_are_cut_or_lie_give_what_can_be_read() {
+    let part = |ids: &[&str]| serde_json::to_vec(&ids.iter().map(|id| good(id)).collect::<Vec<_>>()).unwrap();
+    let (first, second) = (part(&["one", "two"]), part(&["three"]));
+    let files: [(&str, &[u8]); 2] = [("conversations-000.json", &first), ("conversations-001.json", &second)];
+    let whole = zipped(&files);
+    let second_at = whole.windows(4).rposition(|signs| signs == b"PK\x03\x04").unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let absolute = outside.path().join("absolute.json");
+    let evil = [
+        stored(b"../../../../tmp/turnleaf-evil.json", &first),
+        stored(absolute.to_str().unwrap().as_bytes(), &first),
+        stored(b"C:\\evil.json", &first),
+        stored(b"a/../../evil.json", &first),
+        stored(b"conversations-\xff\0.json", &first),
+        stored(b"conversations.json", &second),
+        stored(b"conversations.json", &first),
+    ];
+    for house in houses().await {
+        let cut = imported(&house, "cut.zip", &whole[..second_at + 40], false).await;
+        assert_eq!((cut.imported, titles(&house).await), (2, vec!["one".to_owned(), "two".into()]), "{cut:#?}");
+        assert!(!cut.findings.is_empty());
+        let evil = imported(&house, "evil.zip", &archived(&evil), false).await;
+        assert_eq!((evil.imported, evil.known), (1, 0), "{evil:#?}");
+        assert_eq!(of_kind(&evil, "left_out").len(), 6, "{evil:#?}");
+        assert!(!absolute.exists() && !Path::new("/tmp/turnleaf-evil.json").exists());
+        let mut flipped = whole.clone();
+        flipped[60] ^= 0xff;
+        let damaged = imported(&house, "damaged.zip", &flipped, false).await;
+        assert_eq!(damaged.imported, 0, "{damaged:#?}");
+        assert!(!damaged.findings.is_empty() || damaged.stopped.is_some());
+        is_whole(&house).await;
+        house.close().await;
+    }
+}
+
+/// A raw deflate stream of so many megabytes of zeros: the same piece again and again.
+fn zeros(megabytes: usize) -> Vec<u8> {
+    let mut piece = DeflateEncoder::new(Vec::new(), Compression::best());
+    piece.write_all(&vec![0; 1 << 20]).unwrap();
+    piece.flush().unwrap();
+    let piece = piece.get_ref().clone();
+    let mut all = piece.repeat(megabytes);
+    // The last block, empty.
+    all.extend([3, 0]);
+    all
+}
+
+#[tokio::test]
+async fn ten_gigabytes_of_zeros_end_at_a_bound_and_the_rest_comes_in() {
+    let bomb = zeros(10 << 10);
+    assert!(bomb.len() < 20 << 20, "{}", bomb.len());
+    let chats = serde_json::to_vec(&[good("one")]).unwrap();
+    let archive = archived(&[
+        // It says that it is small; the next one says what fits into four bytes.
+        Entry {
+            name: b"conversations-000.json".to_vec(),
+            is_deflated: true,
+            packed: bomb.clone(),
+            size: 1_000,
+            sum: 0,
+        },
+        Entry {
+            name: b"conversations-001.json".to_vec(),
+            is_deflated: true,
+            packed: bomb.clone(),
+            size: 4_000_000_000,
+            sum: 0,
+        },
+        stored(b"conversations-002.json", &chats),
+    ]);
+    let mut gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
+    gzip.extend(&bomb);
+    gzip.extend([0; 8]);
+    for house in houses().await {
+        let report = imported(&house, "bomb.zip", &archive, false).await;
+        assert_eq!((report.imported, titles(&house).await), (1, vec!["one".to_owned()]), "{report:#?}");
+        let told = of_kind(&report, "left_out");
+        assert!(told.len() == 2 && told.iter().all(|told| told.contains("is not read on")), "{told:?}");
+        let report = imported(&house, "conversations.json.gz", &gzip, false).await;
+        assert_eq!(report.imported, 0);
+        assert!(report.stopped.is_some() || !report.findings.is_empty(), "{report:#?}");
+        is_whole(&house).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn encodings_are_read_or_told() {
+    let text = serde_json::to_string(&[good("Zürich 树")]).unwrap();
+    let with_mark = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+    let utf16: Vec<u8> = [0xfeff]
+        .into_iter()
+        .chain(text.replace("Zürich", "Genève").encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let latin: Vec<u8> =
+        text.replace("Zürich 树", "M\u{fc}nchen").chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    let mut broken = text.replace("Zürich 树", "Broken").into_bytes();
+    let at = broken.windows(5).position(|words| words == b"Hello").unwrap();
+    broken[at] = 0xff;
+    for house in houses().await {
+        let report = imported(&house, "a.json", &with_mark, false).await;
+        assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
+        for (name, bytes) in [("b.json", &utf16), ("c.json", &latin), ("d.json", &broken)] {
+            let report = imported(&house, name, bytes, false).await;
+            let is_told = report.stopped.is_some() || !report.findings.is_empty();
+            assert!(report.imported == 1 || is_told, "{name}: {report:#?}");
+            // What it did not understand it does not pass off as understood.
+            assert!(is_told || name == "b.json", "{name}: {report:#?}");
+        }
+        assert!(titles(&house).await.contains(&"Zürich 树".to_owned()));
+        is_whole(&house).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_is_stopped_or_breaks_off_leaves_whole_chats_and_no_file() {
+    const CHATS: u64 = 20;
+    let many: Vec<Value> = (0..CHATS).map(|n| good(&format!("chat {n:02}"))).collect();
+    let many = serde_json::to_vec(&many).unwrap();
+    for house in houses().await {
+        // Half of the file is missing.
+        let report = imported(&house, "half.json", &many[..many.len() / 2], false).await;
+        assert!(report.imported > CHATS / 4 && report.imported < CHATS * 3 / 4, "{report:#?}");
+        assert!(report.stopped.is_some() || report.left_out > 0);
+        assert_eq!(titles(&house).await.len() as u64, report.imported);
+        is_whole(&house).await;
+
+        // Somebody stops it.
+        let file = house.dir.path().join("stopped.json");
+        std::fs::write(&file, &many).unwrap();
+        let import = Import { owner: house.owner, file, name: "stopped.json".into(), format: None, dry_run: false };
+        let stopped = house.service.import(import, &mut |report| report.conversations < 15).await.unwrap();
+        assert_eq!((stopped.conversations, stopped.stopped.as_deref()), (15, Some("it was stopped")));
+        is_whole(&house).await;
+
+        // On the page: the file that was sent is gone afterwards, whatever came of it, and the rest has come in.
+        for bytes in [&many[..], b"Dear reader", &many[..100]] {
+            let sent = tempfile::NamedTempFile::new_in(house.dir.path()).unwrap();
+            std::fs::write(sent.path(), bytes).unwrap();
+            let path = sent.path().to_owned();
+            let import = Import {
+                owner: house.owner,
+                file: path.clone(),
+                name: "sent.json".into(),
+                format: None,
+                dry_run: false,
+            };
+            let id = house.service.begin_import(import, sent.into_temp_path()).unwrap();
+            while !house.service.import_job(house.owner, id).unwrap().is_over {
+                tokio::task::yield_now().await;
+            }
+            assert!(!path.exists());
+        }
+        assert_eq!(titles(&house).await.len() as u64, CHATS);
+        is_whole(&house).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_files_of_a_conversation_are_read_once_and_up_to_a_bound() {
+    const LARGE: usize = 60 << 20;
+    let picture =
+        |id: &str| json!({"content_type": "image_asset_pointer", "asset_pointer": format!("sediment://{id}")});
+    let large: Vec<String> = (0..6).map(|n| format!("file_0000000{n}")).collect();
+    let mut shows = good("shows");
+    // The first one stands in it five times: counted each time it would leave no room.
+    let named = (0..5).map(|_| &large[0]).chain(&large[1..]);
+    shows["mapping"]["q"]["message"]["content"] =
+        json!({"content_type": "multimodal_text", "parts": named.map(|id| picture(id)).collect::<Vec<_>>()});
+    let chats = serde_json::to_vec(&[shows]).unwrap();
+    let zeros = vec![0; LARGE];
+    let names: Vec<String> = large.iter().map(|id| format!("{id}-sanitized.png")).collect();
+    let mut files: Vec<(&str, &[u8])> = vec![("conversations.json", &chats)];
+    files.extend(names.iter().map(|name| (name.as_str(), zeros.as_slice())));
+    let archive = zipped(&files);
+    let house = House::new(crate::interchange::replies(1)).await;
+    let looked = imported(&house, "look.zip", &archive, true).await;
+    assert_eq!((looked.imported, looked.files), (1, 10), "{looked:#?}");
+    let report = imported(&house, "files.zip", &archive, false).await;
+    assert_eq!(report.imported, 1, "{report:#?}");
+    let beyond = of_kind(&report, "lost").iter().filter(|text| text.contains("more than 256 MiB")).count();
+    assert_eq!(beyond, 2, "{:#?}", report.findings);
+    is_whole(&house).await;
+    house.close().await;
+}
+
+#[tokio::test]
+async fn a_format_that_is_none_is_refused_by_name() {
+    let api = Api::over(House::new(crate::interchange::replies(1)).await);
+    for from in ["", "telepathy"] {
+        let request = Request::post(format!("/api/imports?from={from}")).header("host", "127.0.0.1:3000");
+        let response = api.send(request.body(Body::from("[]")).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{from:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_on_its_way_has_a_place_of_its_own_and_leaves_nothing() {
+    let mut house = House::new(crate::interchange::replies(1)).await;
+    let folder = house.dir.path().join("imports");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("left"), "by a server that was killed").unwrap();
+    house.service = house.service.clone().with_imports(ImportJobs::in_folder(&folder).unwrap());
+    let lying = || std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(lying(), 0);
+    let api = Api::over(house);
+    let send = |body: Body| {
+        let request = Request::post("/api/imports?name=a.json").header("host", "127.0.0.1:3000").body(body);
+        api.send(request.unwrap())
+    };
+    let (mut pieces, body) = futures::channel::mpsc::channel(0);
+    let arriving = send(Body::from_stream(body));
+    let meanwhile = async {
+        pieces.send(Ok("[")).await.unwrap();
+        // It was taken: the file is there. Another one is refused before any of it is read.
+        pieces.send(Ok("{")).await.unwrap();
+        assert_eq!(lying(), 1);
+        let never = Body::from_stream(futures::stream::pending::<Result<&str, std::io::Error>>());
+        assert_eq!(send(never).await.status(), StatusCode::CONFLICT);
+        pieces.send(Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))).await.unwrap();
+    };
+    let (broken, ()) = tokio::join!(arriving, meanwhile);
+    assert_eq!((broken.status(), lying()), (StatusCode::BAD_REQUEST, 0));
+    let whole = serde_json::to_vec(&[good("one")]).unwrap();
+    assert_eq!(send(Body::from(whole.clone())).await.status(), StatusCode::ACCEPTED);
+    let (service, owner) = (api.house.service.clone(), api.house.owner);
+    let last = async |count: usize| {
+        while service.import_jobs(owner).iter().any(|job| !job.is_over) {
+            tokio::task::yield_now().await;
+        }
+        let jobs = service.import_jobs(owner);
+        assert_eq!((jobs.len(), lying()), (count, 0));
+        jobs.into_iter().next().unwrap().report
+    };
+    let report = last(1).await;
+    assert_eq!((report.imported, report.stopped), (1, None));
+    // The server goes down: none begins any more that has not ended at once.
+    service.stop_imports();
+    assert_eq!(send(Body::from(whole)).await.status(), StatusCode::ACCEPTED);
+    assert_eq!(last(2).await.stopped.as_deref(), Some("it was stopped"));
+    api.house.close().await;
+}

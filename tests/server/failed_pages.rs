@@ -1,0 +1,287 @@
+//! What a browser is shown when something fails, and the forms that rename and delete a chat without script.
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use turnleaf::domain::{Failure, FailureKind, Lock, limits};
+use turnleaf::server::outbound::provider::Refused;
+use turnleaf::server::outbound::scripted::{Answer, Scripted};
+use turnleaf::server::pages::Pages;
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::service::chats::NewChat;
+use turnleaf::server::store::tool_policies;
+
+use crate::house::{House, answer, text};
+use crate::http_api::Api;
+
+const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
+const NOBODY: &str = "01890000-0000-7000-8000-000000000000";
+
+/// What came back: status, kind, where it leads, text.
+struct Came {
+    status: StatusCode,
+    kind: String,
+    to: String,
+    text: String,
+}
+
+async fn ask(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Came {
+    let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:3000");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    if !body.is_empty() {
+        request = request
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("content-length", body.len().to_string());
+    }
+    let response = api.send(request.body(Body::from(body.to_owned())).unwrap()).await;
+    let header =
+        |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
+    let (status, kind, to) = (response.status(), header("content-type"), header("location"));
+    let (policy, request_id) = (header("content-security-policy"), header("x-request-id"));
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    let text = String::from_utf8(bytes.into()).unwrap();
+    if status.is_client_error() && text.contains("class=\"plain\"") {
+        // It may show what a form was sent with.
+        assert!(policy.contains("script-src 'none'") && !request_id.is_empty(), "{path}: {policy}");
+    }
+    Came { status, kind, to, text }
+}
+
+async fn api() -> Api {
+    Api::over(House::new(Scripted::new("scripted", [answer([text("one")]), answer([text("two")])])).await)
+}
+
+#[tokio::test]
+async fn what_fails_for_a_browser_is_a_page_with_a_way_back_and_the_requests_id() {
+    let api = api().await;
+    let mut shown = Vec::new();
+    for path in [
+        format!("/documents/{NOBODY}"),
+        "/documents/none".to_owned(),
+        format!("/c/{NOBODY}/settings"),
+        format!("/c/{NOBODY}/tools"),
+        format!("/turns/{NOBODY}/again"),
+        format!("/turns/{NOBODY}/edit"),
+        format!("/turns/{NOBODY}/sent"),
+    ] {
+        let page = ask(&api, "GET", &path, &[("accept", HTML), ("x-request-id", "asked-1")], "").await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
+        assert!(page.kind.starts_with("text/html"), "{path}: {}", page.kind);
+        for part in ["This does not exist or is not yours.", "<code>asked-1</code>", "class=\"button\">"] {
+            assert!(page.text.contains(part), "{part} {path}: {}", page.text);
+        }
+        shown.push(page.text.replace("/documents", "/"));
+        let chinese = ask(&api, "GET", &path, &[("accept", HTML), ("accept-language", "zh")], "").await;
+        assert!(chinese.text.contains("它不存在或不属于你。") && chinese.text.contains("lang=\"zh-Hans\""), "{path}");
+        // Scripts go on as they did.
+        for accepted in ["application/json", "*/*"] {
+            let problem = ask(&api, "GET", &path, &[("accept", accepted)], "").await;
+            assert_eq!((problem.status, problem.kind.as_str()), (StatusCode::NOT_FOUND, "application/problem+json"));
+        }
+    }
+    let api_path = format!("/api/chats/{NOBODY}");
+    assert_eq!(ask(&api, "GET", &api_path, &[("accept", HTML)], "").await.kind, "application/problem+json");
+    let wrong = ask(&api, "GET", "/documents?before=nothing", &[("accept", HTML)], "").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(
+        wrong.text.contains("This could not be done") && wrong.text.contains("Back to Documents"),
+        "{}",
+        wrong.text
+    );
+    let method = ask(&api, "POST", "/documents", &[("accept", HTML)], "a=b").await;
+    assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(method.text.contains("This cannot be done at this address.") && method.text.contains("plain.css"));
+    let unknown = ask(&api, "GET", "/nothing/here", &[("accept", HTML)], "").await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    assert!(unknown.text.contains("There is nothing at this address."), "{}", unknown.text);
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn what_is_missing_and_what_is_somebody_elses_look_the_same() {
+    let api = api().await;
+    let (deleted, theirs) = (api.chat().await, api.chat().await);
+    assert_eq!(api.call("DELETE", &format!("/api/chats/{deleted}"), None).await.0, StatusCode::NO_CONTENT);
+    api.house
+        .sql(
+            "INSERT INTO users (id, name, is_local_owner, created_at) \
+             VALUES (x'01900000000070008000000000000001', 'B', 0, '2026-01-01T00:00:00+00:00'); \
+             UPDATE chats SET owner_id = x'01900000000070008000000000000001' WHERE deleted_at IS NULL",
+        )
+        .await;
+    let headers = [("accept", HTML), ("x-request-id", "same")];
+    let never = ask(&api, "GET", &format!("/c/{NOBODY}/settings"), &headers, "").await;
+    assert_eq!(never.status, StatusCode::NOT_FOUND);
+    for chat in [deleted, theirs] {
+        let gone = ask(&api, "GET", &format!("/c/{chat}/settings"), &headers, "").await;
+        assert_eq!((gone.status, gone.text.as_str()), (never.status, never.text.as_str()));
+    }
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn a_form_that_fails_says_so_on_a_page_and_loses_no_words() {
+    let api = api().await;
+    let fields = format!("turn_id={NOBODY}&text=My+long+%3Cb%3Ewords%3C%2Fb%3E&key=secret-key");
+    let failed = ask(&api, "POST", "/forms/edit", &[("accept", HTML)], &fields).await;
+    assert_eq!(failed.status, StatusCode::NOT_FOUND);
+    for part in ["What you wrote", "My long &lt;b&gt;words&lt;/b&gt;"] {
+        assert!(failed.text.contains(part), "{part}: {}", failed.text);
+    }
+    assert!(!failed.text.contains("secret-key") && !failed.text.contains("<script"), "{}", failed.text);
+    // What an extractor says in plain text is a page too.
+    let unread = ask(&api, "POST", "/forms/send", &[("accept", HTML)], "chat_id=1").await;
+    assert!(unread.status.is_client_error() && unread.kind.starts_with("text/html"), "{}", unread.text);
+    let copy = format!("chat_id={NOBODY}&turn_id={NOBODY}");
+    assert!(ask(&api, "POST", "/forms/copy", &[("accept", HTML)], &copy).await.kind.starts_with("text/html"));
+    // Another site's request is answered, and nothing of it is shown.
+    let headers = [("accept", HTML), ("sec-fetch-site", "cross-site")];
+    let foreign = ask(&api, "POST", "/forms/edit", &headers, &fields).await;
+    assert_eq!(foreign.status, StatusCode::FORBIDDEN);
+    assert!(foreign.text.contains("This request came from another site.") && !foreign.text.contains("My long"));
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn a_form_that_breaks_off_is_no_empty_form() {
+    let api = api().await;
+    let chat = api.chat().await;
+    let settings = format!("/c/{chat}/settings");
+    let of_chat = format!("/api/chats/{chat}");
+    let saved = ask(&api, "POST", &settings, &[], "system_prompt=Be+brief").await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.text);
+    let before = api.call("GET", &of_chat, None).await.1;
+    assert!(before.to_string().contains("Be brief"), "{before}");
+    let pieces = [Ok("system_prompt=Be"), Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))];
+    let request = Request::post(&settings)
+        .header("host", "127.0.0.1:3000")
+        .header("accept", HTML)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .header("content-length", "400")
+        .body(Body::from_stream(futures::stream::iter(pieces)));
+    assert_eq!(api.send(request.unwrap()).await.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(api.call("GET", &of_chat, None).await.1, before);
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn a_chat_is_renamed_and_deleted_without_script() {
+    let api = api().await;
+    let chat = api.chat().await;
+    let settings = format!("/c/{chat}/settings");
+    let page = ask(&api, "GET", &settings, &[("accept", HTML)], "").await;
+    for part in ["action=\"/forms/rename\"", "action=\"/forms/delete-chat\"", "name=\"title\""] {
+        assert!(page.text.contains(part), "{part}: {}", page.text);
+    }
+    let renamed = ask(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title=Plans+%26+more")).await;
+    assert_eq!((renamed.status, renamed.to), (StatusCode::SEE_OTHER, format!("{settings}?saved=1")));
+    assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
+    let long = "x".repeat(limits::TITLE_CHARS + 1);
+    for (title, why) in [("", "must not be empty"), (long.as_str(), "at most 200 characters")] {
+        let refused = ask(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title={title}")).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{title}");
+        assert!(refused.text.contains(why) && refused.text.contains(&format!("value=\"{title}\"")), "{}", refused.text);
+    }
+    assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
+
+    let deleted = ask(&api, "POST", "/forms/delete-chat", &[], &format!("chat_id={chat}")).await;
+    assert_eq!((deleted.status, deleted.to.as_str()), (StatusCode::SEE_OTHER, "/trash?done=chat"));
+    let trash = ask(&api, "GET", &deleted.to, &[("accept", HTML)], "").await;
+    assert!(trash.text.contains("The chat was deleted.") && trash.text.contains("Plans &amp; more"), "{}", trash.text);
+    let of_restore = trash.text.split("action=\"/forms/restore\"").nth(1).unwrap();
+    let id = of_restore.split("value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let restored = ask(&api, "POST", "/forms/restore", &[], &format!("deletion_id={id}")).await;
+    assert_eq!(restored.status, StatusCode::SEE_OTHER);
+    assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.0, StatusCode::OK);
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn the_short_addresses_of_documents_lead_to_the_long_ones() {
+    let api = api().await;
+    for (path, to) in [
+        ("/docs".to_owned(), "/documents".to_owned()),
+        (format!("/docs/{NOBODY}"), format!("/documents/{NOBODY}")),
+        (format!("/docs/{NOBODY}?sel=10-42"), format!("/documents/{NOBODY}?lines=10-42")),
+        (format!("/docs/{NOBODY}?sel=%0d%0aX:1"), format!("/documents/{NOBODY}")),
+    ] {
+        let came = ask(&api, "GET", &path, &[], "").await;
+        assert_eq!((came.status, came.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
+    }
+    let came = ask(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
+    assert!(came.to.contains("?version=2026-01-02T03:04:05") && came.to.ends_with("&lines=1-2"), "{}", came.to);
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn what_was_allowed_in_a_chat_is_listed_there_and_taken_back() {
+    use turnleaf::domain::approval::Policy;
+    let api = api().await;
+    let (chat, other) = (api.chat().await, api.chat().await);
+    let (house, now) = (&api.house, SystemClock.now());
+    let mut tx = house.db.begin().await.unwrap();
+    for chat in [&chat, &other] {
+        let id = Some(chat.parse().unwrap());
+        tool_policies::put(&mut tx, house.owner, id, "files", "write", Policy::Allow, None, now).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let tools = format!("/c/{chat}/tools");
+    let page = ask(&api, "GET", &tools, &[], "").await;
+    assert!(page.text.contains("Allowed in this chat") && page.text.contains("value=\"write\""), "{}", page.text);
+    let fields = format!("chat_id={chat}&server=files&tool=write");
+    let taken = ask(&api, "POST", "/forms/tools/ask-again", &[], &fields).await;
+    assert_eq!((taken.status, taken.to), (StatusCode::SEE_OTHER, format!("{tools}?done=asks")));
+    assert!(!ask(&api, "GET", &tools, &[], "").await.text.contains("Allowed in this chat"));
+    let left = house.service.tool_policies(house.owner).await.unwrap();
+    assert_eq!(left.iter().map(|said| said.chat.unwrap().to_string()).collect::<Vec<_>>(), [other]);
+    let nobodys = format!("chat_id={NOBODY}&server=files&tool=write");
+    let refused = ask(&api, "POST", "/forms/tools/ask-again", &[], &nobodys).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND);
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn the_list_of_chats_goes_on_behind_its_last_one() {
+    for house in House::everywhere(|| Scripted::new("scripted", [])).await {
+        let pages = Pages::new(house.service.clone());
+        let all = limits::LISTED_CHATS as usize + 2;
+        for _ in 0..all {
+            house.service.create_chat(house.owner, NewChat::default()).await.unwrap();
+        }
+        let newest = pages.chats(house.owner, None).await.unwrap();
+        assert_eq!(newest.len(), limits::LISTED_CHATS as usize);
+        let last = newest.last().unwrap().id;
+        let older = pages.chats(house.owner, Some(last)).await.unwrap();
+        assert_eq!(older.len(), 2);
+        assert!(older.iter().all(|chat| newest.iter().all(|other| other.id != chat.id)));
+        let stranger = turnleaf::server::platform::ids::mint();
+        assert!(pages.chats(stranger, Some(last)).await.unwrap().is_empty(), "not those of somebody else");
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_chat_offers_the_model_that_answered_last() {
+    let refused = || Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "scripted")));
+    let answers = || Scripted::new("scripted", [answer([text("b")]), refused()]);
+    for house in House::everywhere(answers).await {
+        let pages = Pages::new(house.service.clone());
+        let default = async || {
+            let page = pages.chat(house.owner, None, None, None, None).await.unwrap();
+            page.models.iter().filter(|model| model.is_default).map(|model| model.lock.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(default().await, [Lock::new("scripted", "model-a")]);
+        let new = NewChat { model: Some("model-b".into()), provider: Some("scripted".into()), ..NewChat::default() };
+        let (chat, _) = house.service.create_chat(house.owner, new).await.unwrap().it;
+        assert_eq!(default().await, [Lock::new("scripted", "model-a")], "it has answered nothing yet");
+        let started = house.send_to(chat.id, "hi").await;
+        house.ended(started.assistant_turn.id).await;
+        assert_eq!(default().await, [Lock::new("scripted", "model-b")]);
+        // One that failed is nobody's choice.
+        let failed = house.send("fails").await;
+        house.ended(failed.assistant_turn.id).await;
+        assert_eq!(default().await, [Lock::new("scripted", "model-b")]);
+        house.close().await;
+    }
+}

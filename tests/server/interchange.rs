@@ -1,0 +1,340 @@
+//! Chats that are taken out and in again are the same chats; what other programs hand out comes in with its tree.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use turnleaf::domain::export::Parts;
+use turnleaf::domain::{ChatId, DifferenceKind, TurnId};
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::exports::Which;
+use turnleaf::server::service::imports::{Import, ImportReport, Outcome};
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::StartTurn;
+
+use crate::house::{House, answer, message, text, thinking};
+
+pub fn replies(count: usize) -> Scripted {
+    Scripted::new(
+        "scripted",
+        (0..count).map(|n| answer([thinking("hm"), text(&format!("reply {n}"))])).collect::<Vec<_>>(),
+    )
+}
+
+pub async fn exported(house: &House, which: Which) -> Vec<u8> {
+    let (send, mut receive) = mpsc::channel(4);
+    let read = async {
+        house.service.export_archive(house.owner, which, &send).await.unwrap();
+        drop(send);
+    };
+    let gather = async {
+        let mut all = Vec::new();
+        while let Some(piece) = receive.recv().await {
+            all.extend_from_slice(&piece);
+        }
+        all
+    };
+    tokio::join!(read, gather).1
+}
+
+pub async fn imported(house: &House, name: &str, bytes: &[u8], dry_run: bool) -> ImportReport {
+    let file: PathBuf = house.dir.path().join(format!("import-{name}"));
+    std::fs::write(&file, bytes).unwrap();
+    let import = Import { owner: house.owner, file, name: name.to_owned(), format: None, dry_run };
+    house.service.import(import, &mut |_| true).await.unwrap()
+}
+
+/// An archive with its ids named in the order in which they appear, so that two of equal chats are equal.
+pub fn without_ids(archive: &[u8]) -> Value {
+    fn walk(value: &mut Value, names: &mut HashMap<String, String>) {
+        match value {
+            Value::String(text) if uuid::Uuid::parse_str(text).is_ok() && text.len() == 36 => {
+                let next = format!("id {}", names.len());
+                *text = names.entry(text.clone()).or_insert(next).clone();
+            }
+            Value::Array(list) => list.iter_mut().for_each(|one| walk(one, names)),
+            Value::Object(map) => map.values_mut().for_each(|one| walk(one, names)),
+            _ => {}
+        }
+    }
+    let mut value: Value = serde_json::from_slice(archive).unwrap();
+    value["exported_at"] = Value::Null;
+    // They stand by their ids, which say nothing.
+    let by_title = |document: &Value| (document["created_at"].to_string(), document["title"].to_string());
+    value["documents"].as_array_mut().unwrap().sort_by_key(by_title);
+    walk(&mut value, &mut HashMap::new());
+    value
+}
+
+/// A chat with versions, another model and a document-free past: its id.
+pub async fn grown(house: &House) -> ChatId {
+    let first = house.send("Hello").await;
+    house.ended(first.assistant_turn.id).await;
+    let chat = first.chat.id;
+    let say = async |after: TurnId, words: &str, place: Wanted| {
+        let place = Wanted { prev_turn_id: Some(after), ..place };
+        let turn = StartTurn { chat_id: Some(chat), place, ..message(words) };
+        let started = house.service.start_turn(house.owner, turn).await.unwrap();
+        house.ended(started.assistant_turn.id).await;
+        started.assistant_turn.id
+    };
+    let second = say(first.assistant_turn.id, "Go on", Wanted::default()).await;
+    say(first.assistant_turn.id, "Or else", Wanted::default()).await;
+    let other = Wanted {
+        provider: Some("scripted".into()),
+        model: Some("model-b".into()),
+        may_branch: true,
+        ..Wanted::default()
+    };
+    say(second, "With another model", other).await;
+    chat
+}
+
+#[tokio::test]
+async fn what_is_exported_comes_in_as_an_equal_chat_on_either_database_and_only_once() {
+    let sources = House::everywhere(|| replies(8)).await;
+    for source in sources {
+        grown(&source).await;
+        let archive = exported(&source, Which::Everything).await;
+        for target in House::everywhere(|| replies(1)).await {
+            let looked = imported(&target, "look.json", &archive, true).await;
+            assert_eq!((looked.imported, looked.format, looked.stopped), (1, Some("turnleaf"), None));
+            assert_eq!(
+                without_ids(&exported(&target, Which::Everything).await)["chats"],
+                json!([]),
+                "a look stores nothing"
+            );
+            let report = imported(&target, "all.json", &archive, false).await;
+            assert_eq!(
+                (report.imported, report.turns, report.branches, report.findings.as_slice()),
+                (1, 8, 3, [].as_slice())
+            );
+            let again = exported(&target, Which::Everything).await;
+            assert_eq!(without_ids(&again), without_ids(&archive));
+            assert_ne!(again, archive, "with ids of its own");
+            let twice = imported(&target, "all.json", &archive, false).await;
+            assert_eq!((twice.imported, twice.known), (0, 1));
+            // Where it comes from it is already.
+            assert_eq!(imported(&source, "all.json", &archive, false).await.known, 1);
+            target.check().await;
+            target.close().await;
+        }
+        source.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_chat_that_came_in_goes_on_from_the_bytes_that_came_along() {
+    let source = House::new(replies(2)).await;
+    let first = source.send("Hello").await;
+    source.ended(first.assistant_turn.id).await;
+    let archive = exported(&source, Which::Chat(first.chat.id)).await;
+    let provider = replies(1);
+    let log = provider.log();
+    let target = House::new(provider).await;
+    let report = imported(&target, "one.json", &archive, false).await;
+    let chat = report.chats[0].id.unwrap();
+    let path = target.service.path(target.owner, chat, None, 10).await.unwrap();
+    let place = Wanted { prev_turn_id: path.turns.last().map(|turn| turn.id), ..Wanted::default() };
+    let next = StartTurn { chat_id: Some(chat), place, ..message("And?") };
+    let started = target.service.start_turn(target.owner, next).await.unwrap();
+    target.ended(started.assistant_turn.id).await;
+    let request = String::from_utf8_lossy(&log.requests()[0]).into_owned();
+    assert!(request.contains("reply 0") && request.contains("And?"), "{request}");
+    target.check().await;
+}
+
+#[tokio::test]
+async fn a_foreign_tree_comes_in_with_its_versions_and_is_shown_where_it_was_left() {
+    let node = |id: &str, parent: Value, children: Value, role: &str, text: &str, time: f64| {
+        json!({
+            "id": id, "parent": parent, "children": children,
+            "message": {"id": id, "author": {"role": role}, "create_time": time,
+                "content": {"content_type": "text", "parts": [text]}, "metadata": {"model_slug": "gpt-4o"}},
+        })
+    };
+    let conversation = json!([{
+        "id": "conv-1", "conversation_id": "conv-1", "title": "A tree", "create_time": 1_700_000_000.0,
+        "update_time": 1_700_000_100.0, "current_node": "a2",
+        "mapping": {
+            "root": {"id": "root", "message": null, "parent": null, "children": ["u1"]},
+            "u1": node("u1", json!("root"), json!(["a1", "a2"]), "user", "Hello", 1_700_000_001.0),
+            "a1": node("a1", json!("u1"), json!([]), "assistant", "Hi", 1_700_000_002.0),
+            "a2": node("a2", json!("u1"), json!([]), "assistant", "Good day", 1_700_000_003.0),
+        },
+    }]);
+    for house in House::everywhere(|| replies(1)).await {
+        let bytes = serde_json::to_vec(&conversation).unwrap();
+        let report = imported(&house, "conversations.json", &bytes, false).await;
+        assert_eq!((report.format, report.imported, report.turns, report.branches), (Some("chatgpt"), 1, 3, 2));
+        let chat = report.chats[0].id.unwrap();
+        let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+        let said: Vec<String> = path.turns.iter().map(turnleaf::domain::Turn::content_text).collect();
+        assert_eq!(
+            (path.chat.title.as_str(), said.as_slice()),
+            ("A tree", ["Hello".to_owned(), "Good day".to_owned()].as_slice())
+        );
+        let reply = path.turns.last().unwrap();
+        assert_eq!((reply.provider_used.as_deref(), reply.model_used.as_deref()), (Some("openai"), Some("gpt-4o")));
+        assert_eq!(path.siblings[&reply.id].len(), 2);
+        let again = imported(&house, "conversations.json", &bytes, false).await;
+        assert_eq!((again.imported, again.known), (0, 1));
+        house.service.delete_chat(house.owner, chat).await.unwrap();
+        let trashed = imported(&house, "conversations.json", &bytes, false).await;
+        assert_eq!(trashed.chats[0].outcome, Outcome::InTrash);
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn broken_files_are_told_and_what_is_well_comes_in() {
+    let house = House::new(replies(4)).await;
+    grown(&house).await;
+    let archive = exported(&house, Which::Everything).await;
+    let mut value: Value = serde_json::from_slice(&archive).unwrap();
+    // A second chat whose first turn hangs on itself.
+    let mut broken = value["chats"][0].clone();
+    broken["turns"][0]["prev_turn_id"] = broken["turns"][0]["id"].clone();
+    let mut running = value["chats"][0].clone();
+    running["turns"][1]["status"] = json!("streaming");
+    value["chats"].as_array_mut().unwrap().extend([broken, running, json!(7)]);
+    let target = House::new(replies(1)).await;
+    let report = imported(&target, "some.json", &serde_json::to_vec(&value).unwrap(), false).await;
+    assert_eq!((report.imported, report.left_out, report.conversations), (1, 3, 4));
+    assert!(
+        report
+            .findings
+            .iter()
+            .all(|finding| finding.kind == DifferenceKind::LeftOut && finding.place.contains("chats")),
+        "{report:?}"
+    );
+    for nonsense in [&b""[..], b"hello", b"{}", b"[]", b"PK\x03\x04", &archive[..archive.len() / 2]] {
+        let report = imported(&target, "x.json", nonsense, false).await;
+        assert_eq!(report.imported, 0, "{report:?}");
+        assert!(report.stopped.is_some() || report.left_out > 0 || report.conversations == 0, "{report:?}");
+    }
+    target.check().await;
+}
+
+#[tokio::test]
+async fn a_path_is_markdown_that_says_what_was_said() {
+    let house = House::new(replies(8)).await;
+    let chat = grown(&house).await;
+    let text = house.service.export_markdown(house.owner, chat, None, Parts::default()).await.unwrap();
+    let text = String::from_utf8(text).unwrap();
+    for words in ["# Hello", "Go on", "With another model", "reply 0", "<summary>"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains("Or else"), "another branch");
+}
+
+#[tokio::test]
+async fn a_chat_whose_old_version_was_deleted_comes_in_and_what_it_shows_may_be_gone() {
+    for house in House::everywhere(|| replies(4)).await {
+        let first = house.send("Hello").await;
+        house.ended(first.assistant_turn.id).await;
+        let edited = house.service.edit_turn(house.owner, first.user_turn.id, message("Good day")).await.unwrap();
+        house.ended(edited.assistant_turn.id).await;
+        house.service.delete_turn(house.owner, first.user_turn.id).await.unwrap();
+        let archive = exported(&house, Which::Everything).await;
+        let mut value: Value = serde_json::from_slice(&archive).unwrap();
+        // As it was written before: the branch that it left is named, and so is what was shown.
+        let gone = json!("018f0000-0000-7000-8000-000000000001");
+        value["chats"][0]["branches"][0]["parent_branch_id"] = gone.clone();
+        value["chats"][0]["chat"]["last_viewed_turn_id"] = gone.clone();
+        value["chats"][0]["chat"]["default_branch_id"] = gone;
+        let older = serde_json::to_vec(&value).unwrap();
+        for archive in [archive, older] {
+            for target in House::everywhere(|| replies(1)).await {
+                let report = imported(&target, "edited.json", &archive, false).await;
+                assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()), "{report:?}");
+                let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
+                assert_eq!((path.turns.len(), path.turns[0].content_text()), (2, "Good day".to_owned()));
+                target.check().await;
+                target.close().await;
+            }
+        }
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn branches_come_in_in_any_order_and_a_clock_that_was_set_back_is_no_matter() {
+    let source = House::new(replies(8)).await;
+    grown(&source).await;
+    let archive = exported(&source, Which::Everything).await;
+    let mut value: Value = serde_json::from_slice(&archive).unwrap();
+    let chat = &mut value["chats"][0];
+    chat["branches"].as_array_mut().unwrap().reverse();
+    let turns = chat["turns"].as_array_mut().unwrap();
+    let before = turns[0]["created_at"].as_str().unwrap().replace("20", "19");
+    turns.last_mut().unwrap()["created_at"] = json!(before);
+    let bytes = serde_json::to_vec(&value).unwrap();
+    for target in House::everywhere(|| replies(1)).await {
+        let report = imported(&target, "turned.json", &bytes, false).await;
+        assert_eq!((report.imported, report.branches), (1, 3), "{report:?}");
+        target.check().await;
+        target.close().await;
+    }
+    // Branches that leave each other are no tree.
+    let branches = value["chats"][0]["branches"].as_array_mut().unwrap();
+    let (one, other) = (branches[0]["id"].clone(), branches[1]["id"].clone());
+    (branches[0]["parent_branch_id"], branches[1]["parent_branch_id"]) = (other, one);
+    let target = House::new(replies(1)).await;
+    let report = imported(&target, "circle.json", &serde_json::to_vec(&value).unwrap(), false).await;
+    assert_eq!((report.imported, report.left_out), (0, 1), "{report:?}");
+    assert!(report.findings[0].text.contains("not before it"), "{report:?}");
+}
+
+#[tokio::test]
+async fn messages_that_came_later_are_told_where_the_chat_is_here_already() {
+    let source = House::new(replies(8)).await;
+    let first = source.send("Hello").await;
+    source.ended(first.assistant_turn.id).await;
+    let early = exported(&source, Which::Everything).await;
+    let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
+    let next = StartTurn { chat_id: Some(first.chat.id), place, ..message("And?") };
+    let started = source.service.start_turn(source.owner, next).await.unwrap();
+    source.ended(started.assistant_turn.id).await;
+    let late = exported(&source, Which::Everything).await;
+    let target = House::new(replies(1)).await;
+    imported(&target, "early.json", &early, false).await;
+    let again = imported(&target, "early.json", &early, false).await;
+    assert_eq!((again.known, again.findings.as_slice()), (1, [].as_slice()));
+    let report = imported(&target, "late.json", &late, false).await;
+    assert_eq!((report.known, report.left_out, report.findings.len()), (1, 0, 1), "{report:?}");
+    assert!(report.findings[0].text.contains("2 messages"), "{report:?}");
+    // Where they come from they are, also in Trash.
+    source.service.delete_turn(source.owner, started.user_turn.id).await.unwrap();
+    assert_eq!(imported(&source, "late.json", &late, false).await.findings, []);
+}
+
+/// An archive that is read slowly while its chat goes on.
+#[tokio::test]
+async fn a_chat_that_goes_on_while_it_is_written_is_whole_in_the_archive() {
+    let source = House::new(replies(8)).await;
+    let first = source.send(&"long ".repeat(40_000)).await;
+    source.ended(first.assistant_turn.id).await;
+    let (send, mut receive) = mpsc::channel(1);
+    let read = async {
+        source.service.export_archive(source.owner, Which::Everything, &send).await.unwrap();
+        drop(send);
+    };
+    let gather = async {
+        // The first turn is in the first piece: what comes now was not there when it was read.
+        let mut all = receive.recv().await.unwrap().to_vec();
+        let edited = source.service.edit_turn(source.owner, first.user_turn.id, message("Or")).await.unwrap();
+        source.ended(edited.assistant_turn.id).await;
+        while let Some(piece) = receive.recv().await {
+            all.extend_from_slice(&piece);
+        }
+        all
+    };
+    let (_, archive) = tokio::join!(read, gather);
+    let target = House::new(replies(1)).await;
+    let report = imported(&target, "slow.json", &archive, false).await;
+    assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()), "{report:?}");
+    target.check().await;
+}

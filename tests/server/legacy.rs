@@ -1,0 +1,418 @@
+//! Databases of the two schemas from before, taken in from either database into either: the exchanges with their modes,
+//! blocks in order, calls with their results, only once, all or nothing.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
+use turnleaf::domain::UserId;
+use turnleaf::server::platform::config::database::DatabaseUrl;
+use turnleaf::server::service::exports::Which;
+use turnleaf::server::service::imports::legacy::{LegacySchema, LegacySource};
+use turnleaf::server::service::imports::{ImportReport, LegacyImport, Outcome};
+use turnleaf::server::store::Db;
+
+use crate::databases::{self, Fresh};
+use crate::house::House;
+use crate::interchange::{exported, imported, replies};
+use crate::legacy_samples::{POSTGRES, SQLITE, Types, actions, messages};
+
+/// A database to take in.
+struct Sample {
+    source: LegacySource,
+    fresh: Fresh,
+}
+
+/// The statements in a database of every kind there is here.
+async fn samples(statements: impl Fn(&Types) -> Vec<String>) -> Vec<Sample> {
+    let sqlite = databases::empty_sqlite().await;
+    let file = sqlite.db.path().unwrap().to_owned();
+    let mut samples = vec![(LegacySource::File(file), sqlite, &SQLITE)];
+    if let Some(fresh) = databases::postgres("").await {
+        samples.push((LegacySource::Server(DatabaseUrl::new(fresh.url.clone()).unwrap()), fresh, &POSTGRES));
+    }
+    let mut made = Vec::new();
+    for (source, fresh, types) in samples {
+        run(&fresh.db, statements(types)).await;
+        made.push(Sample { source, fresh });
+    }
+    made
+}
+
+async fn run(db: &Db, statements: Vec<String>) {
+    for text in statements {
+        match db {
+            Db::Sqlite { writer, .. } => drop(sqlx::query(AssertSqlSafe(text)).execute(writer).await.unwrap()),
+            Db::Postgres { writer, .. } => drop(sqlx::query(AssertSqlSafe(text)).execute(writer).await.unwrap()),
+        }
+    }
+}
+
+fn import(owner: UserId, source: &LegacySource, schema: LegacySchema, dry_run: bool) -> LegacyImport {
+    LegacyImport { owner, source: source.clone(), schema, name: "old".to_owned(), dry_run }
+}
+
+async fn taken_in(house: &House, source: &LegacySource, schema: LegacySchema, dry_run: bool) -> ImportReport {
+    house.service.import_legacy(import(house.owner, source, schema, dry_run), &mut |_| true).await.unwrap()
+}
+
+/// All chats by title, their turns as lines: the role, whether the exchange thinks, how it ended, its blocks.
+async fn outline(house: &House) -> Vec<String> {
+    let archive: Value = serde_json::from_slice(&exported(house, Which::Everything).await).unwrap();
+    let mut chats: Vec<&Value> = archive["chats"].as_array().unwrap().iter().collect();
+    chats.sort_by_key(|chat| chat["chat"]["title"].as_str());
+    let mut lines = Vec::new();
+    for chat in chats {
+        lines.push(format!("# {} ({})", chat["chat"]["title"].as_str().unwrap(), chat["chat"]["system_prompt"]));
+        let exchanges = chat["exchanges"].as_array().unwrap();
+        for turn in chat["turns"].as_array().unwrap() {
+            let exchange = exchanges.iter().find(|exchange| exchange["id"] == turn["exchange_id"]).unwrap();
+            assert_eq!(exchange["kind"], "import");
+            let thinks = if exchange["is_thinking_mode"] == true { " thinks" } else { "" };
+            let said: Vec<String> = turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
+            let (role, status) = (turn["role"].as_str().unwrap(), turn["status"].as_str().unwrap());
+            lines.push(format!("{role}{thinks} {status}: {}", said.join(" | ")));
+        }
+    }
+    lines
+}
+
+fn line(block: &Value, turn: &Value) -> String {
+    let of = |name: &str| block[name].clone();
+    match of("type").as_str().unwrap() {
+        "text" => of("text").to_string(),
+        "thinking" => format!("thinking {}", of("thinking")),
+        "tool_use" => format!("call {} {} {}", of("tool_name"), of("arguments"), of("status")),
+        "tool_result" => {
+            let parent = turn["blocks"].as_array().unwrap().iter().find(|call| call["id"] == block["parent_block_id"]);
+            assert_eq!(parent.unwrap()["tool_use_id"], of("tool_use_id"), "a result hangs on its call");
+            format!("result {} {} {}", of("result"), of("success"), of("metadata"))
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// Everything that a report says, but where the chats are.
+fn numbers(report: &ImportReport) -> ImportReport {
+    let mut report = report.clone();
+    report.dry_run = false;
+    report.chats.iter_mut().for_each(|chat| chat.id = None);
+    report
+}
+
+/// Looks, takes in, takes in again; what then is there.
+async fn all_of(house: &House, source: &LegacySource, schema: LegacySchema) -> (ImportReport, Vec<String>) {
+    let before = outline(house).await;
+    let looked = taken_in(house, source, schema, true).await;
+    assert_eq!(outline(house).await, before, "a look stores nothing");
+    let report = taken_in(house, source, schema, false).await;
+    assert_eq!(numbers(&looked), numbers(&report));
+    let there = outline(house).await;
+    let again = taken_in(house, source, schema, false).await;
+    assert_eq!((again.imported, again.known, again.left_out), (0, report.imported, report.left_out));
+    assert_eq!(outline(house).await, there, "the same taken in again adds nothing");
+    for report in [&report, &again] {
+        assert_eq!(report.conversations, report.imported + report.known + report.left_out);
+        assert_eq!(report.stopped, None);
+    }
+    house.check().await;
+    (report, there)
+}
+
+fn tables(report: &ImportReport) -> Vec<(&str, u64, u64)> {
+    report.tables.iter().map(|table| (table.name.as_str(), table.rows, table.left_out)).collect()
+}
+
+fn told(report: &ImportReport) -> Vec<String> {
+    report
+        .findings
+        .iter()
+        .map(|finding| format!("{} {}: {}", finding.kind.as_str(), finding.place, finding.text))
+        .collect()
+}
+
+/// What the four tables become, with the modes of the first chat's exchanges.
+fn expected(modes: [bool; 3]) -> Vec<String> {
+    let [first, second, third] = modes.map(|thinks| if thinks { " thinks" } else { "" });
+    let failed = "This reply had failed where it was imported from.";
+    vec![
+        "# Greetings (\"Be brief.\")".to_owned(),
+        "assistant complete: \"Welcome!\"".to_owned(),
+        "user complete: \"Hi, it's me\"".to_owned(),
+        "# Plain (\"\")".to_owned(),
+        "user complete: \"List\"".to_owned(),
+        "assistant complete: call \"ls\" null \"done\" | result \"a.txt\" true null | \"One file.\"".to_owned(),
+        "# Tides (\"\")".to_owned(),
+        format!("user{first} complete: \"When is high tide?\""),
+        format!(
+            "assistant{first} complete: thinking \"I should look it up.\" | call \"search\" {{\"q\":\"tide\"}} \"done\" | \
+             result {{\"at\":\"17:42\"}} true null | thinking \"Found it.\" | \"At 17:42.\" | \
+             call \"clock\" {{}} \"cancelled\" | \
+             result {{\"error\":\"The result of this call did not come along when it was imported.\"}} false null"
+        ),
+        format!("user{second} complete: \"And low tide?\""),
+        format!("assistant{second} complete: thinking \"Again.\" | \"At six.\""),
+        format!("user{third} complete: \"Thanks\""),
+        format!("assistant{third} error: \"{failed}\""),
+    ]
+}
+
+#[tokio::test]
+async fn four_tables_with_turns_come_in_with_the_mode_that_was_stored() {
+    let samples = samples(|types| messages(types, true)).await;
+    for house in House::everywhere(|| replies(1)).await {
+        for (number, Sample { source, .. }) in samples.iter().enumerate() {
+            if number == 0 {
+                let (report, there) = all_of(&house, source, LegacySchema::Messages).await;
+                assert_eq!(there, expected([true, false, true]));
+                assert_eq!((report.conversations, report.imported, report.left_out), (4, 3, 1));
+                assert_eq!((report.turns, report.branches, report.lost), (10, 3, 1));
+                assert_eq!(
+                    tables(&report),
+                    [
+                        ("Conversations", 4, 1),
+                        ("ConversationTurns", 5, 0),
+                        ("ChatMessages", 12, 1),
+                        ("ToolCalls", 3, 0),
+                        ("ThinkBlocks", 3, 0)
+                    ]
+                );
+                let told = told(&report).join("\n");
+                for words in [
+                    "lost Conversations: what stands in UserName has no place here",
+                    "its conversation is not there",
+                    "nothing was said in the conversation",
+                    "the call of `clock` has no result: it is kept as a stopped one",
+                ] {
+                    assert!(told.contains(words), "{words}: {told}");
+                }
+            } else {
+                // A conversation is the same one, whichever database it lies in.
+                let report = taken_in(&house, source, LegacySchema::Messages, false).await;
+                assert_eq!((report.imported, report.known, report.stopped), (0, 3, None));
+            }
+        }
+        house.close().await;
+    }
+    for house in House::everywhere(|| replies(1)).await {
+        if let Some(Sample { source, .. }) = samples.get(1) {
+            assert_eq!(all_of(&house, source, LegacySchema::Messages).await.1, expected([true, false, true]));
+        }
+        house.close().await;
+    }
+    for sample in samples {
+        sample.fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn four_tables_without_turns_come_in_with_a_mode_that_is_inferred() {
+    for Sample { source, fresh } in samples(|types| messages(types, false)).await {
+        for house in House::everywhere(|| replies(1)).await {
+            let (report, there) = all_of(&house, &source, LegacySchema::Messages).await;
+            assert_eq!(there, expected([true, true, false]));
+            assert_eq!(tables(&report)[1], ("ChatMessage", 12, 1));
+            house.close().await;
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn sessions_come_in_with_what_tools_did_by_its_time() {
+    for Sample { source, fresh } in samples(actions).await {
+        for house in House::everywhere(|| replies(1)).await {
+            let (report, there) = all_of(&house, &source, LegacySchema::Actions).await;
+            assert_eq!(
+                there,
+                [
+                    "# Repair (\"\")",
+                    "user complete: \"Why does it fail?\"",
+                    concat!(
+                        "assistant complete: \"I look at the file.\" | call \"read\" {\"path\":\"a.c\"} \"done\" | ",
+                        "result \"int a\" true null | call \"run\" {\"cmd\":\"make\"} \"failed\" | ",
+                        "result {\"code\":2} false {\"step\":2} | \"A semicolon is missing.\""
+                    ),
+                    "user complete: \"Mend it\"",
+                    concat!(
+                        "assistant complete: call \"write\" {\"path\":\"a.c\"} \"cancelled\" | ",
+                        "result {\"error\":\"The result of this call did not come along when it was imported.\"} false null"
+                    ),
+                    "# Second (\"\")",
+                    "user complete: \"Hello\"",
+                    "assistant complete: \"Hi\"",
+                ]
+            );
+            assert_eq!(tables(&report), [("chat_sessions", 2, 0), ("messages", 8, 2), ("agent_actions", 4, 1)]);
+            assert_eq!(
+                told(&report),
+                [
+                    "lost chat_sessions: what stands in project_id has no place here",
+                    "left_out tool call a4: its conversation is not there",
+                    "left_out gone › message m8: its conversation is not there",
+                    "left_out s1 › message m5: it has no content",
+                    "put_right s1 › tool call a3: its message is not there: it was placed by its time",
+                    "put_right s1 › tool call a3: the call of `write` has no result: it is kept as a stopped one",
+                ]
+            );
+            house.close().await;
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_source_is_only_read() {
+    let sqlite = databases::empty_sqlite().await;
+    run(&sqlite.db, messages(&SQLITE, true)).await;
+    let (dir, file) = (sqlite.dir, sqlite.db.path().unwrap().to_owned());
+    sqlite.db.close().await;
+    let seen = || {
+        let mut names: Vec<PathBuf> =
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        (names, std::fs::read(&file).unwrap())
+    };
+    let before = seen();
+    assert_eq!(before.1[18], 2, "it has a write-ahead log, which is not there now");
+    let house = House::new(replies(1)).await;
+    let report = taken_in(&house, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
+    assert_eq!(report.imported, 3);
+    assert!(before == seen(), "not a byte is another one, and no file was added");
+    // While its program runs, what that wrote last is in the log.
+    let mut program = SqliteConnection::connect(&format!("sqlite://{}", file.display())).await.unwrap();
+    sqlx::query("UPDATE \"ChatMessages\" SET \"Content\" = 'in the log' WHERE \"Content\" = 'At six.'")
+        .execute(&mut program)
+        .await
+        .unwrap();
+    let other = House::new(replies(1)).await;
+    taken_in(&other, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
+    assert!(outline(&other).await.iter().any(|line| line.contains("in the log")));
+    program.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_no_such_database_is_said_and_stores_nothing() {
+    let house = House::new(replies(1)).await;
+    let sample = samples(actions).await.remove(0);
+    let text = house.dir.path().join("words.txt");
+    std::fs::write(&text, "hello").unwrap();
+    let cut = house.dir.path().join("cut.db");
+    std::fs::write(&cut, b"SQLite format 3\0and no more than this").unwrap();
+    let nowhere = DatabaseUrl::new("postgres://nobody:a-secret@127.0.0.1:1/nothing").unwrap();
+    let table = [
+        (
+            sample.source.clone(),
+            "there is no table Conversations; the tables are: agent_actions, chat_sessions, messages",
+        ),
+        (LegacySource::File(text), "this is not a database of SQLite"),
+        (LegacySource::File(cut), "not a database"),
+        (LegacySource::File(house.dir.path().join("none.db")), "cannot be opened"),
+        (LegacySource::Server(nowhere), "cannot be opened"),
+    ];
+    for (source, words) in table {
+        let report = taken_in(&house, &source, LegacySchema::Messages, false).await;
+        let stopped = report.stopped.unwrap();
+        assert!(stopped.contains(words) && !stopped.contains("a-secret"), "{stopped}");
+        assert_eq!(report.conversations, 0);
+    }
+    // As a file that somebody uploads it is refused, with the command that takes it in.
+    let LegacySource::File(file) = &sample.source else { panic!("a file") };
+    let report = imported(&house, "old.db", &std::fs::read(file).unwrap(), false).await;
+    assert!(report.stopped.unwrap().contains("turnleaf import --from legacy-messages"));
+    assert_eq!(outline(&house).await, [""; 0]);
+    sample.fresh.close().await;
+}
+
+#[tokio::test]
+async fn all_of_it_comes_in_or_nothing_and_a_chat_that_is_refused_is_left_out() {
+    let sample = samples(|types| messages(types, true)).await.remove(0);
+    for house in House::everywhere(|| replies(1)).await {
+        // Somebody stops it behind the second conversation.
+        let mut seen = 0;
+        let mut stop = |report: &ImportReport| {
+            seen = report.imported;
+            report.imported < 2
+        };
+        let wanted = import(house.owner, &sample.source, LegacySchema::Messages, false);
+        let report = house.service.import_legacy(wanted, &mut stop).await.unwrap();
+        assert_eq!((seen, report.imported, report.left_out, report.turns), (2, 0, 2, 0));
+        assert_eq!(report.stopped.as_deref(), Some("it was stopped; nothing was stored"));
+        assert!(report.chats.iter().all(|chat| chat.id.is_none() && chat.outcome == Outcome::LeftOut));
+        assert_eq!(outline(&house).await, [""; 0]);
+        // The database fails in the middle of the third.
+        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
+        let wanted = import(house.owner, &sample.source, LegacySchema::Messages, false);
+        house.service.import_legacy(wanted, &mut |_| true).await.unwrap_err();
+        assert_eq!(outline(&house).await, [""; 0]);
+        // It refuses something of the third, and only of it.
+        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
+        let report = taken_in(&house, &sample.source, LegacySchema::Messages, false).await;
+        assert_eq!((report.conversations, report.imported, report.left_out), (4, 2, 2));
+        let there: Vec<String> =
+            expected([true, false, true]).into_iter().filter(|line| !PLAIN.contains(&line.as_str())).collect();
+        assert_eq!(outline(&house).await, there);
+        house.check().await;
+        house.close().await;
+    }
+    sample.fresh.close().await;
+}
+
+/// The chat that triggers are about.
+const PLAIN: [&str; 3] = [
+    "# Plain (\"\")",
+    "user complete: \"List\"",
+    "assistant complete: call \"ls\" null \"done\" | result \"a.txt\" true null | \"One file.\"",
+];
+const SQLITE_FAILS: &str = "CREATE TRIGGER fails BEFORE INSERT ON exchanges \
+    WHEN (SELECT title FROM chats WHERE id = NEW.chat_id) = 'Plain' BEGIN SELECT RAISE(ABORT, 'no'); END";
+const SQLITE_REFUSES: &str = "DROP TRIGGER fails; CREATE TRIGGER refuses BEFORE INSERT ON exchanges \
+    WHEN (SELECT title FROM chats WHERE id = NEW.chat_id) = 'Plain' BEGIN INSERT INTO users SELECT * FROM users LIMIT 1; END";
+const POSTGRES_FAILS: &str = "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+    IF (SELECT title FROM chats WHERE id = NEW.chat_id) = 'Plain' THEN RAISE 'no'; END IF; RETURN NEW; END $$; \
+    CREATE TRIGGER fails BEFORE INSERT ON exchanges FOR EACH ROW EXECUTE FUNCTION fails()";
+const POSTGRES_REFUSES: &str = "CREATE OR REPLACE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+    IF (SELECT title FROM chats WHERE id = NEW.chat_id) = 'Plain' THEN INSERT INTO users SELECT * FROM users LIMIT 1; \
+    END IF; RETURN NEW; END $$";
+
+#[tokio::test]
+async fn values_that_a_file_may_hold_come_in_or_are_told() {
+    let sqlite = databases::empty_sqlite().await;
+    let mut statements: Vec<String> =
+        messages(&SQLITE, false).into_iter().filter(|text| text.starts_with("CREATE")).collect();
+    let insert = |table: &str, values: &str| format!("INSERT INTO \"{table}\" VALUES ({values})");
+    let bytes = "x'0e7c79bf571045308000000000000001'";
+    statements.extend([
+        // A GUID as bytes, dates as numbers, words with NUL, words that are no UTF-8, nothing at all.
+        insert("Conversations", &format!("{bytes}, NULL, CAST(x'5a65726f00' AS TEXT), 1771059600, 1771059600000")),
+        insert("ChatMessage", &format!("x'01', {bytes}, 'User', CAST(x'6100622063' AS TEXT), '1771059601'")),
+        insert(
+            "ChatMessage",
+            &format!("x'02', {bytes}, 'assistant', CAST(x'636166e9' AS TEXT), '2026-02-14T09:00:02Z'"),
+        ),
+        insert(
+            "ToolCall",
+            &format!(
+                "x'03', {bytes}, 'a' || char(0), '{{\"a\":\"\\u0000\"}}', '[\"\\u0000\"]', '2026-02-14 09:00:02+00:00'"
+            ),
+        ),
+        insert("ThinkBlock", &format!("x'04', {bytes}, 'hm' || char(0), '9999-12-31 23:59:59.9999999'")),
+    ]);
+    run(&sqlite.db, statements).await;
+    let source = LegacySource::File(sqlite.db.path().unwrap().to_owned());
+    for house in House::everywhere(|| replies(1)).await {
+        let (report, there) = all_of(&house, &source, LegacySchema::Messages).await;
+        assert_eq!(report.imported, 1, "{report:?}");
+        assert_eq!(
+            there,
+            [
+                "# Zero (\"\")",
+                "user thinks complete: \"a\u{2400}b c\"",
+                "assistant thinks complete: call \"a\" {\"a\":\"\\u0000\"} \"done\" | result [\"\\u0000\"] true null | \
+                 \"caf\u{fffd}\" | thinking \"hm\u{2400}\"",
+            ]
+        );
+        house.close().await;
+    }
+    sqlite.close().await;
+}

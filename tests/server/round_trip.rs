@@ -1,0 +1,642 @@
+//! Any chat that is taken out and in again is the same chat: trees of every shape with everything that a turn can hold,
+//! planted in a database, written as an archive, read into another database, and written again.
+
+use chrono::{DateTime, Utc};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use turnleaf::domain::attachment::DOCUMENT;
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::branch::{ContextPolicy, Frozen};
+use turnleaf::domain::*;
+use turnleaf::interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::exports::Which;
+use turnleaf::server::store::documents::write::{self, NewDocument, NewVersion};
+use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
+use turnleaf::server::store::{Tx, archive, blobs, branches, chats, exchanges, turns};
+
+use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
+use crate::files::{Files, PNG};
+use crate::house::House;
+use crate::interchange::{exported, imported, without_ids};
+
+/// Trees that are tried; each goes from every kind of database to every other.
+const TREES: u32 = 7;
+/// What both databases, JSON and Markdown have ever stumbled over.
+const ODD: [&str; 10] = [
+    "",
+    " \n\t ",
+    "e\u{301} é",
+    "👩\u{200d}👩\u{200d}👧 🏴\u{e0067}\u{e007f}",
+    "\u{202e}gnal\u{202c} \u{2066}שלום\u{2069}",
+    "\u{feff}\u{fffd}\u{ffff}\u{10ffff}",
+    "\u{1}\u{1b}[31m\u{7f}\u{85}\u{2028}\u{2029}",
+    "\\u0000 \\ \" ' ; -- $1 %s {} </script>",
+    "```\n~~~~\n\u{2400}\r\n",
+    "树叶、分支",
+];
+
+fn words() -> impl Strategy<Value = String> {
+    // A text has no NUL here: it is taken out where it comes in.
+    prop_oneof!["[ -~]{0,30}", "\\PC{0,12}", any::<Index>().prop_map(|at| ODD[at.index(ODD.len())].to_owned()),]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        Just(json!(-0.5e-7)),
+        Just(json!("NUL \0 and \\u0000")),
+        words().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::vec((words(), inner), 0..3)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+/// What a block holds, as far as it can be said without its turn.
+#[derive(Debug, Clone)]
+enum Piece {
+    Text(String, bool),
+    Thinking(String, Option<String>, Option<String>, Option<u64>),
+    /// The signature of the block before it.
+    Signature(String),
+    Tool {
+        arguments: Value,
+        raw: Option<String>,
+        result: Value,
+        how: usize,
+        metadata: Value,
+    },
+    Picture(Vec<u8>, String),
+    /// Of the chat's documents, whole or a part; of none where it has none.
+    Document(Index, Option<(u64, u64)>),
+    /// Something of which only the name is known.
+    Named(String),
+    Newer(Value),
+}
+
+fn piece() -> impl Strategy<Value = Piece> {
+    prop_oneof![
+        3 => (words(), any::<bool>()).prop_map(|(text, is_error)| Piece::Text(text, is_error)),
+        2 => (words(), option(words()), option(words()), option(0..1u64 << 40))
+            .prop_map(|(text, signature, title, ms)| Piece::Thinking(text, signature, title, ms)),
+        1 => words().prop_map(Piece::Signature),
+        2 => (value(), option(words()), value(), 0..5usize, value()).prop_map(|(arguments, raw, result, how, metadata)| {
+            Piece::Tool { arguments, raw, result, how, metadata }
+        }),
+        1 => (prop::collection::vec(any::<u8>(), 0..40), words()).prop_map(|(bytes, alt)| Piece::Picture(bytes, alt)),
+        1 => (any::<Index>(), option((0..5u64, 5..9u64))).prop_map(|(which, part)| Piece::Document(which, part)),
+        1 => words().prop_map(Piece::Named),
+        1 => value().prop_map(Piece::Newer),
+    ]
+}
+
+fn option<S: Strategy>(of: S) -> impl Strategy<Value = Option<S::Value>> {
+    prop::option::of(of)
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    request: Vec<u8>,
+    raw: Option<Vec<u8>>,
+    is_complete: bool,
+    usage: [Option<u32>; 5],
+    cost: Option<u32>,
+    failure: Option<String>,
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let bytes = || prop::collection::vec(any::<u8>(), 0..60);
+    let of =
+        (bytes(), option(bytes()), any::<bool>(), any::<[Option<u32>; 5]>(), any::<Option<u32>>(), option(words()));
+    of.prop_map(|(request, raw, is_complete, usage, cost, failure)| Call {
+        request,
+        raw,
+        is_complete,
+        usage,
+        cost,
+        failure,
+    })
+}
+
+/// A turn to plant: a message where it hangs on a reply, a reply where it hangs on a message.
+#[derive(Debug, Clone)]
+struct Node {
+    /// Among the turns before it.
+    parent: Index,
+    /// 0: a root of its own. Up to 3: beside what is there. Others: at the end, if its parent is one.
+    place: u8,
+    model: usize,
+    pieces: Vec<Piece>,
+    calls: Vec<Call>,
+    ending: usize,
+    failure: String,
+    /// The client that declared the tool runs the last call.
+    is_handed_over: bool,
+    thinking: (bool, Option<Thinking>),
+    said: String,
+    policy: usize,
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    let thinking = prop_oneof![
+        any::<Index>().prop_map(|at| Thinking::LEVELS[at.index(Thinking::LEVELS.len())]),
+        (1..u32::MAX).prop_map(Thinking::Budget),
+    ];
+    let shape = (any::<Index>(), 0..12u8, 0..3usize, 0..3usize);
+    let said = (words(), words(), any::<bool>(), (any::<bool>(), option(thinking)), 0..3usize);
+    (shape, prop::collection::vec(piece(), 0..5), prop::collection::vec(call(), 0..3), said).prop_map(
+        |((parent, place, model, ending), pieces, calls, (failure, said, is_handed_over, thinking, policy))| Node {
+            parent,
+            place,
+            model,
+            pieces,
+            calls,
+            ending,
+            failure,
+            is_handed_over,
+            thinking,
+            said,
+            policy,
+        },
+    )
+}
+
+#[derive(Debug, Clone)]
+struct Tree {
+    title: String,
+    prompt: String,
+    /// The texts of each document's versions, and whether they were made from a file.
+    documents: Vec<(Vec<String>, bool)>,
+    nodes: Vec<Node>,
+    /// Turns that are deleted in the end, with what hangs on them.
+    deleted: Vec<Index>,
+    /// A branch without a turn leaves this one.
+    empty_branch: Option<Index>,
+    default_branch: Index,
+    viewed: Option<Index>,
+}
+
+fn tree() -> impl Strategy<Value = Tree> {
+    let documents = prop::collection::vec((prop::collection::vec(words(), 1..4), any::<bool>()), 0..3);
+    let ends =
+        (prop::collection::vec(any::<Index>(), 0..3), option(any::<Index>()), any::<Index>(), option(any::<Index>()));
+    (words(), words(), documents, prop::collection::vec(node(), 0..20), ends).prop_map(
+        |(title, prompt, documents, nodes, (deleted, empty_branch, default_branch, viewed))| Tree {
+            title,
+            prompt,
+            documents,
+            nodes,
+            deleted,
+            empty_branch,
+            default_branch,
+            viewed,
+        },
+    )
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A chat that is being planted.
+struct Planting<'t> {
+    owner: UserId,
+    tx: Tx,
+    tree: &'t Tree,
+    chat: Chat,
+    /// Each with the times of its versions.
+    documents: Vec<(DocumentId, Vec<DateTime<Utc>>)>,
+    branches: Vec<Branch>,
+    turns: Vec<Turn>,
+}
+
+/// Plants it as the product would have stored it, and deletes what is to be deleted.
+async fn plant(house: &House, tree: &Tree) -> ChatId {
+    let tx = house.db.begin().await.unwrap();
+    let params = Params { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..Params::default() };
+    let settings = chat::ChatSettings { params, titled_by_user: true };
+    let of = Chat { title: tree.title.clone(), system_prompt: tree.prompt.clone(), settings, ..chat(house.owner) };
+    let owner = house.owner;
+    let mut planting = Planting { owner, tx, tree, chat: of, documents: vec![], branches: vec![], turns: vec![] };
+    chats::insert(&mut planting.tx, &planting.chat).await.unwrap();
+    planting.documents().await;
+    for node in &tree.nodes {
+        planting.grow(node).await;
+    }
+    planting.finish().await;
+    let Planting { tx, turns, chat, .. } = planting;
+    tx.commit().await.unwrap();
+    for at in tree.deleted.iter().filter(|_| !turns.is_empty()) {
+        // It may be deleted with another one already.
+        let _ = house.service.delete_turn(owner, turns[at.index(turns.len())].id).await;
+    }
+    chat.id
+}
+
+impl Planting<'_> {
+    async fn blob(&mut self, bytes: &[u8], mime: &str, kind: Option<(UploadKind, &str)>) -> String {
+        let hash = sha256(bytes);
+        blobs::store(&mut self.tx, &hash, mime, bytes, now()).await.unwrap();
+        if let Some((kind, name)) = kind {
+            let size = (kind == UploadKind::Image).then_some((3, 2));
+            let upload = NewUpload { id: id(), owner_id: self.owner, sha256: &hash, name, kind, size };
+            uploads::put(&mut self.tx, &upload, now()).await.unwrap();
+        }
+        hash
+    }
+
+    async fn documents(&mut self) {
+        for (number, (versions, is_of_file)) in self.tree.documents.iter().enumerate() {
+            let origin = match is_of_file {
+                true => Some(
+                    self.blob(
+                        format!("file {number} {versions:?}").as_bytes(),
+                        "application/pdf",
+                        Some((UploadKind::File, "a.pdf")),
+                    )
+                    .await,
+                ),
+                false => None,
+            };
+            let id: DocumentId = id();
+            let title = format!("{} {number}", self.tree.title);
+            let mut times: Vec<DateTime<Utc>> = Vec::new();
+            for content in versions {
+                let notes = vec![content.clone()];
+                let version = NewVersion { content, origin: origin.as_deref(), mime: "text/markdown", notes: &notes };
+                let at = now();
+                match times.last().copied() {
+                    None => {
+                        let new = NewDocument { id, owner_id: self.owner, title: &title, kind: "text/markdown" };
+                        write::insert(&mut self.tx, &new, &version, at).await.unwrap();
+                    }
+                    Some(newest) => {
+                        write::hold(&mut self.tx, self.owner, id, None, at).await.unwrap().unwrap();
+                        write::add_version(&mut self.tx, id, &version, Some(newest), at).await.unwrap();
+                    }
+                }
+                times.push(at);
+            }
+            self.documents.push((id, times));
+        }
+    }
+
+    /// The branch that a turn of this model gets behind this one, and whether it begins there.
+    async fn branch_for(&mut self, node: &Node, parent: Option<&Turn>) -> usize {
+        let lock = Lock::new("scripted", ["model-a", "model-b", "gone"][node.model]);
+        if let Some(parent) = parent {
+            let at = self.branches.iter().position(|branch| branch.id == parent.branch_id).unwrap();
+            let goes_on = self.branches[at].head_turn_id == Some(parent.id) && node.place > 3;
+            // A question and its first reply lie on one branch mostly; a switch begins another.
+            if goes_on && (self.branches[at].lock == lock || node.place > 5) {
+                return at;
+            }
+        }
+        let name = format!("{} {}", node.said, self.branches.len());
+        let origins =
+            [branch::Origin::Fork, branch::Origin::Edit, branch::Origin::Regenerate, branch::Origin::Concurrent];
+        let policies = [ContextPolicy::Exact, ContextPolicy::SignaturesOnly, ContextPolicy::OmitCompleted];
+        let before = parent.map(|parent| parent.branch_id).or(self.branches.first().map(|branch| branch.id));
+        let new = Branch {
+            name,
+            lock,
+            parent_branch_id: before,
+            fork_turn_id: parent.map(|parent| parent.id),
+            origin: if before.is_none() { branch::Origin::Root } else { origins[usize::from(node.place) % 4] },
+            label: Some(node.said.clone()).filter(|_| node.thinking.0),
+            pinned: node.is_handed_over,
+            policy: policies[node.policy],
+            ..branch(self.chat.id)
+        };
+        let said = match node.model {
+            0 => frozen(),
+            1 => Frozen { system_prompt: node.said.clone(), tools: Some(Vec::new()) },
+            _ => Frozen::default(),
+        };
+        branches::insert(&mut self.tx, &new, &said).await.unwrap();
+        self.branches.push(new);
+        self.branches.len() - 1
+    }
+
+    async fn grow(&mut self, node: &Node) {
+        let is_root = node.place == 0 || self.turns.is_empty();
+        let parent = match (is_root, node.place) {
+            (true, _) => None,
+            (false, ..=7) => Some(self.turns[node.parent.index(self.turns.len())].clone()),
+            (false, _) => self.turns.last().cloned(),
+        };
+        let role = match &parent {
+            Some(parent) if parent.role == Role::User => Role::Assistant,
+            _ => Role::User,
+        };
+        let at = self.branch_for(node, parent.as_ref()).await;
+        let on = self.branches[at].clone();
+        let ord = chats::take_ord(&mut self.tx, self.owner, self.chat.id, now()).await.unwrap().unwrap();
+        let mut grown = turn(&on, id(), parent.as_ref(), ord, role);
+        let calls = if role == Role::Assistant { self.reply(node, &on, &mut grown) } else { Vec::new() };
+        grown.exchange_id = self.exchange(node, &on, &grown, parent.as_ref()).await;
+        grown.blocks = self.blocks(node, &grown, parent.as_ref(), &calls).await;
+        grown.last_event_seq = node.said.len() as u64;
+        turns::insert(&mut self.tx, &grown).await.unwrap();
+        for call in &calls {
+            archive::insert_generation(&mut self.tx, call).await.unwrap();
+        }
+        assert!(branches::set_head(&mut self.tx, on.id, on.head_turn_id, grown.id).await.unwrap());
+        self.branches[at].head_turn_id = Some(grown.id);
+        self.turns.push(grown);
+    }
+
+    /// The exchange of a message begins with it; a reply on its branch shares it, another one has its own.
+    async fn exchange(&mut self, node: &Node, on: &Branch, of: &Turn, parent: Option<&Turn>) -> ExchangeId {
+        if let Some(parent) = parent.filter(|_| of.role == Role::Assistant) {
+            let is_answered =
+                self.turns.iter().any(|turn| turn.role == Role::Assistant && turn.exchange_id == parent.exchange_id);
+            if parent.branch_id == on.id && !is_answered {
+                return parent.exchange_id;
+            }
+        }
+        let (user, kind) = match parent {
+            Some(parent) if of.role == Role::Assistant => (parent.id, ExchangeKind::Regenerate),
+            _ if node.place.is_multiple_of(2) => (of.id, ExchangeKind::Send),
+            _ => (of.id, ExchangeKind::Edit),
+        };
+        let not_sent = vec![NotSent { param: "top_k".into(), reason: node.said.clone() }];
+        let params = Params { thinking: node.thinking.1, temperature: Some(0.1), ..Params::default() };
+        // What a request was called is its client's matter and stays here.
+        let of = Exchange {
+            kind,
+            is_thinking_mode: node.thinking.0,
+            params,
+            not_sent: if node.thinking.0 { not_sent } else { Vec::new() },
+            ..exchange(on, user, None)
+        };
+        exchanges::insert(&mut self.tx, self.owner, &of, None).await.unwrap();
+        of.id
+    }
+
+    /// Ends the reply, and gives its calls.
+    fn reply(&self, node: &Node, on: &Branch, grown: &mut Turn) -> Vec<ArchivedGeneration> {
+        let failure = |words: &str| Failure {
+            kind: FailureKind::ALL[words.len() % FailureKind::ALL.len()],
+            message: words.to_owned(),
+            retryable: words.len().is_multiple_of(2),
+            retry_after_ms: (words.len() > 5).then_some(7),
+            detail: (words.len() > 9).then(|| words.to_owned()),
+        };
+        grown.status = [TurnStatus::Complete, TurnStatus::Cancelled, TurnStatus::Error][node.ending];
+        grown.error = (grown.status == TurnStatus::Error).then(|| failure(&node.failure));
+        grown.provider_used = Some(on.lock.provider.clone());
+        grown.model_used = Some(format!("{}-0001", on.lock.model));
+        (grown.started_at, grown.completed_at) = (Some(now()), Some(now()));
+        let path: Vec<Value> = grown.prev_turn_id.iter().map(|id| json!({"id": id, "as": "raw"})).collect();
+        let calls: Vec<ArchivedGeneration> = (0..)
+            .zip(&node.calls)
+            .map(|(step, call)| {
+                let [a, b, c, d, e] = call.usage.map(|count| count.map(u64::from));
+                ArchivedGeneration {
+                    id: id(),
+                    turn_id: grown.id,
+                    step,
+                    provider: on.lock.provider.clone(),
+                    api: call.is_complete.then(|| "openai_chat".to_owned()),
+                    model_requested: on.lock.model.clone(),
+                    model_returned: call.raw.as_ref().map(|_| on.lock.model.clone()),
+                    request: Bytes(call.request.clone()),
+                    request_manifest: json!({"turns": path, "not_sent": [], "said": node.said}),
+                    raw_kind: if call.raw.is_some() { "sse_events" } else { "none" }.to_owned(),
+                    raw_complete: call.is_complete,
+                    raw: call.raw.clone().map(Bytes),
+                    status: ["complete", "cancelled", "error"][call.request.len() % 3].to_owned(),
+                    stop_reason: call.failure.clone(),
+                    usage: Usage {
+                        input_tokens: a,
+                        output_tokens: b,
+                        cache_read_tokens: c,
+                        cache_write_tokens: d,
+                        reasoning_tokens: e,
+                    },
+                    cost_micros: call.cost.map(u64::from),
+                    cost_basis: call.cost.map(|_| CostBasis::Listed),
+                    price_version: call.cost.map(|_| "of today".to_owned()),
+                    error: call.failure.as_deref().map(failure),
+                    first_token_at: call.raw.as_ref().map(|_| now()),
+                    started_at: now(),
+                    ended_at: Some(now()),
+                }
+            })
+            .collect();
+        grown.usage = calls.iter().map(|call| call.usage).sum();
+        grown.context_tokens = calls.last().and_then(|call| call.usage.context_tokens());
+        let micros = calls.iter().filter_map(|call| call.cost_micros).sum();
+        grown.cost = calls.first().map(|call| Cost { micros, is_estimated: call.raw_complete });
+        calls
+    }
+
+    async fn blocks(
+        &mut self,
+        node: &Node,
+        of: &Turn,
+        parent: Option<&Turn>,
+        calls: &[ArchivedGeneration],
+    ) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::new();
+        let is_reply = of.role == Role::Assistant;
+        let author = if is_reply { Author::Assistant } else { Author::User };
+        let states = [BlockState::Done, BlockState::Failed, BlockState::Aborted];
+        let add = |blocks: &mut Vec<Block>, author, content| {
+            let seq = u32::try_from(blocks.len()).unwrap();
+            let mut new = block(of, seq, author, states[blocks.len() % 3], content);
+            new.generation_id = calls.get(blocks.len() % 4).map(|call| call.id);
+            new.block_metadata = if blocks.len().is_multiple_of(2) { Value::Null } else { json!({"said": node.said}) };
+            blocks.push(new);
+        };
+        // What the client ran comes back with its next message.
+        let handed = parent.and_then(|parent| parent.blocks.iter().find(|block| is_handed_over(block)));
+        if let Some(handed) = handed.filter(|_| !is_reply) {
+            add(&mut blocks, Author::Tool, result(&handed.content, json!({"text": node.said}), &Value::Null));
+            blocks.last_mut().unwrap().parent_block_id = Some(handed.id);
+        }
+        for piece in &node.pieces {
+            match piece {
+                Piece::Text(text, is_error) => {
+                    add(&mut blocks, author, Content::Text { text: text.clone(), is_error: *is_error && is_reply });
+                }
+                Piece::Picture(bytes, alt) => {
+                    let bytes = [PNG, bytes].concat();
+                    // What a model drew nobody brought: it has no name.
+                    let brought = (!is_reply).then_some((UploadKind::Image, "a picture.png"));
+                    let blob = self.blob(&bytes, "image/png", brought).await;
+                    add(&mut blocks, author, Content::Image { blob, mime: "image/png".into(), alt: alt.clone() });
+                }
+                Piece::Newer(value) => {
+                    let fields = json!({"type": "x:hologram", "depth": value, "of": node.said});
+                    add(&mut blocks, author, Content::Other(fields.as_object().unwrap().clone()));
+                }
+                Piece::Document(which, part) if !is_reply && !self.documents.is_empty() => {
+                    let (document, versions) = &self.documents[which.index(self.documents.len())];
+                    let (ref_id, ref_type) = (document.to_string(), DOCUMENT.to_owned());
+                    let version_timestamp = Some(versions[which.index(versions.len())]);
+                    add(
+                        &mut blocks,
+                        author,
+                        match *part {
+                            None => Content::Reference { ref_id, ref_type, version_timestamp },
+                            Some((selection_start, selection_end)) => Content::PartialReference {
+                                ref_id,
+                                ref_type,
+                                version_timestamp,
+                                selection_start,
+                                selection_end,
+                            },
+                        },
+                    );
+                }
+                Piece::Named(name) if !is_reply => {
+                    let ref_type = if name.len() % 2 == 0 { DOCUMENT.to_owned() } else { "page".to_owned() };
+                    // A document that was deleted for ever, or something that is none.
+                    let ref_id = if ref_type == DOCUMENT { id::<DocumentId>().to_string() } else { name.clone() };
+                    add(&mut blocks, author, Content::Reference { ref_id, ref_type, version_timestamp: None });
+                }
+                Piece::Thinking(text, signature, title, duration_ms) if is_reply => {
+                    let content = Content::Thinking {
+                        thinking: text.clone(),
+                        signature: signature.clone(),
+                        redacted: signature.clone().filter(|_| title.is_none()),
+                        title: title.clone(),
+                        duration_ms: *duration_ms,
+                    };
+                    add(&mut blocks, author, content);
+                }
+                Piece::Signature(words) if is_reply => {
+                    let attaches_to = blocks.last().map(|block| block.id);
+                    add(&mut blocks, author, Content::ThinkingSignature { signature: words.clone(), attaches_to });
+                }
+                Piece::Tool { arguments, raw, result: brought, how, metadata } if is_reply => {
+                    use ToolStatus::{Cancelled, Denied, Done, Failed, Interrupted};
+                    let tool = Content::ToolUse {
+                        tool_use_id: format!("call {}", blocks.len()),
+                        tool_name: "look_up".into(),
+                        arguments: arguments.clone(),
+                        arguments_raw: raw.clone(),
+                        status: [Done, Failed, Cancelled, Denied, Interrupted][*how],
+                        duration_ms: (*how > 1).then_some(4),
+                    };
+                    let answer = result(&tool, brought.clone(), metadata);
+                    add(&mut blocks, author, tool);
+                    let call = blocks.last().unwrap().id;
+                    add(&mut blocks, Author::Tool, answer);
+                    blocks.last_mut().unwrap().parent_block_id = Some(call);
+                }
+                _ => {}
+            }
+        }
+        if is_reply && node.is_handed_over {
+            let tool = Content::ToolUse {
+                tool_use_id: "handed".into(),
+                tool_name: "of_the_client".into(),
+                arguments: json!({"z": 1, "a": [0.1]}),
+                arguments_raw: None,
+                status: ToolStatus::HandedOver,
+                duration_ms: None,
+            };
+            add(&mut blocks, author, tool);
+        }
+        if is_reply {
+            add(&mut blocks, author, Content::text("There is something to see."));
+        }
+        blocks
+    }
+
+    async fn finish(&mut self) {
+        if self.branches.is_empty() {
+            // A chat that nobody has written in yet.
+            let first = branch(self.chat.id);
+            branches::insert(&mut self.tx, &first, &frozen()).await.unwrap();
+            self.branches.push(first);
+        }
+        if let Some(from) = self.tree.empty_branch.filter(|_| !self.turns.is_empty()) {
+            let from = &self.turns[from.index(self.turns.len())];
+            let (parent_branch_id, fork_turn_id) = (Some(from.branch_id), Some(from.id));
+            let empty = Branch { parent_branch_id, fork_turn_id, ..branch(self.chat.id) };
+            branches::insert(&mut self.tx, &empty, &frozen()).await.unwrap();
+            self.branches.push(empty);
+        }
+        let default = &self.branches[self.tree.default_branch.index(self.branches.len())];
+        chats::set_default_branch(&mut self.tx, self.chat.id, default.id).await.unwrap();
+        if let Some(viewed) = self.tree.viewed.filter(|_| !self.turns.is_empty()) {
+            let turn = self.turns[viewed.index(self.turns.len())].id;
+            chats::set_last_viewed(&mut self.tx, self.owner, self.chat.id, turn).await.unwrap();
+        }
+    }
+}
+
+fn is_handed_over(block: &Block) -> bool {
+    matches!(block.content, Content::ToolUse { status: ToolStatus::HandedOver, .. })
+}
+
+/// What a call brought.
+fn result(call: &Content, result: Value, metadata: &Value) -> Content {
+    let Content::ToolUse { tool_use_id, tool_name, status, .. } = call else { panic!("{call:?}") };
+    let (success, is_error) = (*status == ToolStatus::Done, *status == ToolStatus::Failed);
+    let (tool_use_id, tool_name) = (tool_use_id.clone(), tool_name.clone());
+    Content::ToolResult { tool_use_id, tool_name, result, success, is_error, metadata: metadata.clone() }
+}
+
+/// Plants the tree in each of the houses and takes it from each to each.
+async fn goes_round(sources: &[House], targets: &[House], tree: &Tree) -> Result<(), TestCaseError> {
+    for source in sources {
+        let chat = plant(source, tree).await;
+        let archive = exported(source, Which::Chat(chat)).await;
+        for target in targets {
+            let report = imported(target, "tree.json", &archive, false).await;
+            prop_assert_eq!((report.imported, &report.stopped), (1, &None), "{:?}", report.findings);
+            prop_assert_eq!(&report.findings, &Vec::new());
+            let again = exported(target, Which::Chat(report.chats[0].id.unwrap())).await;
+            prop_assert_eq!(without_ids(&again), without_ids(&archive));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_tree_goes_round_from_every_database_to_every_other() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let houses = || async {
+        let houses = House::everywhere(|| Scripted::new("scripted", Vec::new())).await.into_iter();
+        let reading = |mut house: House| {
+            house.service = house.service.clone().with_reader(Arc::new(Files));
+            house
+        };
+        houses.map(reading).collect::<Vec<House>>()
+    };
+    let (sources, targets) = runtime.block_on(async { (houses().await, houses().await) });
+    let config = Config { cases: TREES, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
+    let ran = TestRunner::new(config).run(&tree(), |tree| runtime.block_on(goes_round(&sources, &targets, &tree)));
+    if let Err(why) = ran {
+        panic!("{why}");
+    }
+    runtime.block_on(async {
+        // All of them at once, and every invariant holds on both sides.
+        let archive = exported(&sources[0], Which::Everything).await;
+        let empty = houses().await;
+        let report = imported(&empty[0], "all.json", &archive, false).await;
+        assert_eq!((report.imported, report.findings.as_slice()), (report.conversations, [].as_slice()));
+        assert_eq!(without_ids(&exported(&empty[0], Which::Everything).await), without_ids(&archive));
+        for house in sources.into_iter().chain(targets).chain(empty) {
+            house.check().await;
+            house.close().await;
+        }
+    });
+}

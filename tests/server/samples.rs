@@ -1,0 +1,277 @@
+//! The samples of what each product exports, through the service into every database: turns, branches, thinking modes,
+//! reasoning, tools, images, sources, model names. The same file taken in again adds nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use turnleaf::domain::attachment::DOCUMENT;
+use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus};
+use turnleaf::server::outbound::base64;
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::service::imports::{ImportReport, Outcome};
+use turnleaf::server::store::{branches, documents, exchanges, turns};
+
+use crate::files::{Files, PNG};
+use crate::house::House;
+use crate::interchange::imported;
+
+/// A picture in the place of the two bytes that samples have for one.
+fn sample(name: &str) -> Vec<u8> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/interchange/samples").join(name);
+    let picture = base64::encode(&[PNG, b"a picture"].concat());
+    std::fs::read_to_string(file).unwrap().replace("aGk=", &picture).into_bytes()
+}
+
+/// Houses whose service reads files.
+pub async fn houses() -> Vec<House> {
+    let houses = House::everywhere(|| Scripted::new("scripted", Vec::new())).await;
+    let reading = |mut house: House| {
+        house.service = house.service.clone().with_reader(Arc::new(Files));
+        house
+    };
+    houses.into_iter().map(reading).collect()
+}
+
+/// A chat as the database has it, a line a turn: `place<parent/branch role [provider model] thinking? (ending): blocks`,
+/// the shown one with a star.
+pub async fn lines(house: &House, chat: ChatId) -> Vec<String> {
+    let row = house.service.chat(house.owner, chat).await.unwrap();
+    let all = turns::of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+    let ids: Vec<_> = all.iter().map(|turn| turn.id).collect();
+    let of = exchanges::of_turns(&house.db, house.owner, &ids).await.unwrap();
+    let list = branches::list(&house.db, house.owner, chat).await.unwrap();
+    // By where they begin.
+    let mut begun: Vec<_> = all.iter().map(|turn| turn.branch_id).collect();
+    begun.dedup();
+    let mut order = Vec::new();
+    begun.into_iter().for_each(|id| {
+        if !order.contains(&id) {
+            order.push(id)
+        }
+    });
+    assert_eq!(order.len(), list.len());
+    let mut lines = Vec::new();
+    for turn in &all {
+        let star = if row.last_viewed_turn_id == Some(turn.id) { "*" } else { "" };
+        let parent = turn.prev_turn_id.map(|id| all.iter().find(|turn| turn.id == id).unwrap().ord.to_string());
+        let branch = order.iter().position(|id| *id == turn.branch_id).unwrap();
+        let model = match (&turn.provider_used, &turn.model_used) {
+            (Some(provider), Some(model)) => format!(" [{provider} {model}]"),
+            _ => String::new(),
+        };
+        let thinking = if of[&turn.id].is_thinking_mode { " thinking" } else { "" };
+        let said: Vec<String> = futures::future::join_all(turn.blocks.iter().map(|block| drawn(house, block))).await;
+        let (ord, role, parent) = (turn.ord, turn.role.as_str(), parent.unwrap_or_default());
+        lines.push(format!(
+            "{star}{ord}<{parent}/{branch} {role}{model}{thinking}{}: {}",
+            ending(turn),
+            said.join(" | ")
+        ));
+    }
+    lines
+}
+
+fn ending(turn: &Turn) -> String {
+    match (turn.status, &turn.error) {
+        (TurnStatus::Complete, _) => String::new(),
+        (status, None) => format!(" ({})", status.as_str()),
+        (_, Some(error)) => format!(" (failed: {})", error.detail.as_deref().unwrap_or_default()),
+    }
+}
+
+async fn drawn(house: &House, block: &Block) -> String {
+    match &block.content {
+        Content::Text { is_error: true, .. } => "a failure".to_owned(),
+        Content::Text { text, .. } => format!("{text:?}"),
+        Content::Thinking { thinking, title, duration_ms, .. } => {
+            let title = title.as_ref().map(|title| format!(" {title:?}")).unwrap_or_default();
+            let time = duration_ms.map(|ms| format!(" {ms}ms")).unwrap_or_default();
+            format!("thought{title}{time} {thinking:?}")
+        }
+        Content::ToolUse { tool_name, arguments, arguments_raw, status, .. } => {
+            let arguments =
+                if arguments.is_null() { arguments_raw.clone().unwrap_or_default() } else { arguments.to_string() };
+            format!("{status:?} {tool_name}({arguments})")
+        }
+        Content::ToolResult { result, success, .. } => {
+            let result = result.to_string();
+            let short: String = result.chars().take(60).collect();
+            format!("{} {short}", if *success { "brought" } else { "failed with" })
+        }
+        Content::Image { mime, alt, blob } => {
+            let stored = house.service.blob(house.owner, blob).await.unwrap();
+            assert!(stored.bytes.starts_with(PNG));
+            format!("{mime} {alt:?}")
+        }
+        Content::Reference { ref_id, ref_type, version_timestamp } if ref_type == DOCUMENT => {
+            let id = ref_id.parse().unwrap();
+            let document = documents::find(&house.db, house.owner, id).await.unwrap().unwrap();
+            let text =
+                documents::content(&house.db, house.owner, id, version_timestamp.unwrap()).await.unwrap().unwrap();
+            format!("file {} {text:?}", document.title)
+        }
+        Content::Other(fields) if fields["type"] == "x:sources" => {
+            let one = |source: &Value| source["url"].as_str().unwrap_or_default().to_owned();
+            let all: Vec<String> = fields["sources"].as_array().unwrap_or(&Vec::new()).iter().map(one).collect();
+            format!("sources {}", all.join(" "))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What was taken in, chat by chat with its title; then the same file again, and every invariant.
+async fn told(house: &House, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
+    let looked = imported(house, name, bytes, true).await;
+    let report = imported(house, name, bytes, false).await;
+    assert_eq!((looked.imported, looked.turns, looked.branches), (report.imported, report.turns, report.branches));
+    let mut all = Vec::new();
+    for chat in report.chats.iter().filter(|chat| chat.outcome == Outcome::Imported) {
+        let mut told = vec![chat.title.clone()];
+        told.extend(lines(house, chat.id.unwrap()).await);
+        all.push(told);
+    }
+    let again = imported(house, name, bytes, false).await;
+    assert_eq!((again.imported, again.known, again.turns, again.documents), (0, report.imported, 0, 0), "{again:?}");
+    (report, all)
+}
+
+/// The sample gives these chats on every database.
+#[track_caller]
+fn assert_told(told: &[Vec<String>], expected: &str) {
+    let told: Vec<String> = told.iter().map(|chat| chat.join("\n")).collect();
+    let told = told.join("\n\n");
+    assert!(told == expected.trim(), "---- told\n{told}\n---- expected\n{}", expected.trim());
+}
+
+async fn assert_sample(format: &str, name: &str, bytes: &[u8], expected: &str) {
+    // Claude hands out a conversation that has no messages.
+    let left_out = u64::from(format == "claude");
+    for house in houses().await {
+        let (report, chats) = told(&house, name, bytes).await;
+        assert_eq!((report.format, &report.stopped, report.left_out), (Some(format), &None, left_out), "{report:?}");
+        assert_told(&chats, expected);
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn chatgpt() {
+    assert_sample(
+        "chatgpt",
+        "conversations.json",
+        &sample("chatgpt/conversations.json"),
+        include_str!("samples/chatgpt.txt"),
+    )
+    .await;
+}
+
+/// The same in two files with the pictures and files that it names.
+#[tokio::test]
+async fn chatgpt_in_many_files() {
+    let all: Vec<Value> = serde_json::from_slice(&sample("chatgpt/conversations.json")).unwrap();
+    let part = |some: &[Value]| serde_json::to_vec(some).unwrap();
+    let picture = [PNG, b"a picture"].concat();
+    let entries: [(&str, Vec<u8>); 7] = [
+        ("export/conversations-000.json", part(&all[..1])),
+        ("export/conversations-001.json", part(&all[1..])),
+        ("export/file_00000000aaaa-sanitized.png", picture.clone()),
+        ("export/file-LOGBOOK1-log.md", b"# Log".to_vec()),
+        ("export/dalle-generations/file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.png", picture.clone()),
+        ("export/user-abc/file-PLOT1.dat", picture),
+        ("export/conversation_asset_file_names.json", br#"{"file-PLOT1.dat": "plot.png"}"#.to_vec()),
+    ];
+    let entries: Vec<(&str, &[u8])> = entries.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
+    assert_sample(
+        "chatgpt",
+        "chatgpt.zip",
+        &crate::bad_imports::zipped(&entries),
+        include_str!("samples/chatgpt_files.txt"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn claude() {
+    assert_sample(
+        "claude",
+        "conversations.json",
+        &sample("claude/conversations.json"),
+        include_str!("samples/claude.txt"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn open_webui() {
+    assert_sample("open-webui", "chats.json", &sample("open_webui/chats.json"), include_str!("samples/open_webui.txt"))
+        .await;
+}
+
+#[tokio::test]
+async fn librechat() {
+    assert_sample(
+        "librechat",
+        "branches.json",
+        &sample("librechat/branches.json"),
+        include_str!("samples/librechat.txt"),
+    )
+    .await;
+    assert_sample(
+        "librechat",
+        "recursive.json",
+        &sample("librechat/recursive.json"),
+        include_str!("samples/librechat_recursive.txt"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn llama_cpp() {
+    assert_sample("llama-cpp", "list.json", &sample("llama_cpp/list.json"), include_str!("samples/llama_cpp_list.txt"))
+        .await;
+    assert_sample(
+        "llama-cpp",
+        "session.jsonl",
+        &sample("llama_cpp/session.jsonl"),
+        include_str!("samples/llama_cpp.txt"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn big_agi() {
+    assert_sample("big-agi", "all.json", &sample("big_agi/all.json"), include_str!("samples/big_agi.txt")).await;
+}
+
+/// A reply has pictures, but no documents: what else came with it is words.
+#[tokio::test]
+async fn files_of_a_reply_are_words() {
+    let said = |id: &str, role: &str, parent: Value, extra: Value| {
+        json!({"id": id, "convId": "c", "type": "text", "timestamp": 1_757_000_001_000_i64, "role": role,
+            "content": id, "parent": parent, "children": [], "extra": extra})
+    };
+    let extra = json!([
+        {"type": "TEXT", "name": "notes.md", "content": "# Leaves"},
+        {"type": "PDF", "name": "b.pdf", "base64Data": "/wD+"},
+        {"type": "MCP_RESOURCE", "name": "tree", "content": "an oak"},
+    ]);
+    let all = json!([{
+        "conv": {"currNode": "answer", "id": "c", "lastModified": 1_757_000_000_000_i64, "name": "Files"},
+        "messages": [said("question", "user", Value::Null, json!([])), said("answer", "assistant", json!("question"), extra)],
+    }]);
+    for house in houses().await {
+        let (report, chats) = told(&house, "list.json", &serde_json::to_vec(&all).unwrap()).await;
+        let reply = chats[0].last().unwrap();
+        for words in ["notes.md\\n\\n# Leaves", "[b.pdf]", "tree\\n\\nan oak"] {
+            assert!(reply.contains(words), "{words}: {reply}");
+        }
+        assert!(
+            report.findings.iter().any(|finding| finding.text.contains("only a message of a person")),
+            "{report:?}"
+        );
+        house.check().await;
+        house.close().await;
+    }
+}

@@ -1,0 +1,389 @@
+//! Every released state of the schema comes up to the newest with what stands in it. An upgrade that is broken off, at
+//! whatever moment, leaves the database as it was, and the next start does it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use sqlx::AssertSqlSafe;
+use turnleaf::domain::branch::Frozen;
+use turnleaf::domain::{Role, TurnStatus, UserId};
+use turnleaf::server::store::fsck::{self, While};
+use turnleaf::server::store::search::catch_up;
+use turnleaf::server::store::{Db, branches, chats, turns};
+use uuid::Uuid;
+
+use crate::databases::{Fresh, empty_sqlite, noon};
+use crate::migrations::{backups, columns, empty_postgres, migrated_up_to, names, newest};
+
+/// The released states, the oldest first.
+fn versions() -> Vec<i64> {
+    names("sqlite").iter().map(|name| name.split('_').next().unwrap().parse().unwrap()).collect()
+}
+
+const AT: &str = "'2026-03-01T12:00:00+00:00'";
+
+/// Rows as the binary of this version stored them: a chat with a message and two replies on branches of their own, one
+/// with its raw bytes and one that failed; a chat in Trash; what came with later versions, as they came.
+fn rows(dir: &str, version: i64) -> String {
+    let is_sqlite = dir == "sqlite";
+    let id = |n: u8| if is_sqlite { format!("X'{n:032x}'") } else { format!("'{n:032x}'") };
+    let bytes = |hex: &str| if is_sqlite { format!("X'{hex}'") } else { format!("'\\x{hex}'") };
+    let bool = |is: bool| match (is_sqlite, is) {
+        (true, is) => u8::from(is).to_string(),
+        (false, is) => is.to_string().to_uppercase(),
+    };
+    let since = |from: i64, columns: &str, values: String| {
+        if version >= from { (columns.to_owned(), values) } else { (String::new(), String::new()) }
+    };
+    let [user, chat, trashed, main, other, ask, again, question, reply, failed, deletion, trashed_branch] =
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(id);
+    let mut all = format!(
+        "INSERT INTO users (id, name, is_local_owner, created_at) VALUES ({user}, 'owner', {yes}, {AT}); \
+         INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, last_viewed_turn_id, \
+         next_ord, rev, created_at, updated_at) VALUES ({chat}, {user}, 'Kept', 'Be brief.', '{{}}', NULL, NULL, 4, 3, {AT}, {AT}); \
+         INSERT INTO chats (id, owner_id, title, system_prompt, settings, created_at, updated_at, deleted_at, deletion_id) \
+         VALUES ({trashed}, {user}, 'Thrown away', '', '{{}}', {AT}, {AT}, {AT}, {deletion}); ",
+        yes = bool(true),
+    );
+    for (branch, chat, origin, fork, deleted) in [
+        (&main, &chat, "root", "NULL", false),
+        (&other, &chat, "regenerate", question.as_str(), false),
+        (&trashed_branch, &trashed, "root", "NULL", true),
+    ] {
+        let (columns, values) = since(2, ", system_prompt, tools, policy", ", 'Be brief.', '[]', 'exact'".into());
+        let (at, by) = if deleted { (AT, deletion.as_str()) } else { ("NULL", "NULL") };
+        all += &format!(
+            "INSERT INTO branches (id, chat_id, name, provider, model, origin, fork_turn_id, provider_state, created_at, \
+             deleted_at, deletion_id{columns}) VALUES ({branch}, {chat}, 'b', 'p', 'm', '{origin}', {fork}, '{{}}', {AT}, {at}, \
+             {by}{values}); "
+        );
+    }
+    for (exchange, branch, kind) in [(&ask, &main, "send"), (&again, &other, "regenerate")] {
+        let (columns, values) = since(4, ", not_sent", ", '[]'".into());
+        all += &format!(
+            "INSERT INTO exchanges (id, owner_id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, \
+             client_request_id, created_at{columns}) VALUES ({exchange}, {user}, {chat}, {branch}, {question}, '{kind}', {no}, \
+             '{{\"thinking\":\"high\"}}', '{kind}', {AT}{values}); ",
+            no = bool(false),
+        );
+    }
+    for (turn, ord, branch, exchange, prev, role, status, counts, error) in [
+        (&question, 1, &main, &ask, "NULL", "user", "complete", "NULL, NULL", "NULL"),
+        (&reply, 2, &main, &ask, question.as_str(), "assistant", "complete", "100, 20", "NULL"),
+        (
+            &failed,
+            3,
+            &other,
+            &again,
+            question.as_str(),
+            "assistant",
+            "error",
+            "NULL, NULL",
+            "'{\"kind\":\"provider_auth\",\"message\":\"No.\",\"retryable\":false}'",
+        ),
+    ] {
+        let (columns, values) = since(3, ", context_tokens", if ord == 2 { ", 120".into() } else { ", NULL".into() });
+        let (depth, provider) = (i64::from(ord > 1), if role == "user" { "NULL" } else { "'p'" });
+        all += &format!(
+            "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, provider_used, \
+             model_used, input_tokens, output_tokens, content_text, error, created_at, completed_at{columns}) VALUES \
+             ({turn}, {chat}, {ord}, {depth}, {branch}, {exchange}, {prev}, '{role}', '{status}', {provider}, {provider}, \
+             {counts}, 'said {ord}', {error}, {AT}, {AT}{values}); \
+             INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, metadata, \
+             created_at, updated_at) VALUES ({block}, {turn}, {chat}, 0, {chat_seq}, 'text', '{role}', 'done', \
+             '{{\"type\":\"text\",\"text\":\"said {ord}\"}}', 'null', {AT}, {AT}); \
+             UPDATE branches SET head_turn_id = {turn} WHERE id = {branch}; ",
+            block = id(20 + u8::try_from(ord).unwrap()),
+            chat_seq = ord << 20,
+        );
+    }
+    // Its bytes are still in pieces, as behind a server that was killed.
+    let (columns, values) = since(5, ", api", ", 'openai_chat'".into());
+    let (copy, is_copy) = since(7, ", is_copy", format!(", {}", bool(false)));
+    all += &format!(
+        "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, raw_kind, \
+         status, started_at, ended_at, input_tokens, output_tokens{columns}{copy}) VALUES ({call}, {reply}, 0, 'p', 'm', \
+         {body}, '{{\"turns\":[]}}', 'sse_events', 'complete', {AT}, {AT}, 100, 20{values}{is_copy}); \
+         INSERT INTO generation_chunks (generation_id, n, bytes) VALUES ({call}, 0, {body}); \
+         UPDATE chats SET default_branch_id = {main}, last_viewed_turn_id = {reply} WHERE id = {chat}; \
+         INSERT INTO settings (owner_id, key, value, updated_at) VALUES ({user}, 'theme', '\"dark\"', {AT}); \
+         INSERT INTO drafts (owner_id, chat_id, text, rev, updated_at) VALUES ({user}, {chat}, 'half a thought', 1, {AT}); ",
+        call = id(30),
+        body = bytes("64617461"),
+    );
+    if version >= 8 {
+        all += &format!(
+            "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, created_at) VALUES \
+             ({deletion}, {user}, {trashed}, 'chat', {trashed}, 'Thrown away', 0, 1, {AT}); "
+        );
+    }
+    if version >= 9 {
+        all += &format!(
+            "INSERT INTO requests (owner_id, client_request_id, request_hash, made_id, created_at) VALUES ({user}, 'r', {}, \
+             'made', {AT}); ",
+            bytes("00")
+        );
+    }
+    if version >= 12 {
+        all += &format!(
+            "INSERT INTO grafts (id, owner_id, chat_id, branch_id, from_turn_id, leaf_turn_id, messages, asked, exchange_id, \
+             status, params, created_at, updated_at) VALUES ({}, {user}, {chat}, {other}, NULL, {reply}, '[]', 0, NULL, 'done', \
+             '{{}}', {AT}, {AT}); ",
+            id(31)
+        );
+    }
+    if version >= 13 {
+        all += &format!("INSERT INTO chat_tools (chat_id, choice) VALUES ({chat}, '{{}}'); ");
+    }
+    if version >= 14 {
+        all += &format!(
+            "INSERT INTO documents (id, owner_id, title, kind, rev, created_at, updated_at) VALUES ({document}, {user}, \
+             'Notes', 'text/markdown', 1, {AT}, {AT}); \
+             INSERT INTO document_versions (document_id, version_timestamp, content, byte_count, char_count, line_count) \
+             VALUES ({document}, {AT}, 'words', 5, 5, 1); ",
+            document = id(32),
+        );
+    }
+    // From 16 on the index is written with the rows.
+    if version >= 16 {
+        all += "UPDATE search_progress SET is_done = ";
+        all += &format!("{}; ", bool(false));
+    }
+    format!("BEGIN; {all} COMMIT;")
+}
+
+async fn run(db: &Db, text: String) {
+    match db {
+        Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),
+        Db::Postgres { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),
+    }
+}
+
+async fn number(db: &Db, text: &'static str) -> i64 {
+    match db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(text).fetch_one(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(text).fetch_one(writer).await.unwrap(),
+    }
+}
+
+/// What was planted is all there, reads as this binary reads, and breaks no invariant.
+async fn assert_whole(db: &Db, of: &str) {
+    let id = |n: u128| Uuid::from_u128(n);
+    let owner: UserId = id(1).into();
+    let chat = chats::find(db, owner, id(2).into()).await.unwrap().unwrap();
+    assert_eq!((chat.title.as_str(), chat.last_viewed_turn_id, chat.rev), ("Kept", Some(id(9).into()), 3), "{of}");
+    let path = turns::of_chat(db, owner, chat.id, 0, 10).await.unwrap();
+    let told: Vec<_> =
+        path.iter().map(|turn| (turn.role, turn.status, turn.content_text(), turn.context_tokens)).collect();
+    assert_eq!(
+        told,
+        [
+            (Role::User, TurnStatus::Complete, "said 1".into(), None),
+            (Role::Assistant, TurnStatus::Complete, "said 2".into(), Some(120)),
+            (Role::Assistant, TurnStatus::Error, "said 3".into(), None),
+        ],
+        "{of}"
+    );
+    let frozen = branches::frozen(db, id(4).into()).await.unwrap().unwrap();
+    assert!(matches!(frozen, Frozen { system_prompt, .. } if system_prompt == "Be brief."), "{of}");
+    assert_eq!(number(db, "SELECT COUNT(*) FROM deletions").await, 1, "{of}: what was in Trash is in Trash");
+    while catch_up::step(db).await.unwrap() {}
+    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new(), "{of}");
+}
+
+/// From every state with its rows.
+async fn come_up(dir: &str) {
+    let newest_columns = {
+        let fresh = empty_sqlite().await;
+        fresh.db.migrate(None, noon()).await.unwrap();
+        columns(&fresh.db).await
+    };
+    for version in versions() {
+        let Some(fresh) = planted(dir, version).await else { return };
+        let of = format!("{dir} {version}");
+        let done = fresh.db.migrate(None, noon()).await.unwrap_or_else(|why| panic!("{of}: {why}"));
+        assert_eq!((done.from, done.to, done.is_pending()), (Some(version), newest(), version < newest()), "{of}");
+        // PostgreSQL is copied with its own tools.
+        let copies = usize::from(version < newest() && dir == "sqlite");
+        assert_eq!(backups(fresh.dir.path()).len(), copies, "{of}");
+        assert_eq!(columns(&fresh.db).await, newest_columns, "{of}");
+        assert_whole(&fresh.db, &of).await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn every_released_state_comes_up_to_the_newest_with_its_rows_on_sqlite() {
+    come_up("sqlite").await;
+}
+
+#[tokio::test]
+async fn every_released_state_comes_up_to_the_newest_with_its_rows_on_postgres() {
+    come_up("postgres").await;
+}
+
+/// Everything that a migration could leave behind: the schema, and which files were applied.
+async fn schema(db: &Db) -> (Vec<String>, i64) {
+    const SQLITE: &str =
+        "SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_schema ORDER BY type, name";
+    const POSTGRES: &str = "SELECT table_name || '.' || column_name || ' ' || data_type || COALESCE(column_default, '') \
+        FROM information_schema.columns WHERE table_schema = 'public' \
+        UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' \
+        UNION ALL SELECT trigger_name || ' ' || event_object_table FROM information_schema.triggers ORDER BY 1";
+    let all = match db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(SQLITE).fetch_all(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(POSTGRES).fetch_all(writer).await.unwrap(),
+    };
+    (all, number(db, "SELECT COUNT(*) FROM _sqlx_migrations").await)
+}
+
+/// SQLite asks after so many of its own steps whether it may go on. One answer is no: the statement that runs then ends
+/// as it does when the process is told to stop, wherever it is.
+struct Breaker(Arc<AtomicI64>);
+
+impl Breaker {
+    const EVERY: i32 = 20;
+
+    async fn of(db: &Db) -> Self {
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        let Db::Sqlite { writer, .. } = db else { panic!("it is of SQLite") };
+        let mut conn = writer.acquire().await.unwrap();
+        let asked = left.clone();
+        conn.lock_handle()
+            .await
+            .unwrap()
+            .set_progress_handler(Self::EVERY, move || asked.fetch_sub(1, Ordering::Relaxed) != 0);
+        Self(left)
+    }
+
+    /// Says no after so many questions.
+    fn break_after(&self, questions: i64) {
+        self.0.store(questions, Ordering::Relaxed);
+    }
+
+    fn has_broken(&self) -> bool {
+        self.0.load(Ordering::Relaxed) < 0
+    }
+}
+
+/// How many moments of an upgrade of SQLite are tried.
+const MOMENTS: i64 = 60;
+
+#[tokio::test]
+async fn an_upgrade_of_sqlite_that_is_broken_off_anywhere_leaves_the_database_as_it_was() {
+    // How long it takes, in questions.
+    let measured = planted("sqlite", 1).await.unwrap();
+    let clock = Breaker::of(&measured.db).await;
+    measured.db.migrate(None, noon()).await.unwrap();
+    let length = i64::MAX - clock.0.load(Ordering::Relaxed);
+    assert!(length > MOMENTS, "{length}");
+
+    let pristine = planted("sqlite", 1).await.unwrap();
+    let before = schema(&pristine.db).await;
+    pristine.db.close().await;
+    let mut broken = 0;
+    for moment in 0..MOMENTS {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("turnleaf.db");
+        std::fs::copy(pristine.dir.path().join("turnleaf.db"), &file).unwrap();
+        let db = Db::open_file(&file).await.unwrap();
+        let breaker = Breaker::of(&db).await;
+        breaker.break_after(length * moment / MOMENTS);
+        let said = db.migrate(None, noon()).await;
+        assert!(breaker.has_broken(), "{moment}");
+        breaker.break_after(i64::MAX);
+        // SQLite tries some things again by itself; then all of it was done.
+        if said.is_err() {
+            broken += 1;
+            assert_eq!(schema(&db).await, before, "moment {moment}");
+            // A copy that was begun is whole or gone.
+            for copy in backups(dir.path()) {
+                assert_copy_is_whole(&dir.path().join(copy)).await;
+            }
+            db.migrate(None, noon() + chrono::TimeDelta::seconds(1)).await.unwrap();
+        }
+        assert!(!db.plan_migration().await.unwrap().is_pending());
+        if moment % 10 == 0 {
+            assert_whole(&db, &format!("moment {moment}")).await;
+        }
+        db.close().await;
+    }
+    assert!(broken > MOMENTS / 2, "{broken}");
+}
+
+async fn assert_copy_is_whole(file: &Path) {
+    let copy = Db::open_file(file).await.unwrap();
+    assert_eq!(number(&copy, "SELECT COUNT(*) FROM turns").await, 3);
+    let plan = copy.plan_migration().await.unwrap();
+    assert_eq!(plan.from, Some(1));
+    copy.close().await;
+}
+
+#[tokio::test]
+async fn an_upgrade_of_sqlite_whose_disk_is_full_leaves_the_database_as_it_was() {
+    let fresh = planted("sqlite", 1).await.unwrap();
+    let before = schema(&fresh.db).await;
+    let pages = number(&fresh.db, "PRAGMA page_count").await;
+    let mut failed = 0;
+    // A page more each time, until there is room.
+    for more in 0.. {
+        run(&fresh.db, format!("PRAGMA max_page_count = {}", pages + more)).await;
+        match fresh.db.migrate(Some(fresh.dir.path()), noon() + chrono::TimeDelta::seconds(more)).await {
+            Ok(_) => break,
+            Err(said) => assert!(said.to_string().contains("full"), "{said}"),
+        }
+        failed += 1;
+        assert_eq!(schema(&fresh.db).await, before, "{more} pages");
+    }
+    assert!(failed > 10, "{failed}");
+    assert_whole(&fresh.db, "with room").await;
+}
+
+/// A released state with its rows; none where there is no such database here.
+async fn planted(dir: &str, version: i64) -> Option<Fresh> {
+    let fresh = if dir == "sqlite" { empty_sqlite().await } else { empty_postgres().await? };
+    migrated_up_to(&fresh.db, dir, version).await;
+    run(&fresh.db, rows(dir, version)).await;
+    Some(fresh)
+}
+
+/// Counts statements, which a rollback does not undo, and breaks off the one whose number was set: every other time with
+/// an error, else by ending the connection, as a server that is killed does.
+const BREAKER: &str = "CREATE SCHEMA breaker; CREATE SEQUENCE breaker.count; CREATE TABLE breaker.off (at BIGINT); \
+    INSERT INTO breaker.off VALUES (0); \
+    CREATE FUNCTION breaker.tick() RETURNS void LANGUAGE plpgsql AS $$ \
+    BEGIN \
+        IF nextval('breaker.count') = (SELECT at FROM breaker.off) THEN \
+            IF (SELECT at % 2 = 0 FROM breaker.off) THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF; \
+            RAISE EXCEPTION 'broken off'; \
+        END IF; \
+    END $$; \
+    CREATE FUNCTION breaker.on_ddl() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM breaker.tick(); END $$; \
+    CREATE FUNCTION breaker.on_rows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM breaker.tick(); RETURN NULL; END $$; \
+    CREATE TRIGGER breaker AFTER UPDATE ON turns FOR EACH STATEMENT EXECUTE FUNCTION breaker.on_rows(); \
+    CREATE TRIGGER breaker AFTER UPDATE ON branches FOR EACH STATEMENT EXECUTE FUNCTION breaker.on_rows(); \
+    CREATE TRIGGER breaker AFTER INSERT ON _sqlx_migrations FOR EACH STATEMENT EXECUTE FUNCTION breaker.on_rows(); \
+    CREATE EVENT TRIGGER breaker ON ddl_command_end EXECUTE FUNCTION breaker.on_ddl()";
+
+#[tokio::test]
+async fn an_upgrade_of_postgres_that_is_broken_off_behind_any_statement_leaves_the_database_as_it_was() {
+    let Some(fresh) = planted("postgres", 1).await else { return };
+    run(&fresh.db, BREAKER.to_owned()).await;
+    let before = schema(&fresh.db).await;
+    let mut statements = 0;
+    loop {
+        statements += 1;
+        run(&fresh.db, format!("UPDATE breaker.off SET at = {statements}; SELECT setval('breaker.count', 1, FALSE)"))
+            .await;
+        if fresh.db.migrate(None, noon()).await.is_ok() {
+            break;
+        }
+        assert_eq!(schema(&fresh.db).await, before, "statement {statements}");
+    }
+    // Each of the files is one at least.
+    assert!(statements > names("postgres").len() * 3, "{statements}");
+    run(&fresh.db, "DROP EVENT TRIGGER breaker; DROP SCHEMA breaker CASCADE".to_owned()).await;
+    assert_whole(&fresh.db, "after all that").await;
+    fresh.close().await;
+}

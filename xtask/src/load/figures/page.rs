@@ -1,0 +1,138 @@
+//! G3, G4 and G12, what the page costs in Chromium: a first visit, a long answer in Markdown while it comes, and keys
+//! while there is much on the page (K1, K2); and what Lighthouse says of it (A1).
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Bench, Programs, given, long};
+use crate::mock::markdown::END;
+use crate::report::{Figure, Goal};
+
+/// Pieces of a long answer; of six characters each.
+const BURST: &str = "mock-3000-0-md";
+const PACED: &str = "mock-3000-200-md";
+/// 100 KB.
+const HUGE: &str = "mock-17000-0-md";
+/// Turns of the chat in which somebody types.
+const LONG: &str = "5000";
+const SHORT: &str = "2";
+/// Measured by a program of its own.
+const LIGHTHOUSE: &str = "lighthouse";
+
+/// What is asked for; the first visit is G3 and G4.
+///
+/// # Errors
+/// A chat cannot be made, or node or Chromium is missing.
+pub async fn page(bench: &mut Bench, programs: &Programs, asked: impl Fn(&str) -> bool) -> Result<()> {
+    if asked("G3") || asked("G4") {
+        let said = on_server(bench, programs, "first-visit", None, "load").await?;
+        let figure = |id, what, unit, value: f64, bound| Figure {
+            id,
+            what,
+            unit,
+            value,
+            goal: Goal::AtMost(bound),
+            ratio: None,
+        };
+        let number = |name: &str| number(&said, name);
+        bench.figures.extend([
+            figure("G3", "first visit, on the wire", "KB", number("wire")? / 1e3, 400.0),
+            figure("G3", "first visit, requests", "", number("requests")?, 15.0),
+            figure("G4", "first visit, something is seen", "ms", number("paint")?, 285.0),
+            figure("G4", "first visit, Enter would send", "ms", number("enter")?, 540.0),
+            figure("G4", "first visit, memory of script and module", "MB", number("held")? / 1e6, 11.0),
+        ]);
+    }
+    if asked("G12") {
+        let said = on_server(bench, programs, "burst", Some((BURST, SHORT)), "answer").await?;
+        let figure = |what, unit, value: f64, bound| Figure {
+            id: "G12",
+            what,
+            unit,
+            value,
+            goal: Goal::AtMost(bound),
+            ratio: None,
+        };
+        let burst = [
+            figure("3,000 pieces at once, main thread", "ms", number(&said, "busy")?, 590.0),
+            figure("the same, longest task", "ms", number(&said, "longest")?, 50.0),
+        ];
+        let said = on_server(bench, programs, "paced", Some((PACED, SHORT)), "answer").await?;
+        let paced = [
+            figure("3,000 pieces at 200/s, main thread", "ms", number(&said, "busy")?, 4_500.0),
+            figure("the same, longest task", "ms", number(&said, "longest")?, 50.0),
+            figure("the same, frames left out", "%", number(&said, "dropped")? * 100.0, 5.0),
+        ];
+        bench.figures.extend(burst.into_iter().chain(paced));
+    }
+    if asked("K1") {
+        let said = on_server(bench, programs, "typing", Some((BURST, LONG)), "typing").await?;
+        let what = "slowest key in a chat of 5,000 turns";
+        bench.figures.push(Figure {
+            id: "K1",
+            what,
+            unit: "ms",
+            value: number(&said, "slowest")?,
+            goal: Goal::AtMost(50.0),
+            ratio: None,
+        });
+    }
+    if asked("K2") {
+        let said = on_server(bench, programs, "keys", Some((HUGE, SHORT)), "keys").await?;
+        let what = "slowest key while 100 KB come, CPU 4 times slower";
+        bench.figures.push(Figure {
+            id: "K2",
+            what,
+            unit: "ms",
+            value: number(&said, "slowest")?,
+            goal: Goal::AtMost(200.0),
+            ratio: None,
+        });
+    }
+    if asked("A1") {
+        let said = on_server(bench, programs, "lighthouse", None, LIGHTHOUSE).await?;
+        for (what, name, bound) in [
+            ("Lighthouse, performance", "performance", 95.0),
+            ("Lighthouse, accessibility", "accessibility", 100.0),
+            ("Lighthouse, best practices", "best-practices", 100.0),
+        ] {
+            let value = number(&said, name)?;
+            bench.figures.push(Figure { id: "A1", what, unit: "", value, goal: Goal::AtLeast(bound), ratio: None });
+        }
+        bench.notes.push(format!("A1: points were lost by {}", said["lost"].as_str().unwrap_or_default()));
+    }
+    Ok(())
+}
+
+fn number(said: &Value, name: &str) -> Result<f64> {
+    said[name].as_f64().with_context(|| format!("{name}: {said}"))
+}
+
+/// Starts a server, with one chat of so many turns whose model answers like that, and measures there.
+async fn on_server(
+    bench: &Bench,
+    programs: &Programs,
+    name: &str,
+    chat: Option<(&str, &str)>,
+    what: &str,
+) -> Result<Value> {
+    let installation = bench.installation(name)?;
+    let chat = chat
+        .map(|(model, turns)| -> Result<String> {
+            let mut plant = Command::new(given(&programs.plant)?);
+            let said = long::output(plant.args(["--database", &installation.database()?, "--model", model, turns]))?;
+            said[turns]["chat"].as_str().map(str::to_owned).context("no id")
+        })
+        .transpose()?;
+    let server = installation.start().await?;
+    let mut node = Command::new("node");
+    let folder: &Path = programs.reader.parent().context("the reader lies in no folder")?;
+    let script = if what == LIGHTHOUSE { "lighthouse/measure.mjs" } else { "page.mjs" };
+    node.current_dir(folder).arg(folder.join(script)).arg(format!("http://{}", server.address)).arg(what);
+    let said = long::output(node.args(chat.as_deref().into_iter().flat_map(|chat| [chat, END])).stdin(Stdio::null()));
+    server.stop()?;
+    said
+}

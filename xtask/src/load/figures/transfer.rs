@@ -1,0 +1,223 @@
+//! Taking very many messages in and out (I1, I2): an archive in the shape of ChatGPT's is made on the fly, the server's own
+//! commands read it and write it again, and what they hold in memory is looked at from outside. Beside it, in the same run
+//! and on the same database, chats of as many turns with as much text are stored without any reading.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::Bench;
+use crate::report::{Figure, Goal};
+use crate::turnleaf::{Installation, memory_of};
+use crate::words;
+
+/// How large the archive is.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Size {
+    /// Messages of the archive that is taken in.
+    #[arg(long, default_value_t = 100_000)]
+    messages: usize,
+    /// How large it is, in millions of bytes.
+    #[arg(long, default_value_t = 200)]
+    megabytes: usize,
+}
+
+const MESSAGES_PER_CHAT: usize = 100;
+/// One in so many replies has another version beside it.
+const VERSIONS: usize = 20;
+/// A process may hold so many megabytes, whatever the size of the archive.
+const MOST_MEMORY: f64 = 300.0;
+/// An import may take twice the time of storing alone; an export none more.
+const OF_STORING: [f64; 2] = [0.5, 1.0];
+/// How often memory is looked at. The kernel keeps the most that ever was, so only what is gained right before the end
+/// can be missed.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// I1 and I2, on SQLite and, where there is a cluster, on PostgreSQL: `postgres` is what the names of two empty databases
+/// begin with.
+///
+/// # Errors
+/// A command fails, or takes in or out something else than there was.
+pub async fn archives(bench: &mut Bench, plant: &Path, postgres: Option<&str>, size: Size) -> Result<()> {
+    let archive = bench.place.path().join("conversations.json");
+    let bytes = write_archive(&archive, size)?;
+    let megabytes = bytes as f64 / 1e6;
+    bench.notes.push(format!("I1 and I2: {} messages in {megabytes:.0} MB of JSON", size.messages));
+    on_database(bench, plant, size, &archive, "SQLite", None).await?;
+    match postgres {
+        Some(prefix) => {
+            let databases = [format!("{prefix}0"), format!("{prefix}1")];
+            on_database(bench, plant, size, &archive, "PostgreSQL", Some(databases)).await?;
+        }
+        None => bench.notes.push("I1 and I2 are left out on PostgreSQL: no cluster was given".into()),
+    }
+    fs::remove_file(archive)?;
+    Ok(())
+}
+
+async fn on_database(
+    bench: &mut Bench,
+    plant: &Path,
+    size: Size,
+    archive: &Path,
+    name: &str,
+    databases: Option<[String; 2]>,
+) -> Result<()> {
+    let [one, other] = databases.map_or([None, None], |databases| databases.map(Some));
+    let bare = bench.installation(&format!("bare-{name}"))?.with_database(one);
+    let stored = size.messages as f64 / store(plant, &bare.database()?, size)?;
+    let installation = bench.installation(&format!("transfer-{name}"))?.with_database(other);
+
+    let mut import = installation.command("import");
+    let imported = run(&installation, import.arg("--json").arg(archive)).await?;
+    let report: Value = serde_json::from_slice(&fs::read(&imported.said)?)?;
+    let turns = report[0]["turns"].as_u64().context("the report of an import")?;
+    ensure!(turns == size.messages as u64 && report[0]["stopped"].is_null(), "{}", report[0]["stopped"]);
+
+    let written = installation.dir.join("archive.json");
+    let mut export = installation.command("export");
+    let exported = run(&installation, export.arg("--output").arg(&written)).await?;
+    let out = fs::metadata(&written)?.len() as f64 / 1e6;
+    ensure!(out > size.megabytes as f64 * 0.9, "only {out} MB came out");
+    fs::remove_file(written)?;
+
+    for (id, what, ran, of_storing) in
+        [("I1", "import", &imported, OF_STORING[0]), ("I2", "export", &exported, OF_STORING[1])]
+    {
+        let rate = size.messages as f64 / ran.seconds;
+        let figure = |what: String, unit, value, goal, ratio| Figure {
+            id,
+            // The program ends when the table is shown.
+            what: format!("{what}, {name}").leak(),
+            unit,
+            value,
+            goal,
+            ratio,
+        };
+        let peak = ran.peak as f64 / 1e6;
+        bench.figures.push(figure(format!("{what}, most memory"), "MB", peak, Goal::AtMost(MOST_MEMORY), None));
+        let (goal, ratio) = (Goal::AtLeast(stored * of_storing), Some((rate / stored, "of storing alone")));
+        bench.figures.push(figure(format!("{what}, messages"), "a second", rate, goal, ratio));
+        bench.notes.push(format!("{what}, {name}: {:.1} s", ran.seconds));
+    }
+    bench.notes.push(format!("storing alone, {name}: {stored:.0} messages a second"));
+    Ok(())
+}
+
+/// A command that has ended.
+struct Ran {
+    seconds: f64,
+    /// The most memory that it held, bytes.
+    peak: u64,
+    /// What it said.
+    said: PathBuf,
+}
+
+async fn run(installation: &Installation, command: &mut Command) -> Result<Ran> {
+    let said = installation.dir.join("said");
+    let start = Instant::now();
+    let mut child = command.stdout(File::create(&said)?).stderr(Stdio::inherit()).spawn()?;
+    let mut peak = 0;
+    loop {
+        // Behind its end there is nothing to read any more.
+        peak = memory_of(child.id(), true).map_or(peak, |now| now.max(peak));
+        if let Some(status) = child.try_wait()? {
+            ensure!(status.success(), "{}", fs::read_to_string(&said)?);
+            return Ok(Ran { seconds: start.elapsed().as_secs_f64(), peak, said });
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Stores chats of as many turns with as much text, and gives the seconds that it took.
+fn store(plant: &Path, database: &str, size: Size) -> Result<f64> {
+    let length = MESSAGES_PER_CHAT.to_string();
+    let mut command = Command::new(plant);
+    command.args(["--database", database, "--model", "mock", "--text-bytes", &text_bytes(size).to_string()]);
+    command.args(std::iter::repeat_n(length.as_str(), size.messages / MESSAGES_PER_CHAT));
+    let start = Instant::now();
+    let done = command.output().with_context(|| plant.display().to_string())?;
+    ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn text_bytes(size: Size) -> usize {
+    size.megabytes * 1_000_000 / size.messages.max(1)
+}
+
+/// Writes conversations as ChatGPT exports them; gives how large they are.
+fn write_archive(file: &Path, size: Size) -> Result<u64> {
+    let mut out = BufWriter::new(File::create(file)?);
+    out.write_all(b"[")?;
+    for chat in 0..size.messages / MESSAGES_PER_CHAT {
+        if chat > 0 {
+            out.write_all(b",")?;
+        }
+        let first = chat * MESSAGES_PER_CHAT;
+        let time = 1_700_000_000 + first;
+        let last = format!("m{}", first + MESSAGES_PER_CHAT - 1);
+        let head = json!({
+            "id": format!("chat-{chat}"), "conversation_id": format!("chat-{chat}"), "title": words::text(chat, 24),
+            "create_time": time, "update_time": time + MESSAGES_PER_CHAT, "current_node": last,
+            "default_model_slug": "gpt-4o",
+        });
+        let head = head.to_string();
+        write!(out, "{},\"mapping\":{{", head.trim_end_matches('}'))?;
+        let (mut last, mut is_reply, mut version_from) = (None, false, VERSIONS);
+        for number in first..first + MESSAGES_PER_CHAT {
+            let place = number - first;
+            // A version hangs beside the reply before it; the path goes on from the version.
+            let is_version = is_reply && place >= version_from;
+            let above = if is_version { number.checked_sub(2) } else { last };
+            version_from += if is_version { VERSIONS } else { 0 };
+            is_reply = is_version || (place > 0 && !is_reply);
+            let role = if is_reply { "assistant" } else { "user" };
+            let node = json!({
+                "id": format!("m{number}"), "parent": above.map(|above| format!("m{above}")), "children": [],
+                "message": {
+                    "id": format!("m{number}"), "author": {"role": role}, "create_time": 1_700_000_000 + number,
+                    "content": {"content_type": "text", "parts": [words::text(number, text_bytes(size))]},
+                    "status": "finished_successfully", "metadata": {"model_slug": "gpt-4o"}, "recipient": "all",
+                },
+            });
+            write!(out, "{}\"m{number}\":{node}", if place > 0 { "," } else { "" })?;
+            last = Some(number);
+        }
+        out.write_all(b"}}\n")?;
+    }
+    out.write_all(b"]")?;
+    out.flush()?;
+    Ok(fs::metadata(file)?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_archive_has_its_messages_and_about_its_size() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("conversations.json");
+        let bytes = write_archive(&file, Size { messages: 200, megabytes: 1 }).unwrap();
+        assert!((1_000_000..1_300_000).contains(&bytes), "{bytes}");
+        let read: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let chats = read.as_array().unwrap();
+        assert_eq!(chats.iter().map(|chat| chat["mapping"].as_object().unwrap().len()).sum::<usize>(), 200);
+        for chat in chats {
+            let mapping = chat["mapping"].as_object().unwrap();
+            let role = |id: &str| mapping[id]["message"]["author"]["role"].clone();
+            for (id, node) in mapping {
+                if let Some(parent) = node["parent"].as_str() {
+                    assert_ne!(role(id), role(parent), "messages and replies take turns: {id}");
+                }
+            }
+            let roots = mapping.values().filter(|node| node["parent"].is_null()).count();
+            assert_eq!(roots, 1);
+        }
+    }
+}
