@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::browser::document;
+use crate::domain::TurnId;
 use crate::ui::erased::{effect, view};
 
 /// Two announcements are never closer than this, or the second cuts off the first.
@@ -13,13 +14,22 @@ const APART: Duration = Duration::from_millis(500);
 /// Says things politely, one after the other, or at once where it matters. In context.
 #[derive(Clone, Copy)]
 pub struct Announcer {
+    /// Where the reader is now: said before what happened there, and never in its place.
+    place: StoredValue<Option<String>>,
     waiting: StoredValue<Option<String>>,
     is_resting: StoredValue<bool>,
+    /// The reply that was asked for on the page before this one, until this one tells of it.
+    awaited: StoredValue<Option<TurnId>>,
 }
 
 /// Puts the announcer into the context.
 pub fn provide_announcer() -> Announcer {
-    let announcer = Announcer { waiting: StoredValue::new(None), is_resting: StoredValue::new(false) };
+    let announcer = Announcer {
+        place: StoredValue::new(None),
+        waiting: StoredValue::new(None),
+        is_resting: StoredValue::new(false),
+        awaited: StoredValue::new(None),
+    };
     provide_context(announcer);
     announcer
 }
@@ -28,9 +38,21 @@ impl Announcer {
     /// Says this when there is a pause. What was waiting and has not been said yet is old by now and is dropped.
     pub fn say(self, text: impl Into<String>) {
         self.waiting.set_value(Some(text.into()));
-        if !self.is_resting.get_value() {
-            self.say_waiting();
+        self.say_next();
+    }
+
+    /// The reply to what was sent here is shown by another page, where it may be over before that page is there.
+    pub fn awaits(self, reply: TurnId) {
+        self.awaited.set_value(Some(reply));
+    }
+
+    /// Whether the page before this one asked for this reply. True once.
+    pub fn was_awaited(self, reply: TurnId) -> bool {
+        let is_it = self.awaited.get_value() == Some(reply);
+        if is_it {
+            self.awaited.set_value(None);
         }
+        is_it
     }
 
     /// Interrupts: for errors and for questions that block a reply.
@@ -38,13 +60,19 @@ impl Announcer {
         speak("alert", text);
     }
 
-    fn say_waiting(self) {
-        let Some(text) = self.waiting.try_update_value(Option::take).flatten() else {
-            return self.is_resting.set_value(false);
-        };
+    fn say_next(self) {
+        if self.is_resting.get_value() {
+            return;
+        }
+        let next = |of: StoredValue<Option<String>>| of.try_update_value(Option::take).flatten();
+        let Some(text) = next(self.place).or_else(|| next(self.waiting)) else { return };
         speak("say", &text);
         self.is_resting.set_value(true);
-        set_timeout(move || self.say_waiting(), APART);
+        let rested = move || {
+            self.is_resting.set_value(false);
+            self.say_next();
+        };
+        set_timeout(rested, APART);
     }
 }
 
@@ -56,7 +84,8 @@ pub fn say_arrival(title: impl FnOnce() -> String + 'static) {
     effect(move || {
         let is_change = document::has_settled();
         if let (Some(announcer), Some(title)) = (announcer.filter(|_| is_change), title.take()) {
-            announcer.say(untrack(title));
+            announcer.place.set_value(Some(untrack(title)));
+            announcer.say_next();
         }
     });
 }

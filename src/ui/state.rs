@@ -17,6 +17,7 @@ use crate::ui::connection::Connection;
 mod follow;
 mod run;
 pub mod saying;
+mod telling;
 mod turn;
 mod window;
 

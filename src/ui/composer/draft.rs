@@ -1,5 +1,6 @@
 //! Drafts: what is written but not sent is kept on the server, and in the browser until the server has it (ux.md 10.6).
 
+mod flight;
 mod sameness;
 
 use std::time::Duration;
@@ -8,6 +9,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use flight::Flight;
 pub use sameness::same;
 use sameness::{behind, is_empty, merged, says_same};
 
@@ -39,6 +41,7 @@ pub struct DraftKeeper {
     timer: StoredValue<Option<TimeoutHandle>>,
     /// What is on its way as a message. Saving it meanwhile would bring it back as a draft.
     held: StoredValue<Option<DraftView>>,
+    flight: StoredValue<Flight>,
     /// What is being saved at this moment.
     saving: StoredValue<Option<DraftView>>,
     /// What another tab stored after something else was typed here.
@@ -61,6 +64,7 @@ impl DraftKeeper {
             current: StoredValue::new(draft),
             timer: StoredValue::new(None),
             held: StoredValue::new(None),
+            flight: StoredValue::new(Flight::default()),
             saving: StoredValue::new(None),
             elsewhere: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
@@ -124,9 +128,12 @@ impl DraftKeeper {
         // The local copy is written first: the page may be gone before the server has answered.
         self.copy(&draft);
         self.saving.set_value(Some(draft.clone()));
+        let flight = self.flight.get_value();
+        flight.begin();
         spawn_local(async move {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft).await;
+            flight.end();
             // The composer may have gone meanwhile, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
             self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !says_same(saving, &sent)));
@@ -210,6 +217,14 @@ impl DraftKeeper {
         let draft = self.current.get_value();
         self.copy(&draft);
         self.held.set_value(Some(draft));
+    }
+
+    /// Does this when no save is under way: a message that overtook one would find its words again as a draft.
+    pub fn when_saved(self, go: impl FnOnce() + Send + 'static) {
+        let flight = self.flight.get_value();
+        if flight.then(go) {
+            set_timeout(move || flight.go_ahead(), flight::PATIENCE);
+        }
     }
 
     /// The server has the message `sent`: of this browser's copy only what came behind it stays. Works also when the page

@@ -208,6 +208,14 @@ pub fn listen_on_page(state: ComposerState) {
 }
 
 fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
+    // Where nothing has the focus, keys lead as from the box.
+    if !event.default_prevented()
+        && focus::is_free()
+        && leads_to_reply(keymap::Press::of(event, &event.key()))
+        && transcript::to_last_reply()
+    {
+        return event.prevent_default();
+    }
     let can_stop = state.running.get_untracked().is_some() || state.phase.get_untracked() == Phase::Sending;
     if event.default_prevented() || !can_stop || dialog::is_any_open() {
         return;

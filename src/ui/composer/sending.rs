@@ -27,44 +27,47 @@ impl ComposerState {
         self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
         self.empty_box();
         focus::on("#message");
-        spawn_local(async move {
-            let answer = send_message(message.clone()).await;
-            if answer.is_ok() {
-                self.draft.forget_sent(&sent);
-                if let Some(chats) = self.chats {
-                    chats.refresh();
-                }
+        self.draft.when_saved(move || spawn_local(self.deliver(message, sent, withdrawn)));
+    }
+
+    /// Sends the message and does what follows from the answer. The page may be gone by then.
+    async fn deliver(self, message: SendMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
+        let answer = send_message(message.clone()).await;
+        if answer.is_ok() {
+            self.draft.forget_sent(&sent);
+            if let Some(chats) = self.chats {
+                chats.refresh();
             }
-            let stops = withdrawn.load(Ordering::Relaxed);
-            let phase = if stops && answer.is_ok() { Phase::Stopping } else { Phase::Idle };
-            // The person may have gone to another chat meanwhile, and this composer with it.
-            let is_there = self.phase.try_set(phase).is_none();
-            let turn = answer.as_ref().ok().map(|started| started.assistant_turn.turn.id);
-            match answer {
-                _ if !is_there => {}
-                Ok(started) => {
-                    self.failed.set_value(None);
+        }
+        let stops = withdrawn.load(Ordering::Relaxed);
+        let phase = if stops && answer.is_ok() { Phase::Stopping } else { Phase::Idle };
+        // The person may have gone to another chat meanwhile, and this composer with it.
+        let is_there = self.phase.try_set(phase).is_none();
+        let turn = answer.as_ref().ok().map(|started| started.assistant_turn.turn.id);
+        match answer {
+            _ if !is_there => {}
+            Ok(started) => {
+                self.failed.set_value(None);
+                self.request_id.set_value(request_id::mint());
+                self.draft.accepted(&sent);
+                self.announcer.say(words::sent());
+                self.listeners.on_started.run(started);
+            }
+            Err(error) => {
+                if matches!(error, ApiError::Conflict { .. }) {
                     self.request_id.set_value(request_id::mint());
-                    self.draft.accepted(&sent);
-                    self.announcer.say(words::sent());
-                    self.listeners.on_started.run(started);
+                } else {
+                    self.failed.set_value(Some(message));
                 }
-                Err(error) => {
-                    if matches!(error, ApiError::Conflict { .. }) {
-                        self.request_id.set_value(request_id::mint());
-                    } else {
-                        self.failed.set_value(Some(message));
-                    }
-                    self.draft.release();
-                    self.give_back(sent);
-                    self.listeners.on_failed.run(());
-                    self.fail(&error);
-                }
+                self.draft.release();
+                self.give_back(sent);
+                self.listeners.on_failed.run(());
+                self.fail(&error);
             }
-            if let Some(turn) = turn.filter(|_| stops) {
-                self.ended(stop_reply(turn).await);
-            }
-        });
+        }
+        if let Some(turn) = turn.filter(|_| stops) {
+            self.ended(stop_reply(turn).await);
+        }
     }
 
     /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it

@@ -11,7 +11,7 @@ use crate::api::json::Json;
 use crate::api::view::{ChatPage, Notice, Started};
 use crate::domain::provider::Model;
 use crate::domain::{Lock, TurnId};
-use crate::ui::announce::say_arrival;
+use crate::ui::announce::{Announcer, say_arrival};
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
@@ -51,10 +51,14 @@ pub fn HomePage() -> impl IntoView {
 pub fn Home(page: ChatPage) -> impl IntoView {
     let sending = RwSignal::new(None::<String>);
     let navigate = use_navigate();
+    let announcer = expect_context::<Announcer>();
     let listeners = Listeners {
         on_sending: Callback::new(move |text| sending.set(Some(text))),
         on_failed: Callback::new(move |()| sending.set(None)),
-        on_started: Callback::new(move |started: Started| navigate(&chat_path(started.chat_id), Default::default())),
+        on_started: Callback::new(move |started: Started| {
+            announcer.awaits(started.assistant_turn.turn.id);
+            navigate(&chat_path(started.chat_id), Default::default());
+        }),
         on_stopped: Callback::new(|_| ()),
     };
     say_arrival(|| words::document_title("", false, false));

@@ -7,16 +7,14 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
 use super::ChatState;
-use super::saying::{Reader, Said, Saying};
+use super::saying::Saying;
 use super::turn::{Heard, TurnState};
 use crate::api::json;
 use crate::browser::event_source::{self, News, Source};
-use crate::browser::{clock, document, focus, media};
+use crate::browser::{clock, document};
 use crate::domain::frame::{self, Frame};
 use crate::domain::{Event, TurnId, limits};
 use crate::ui::connection::Connection;
-use crate::ui::preferences::{Setting, chosen};
-use crate::ui::words::transcript::say;
 
 /// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
 const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
@@ -54,11 +52,15 @@ impl Drop for Follower {
 
 impl ChatState {
     /// Follows every reply of the path that is being written and not followed yet. Call it from an effect: it runs again
-    /// when the path or a turn's state changes.
+    /// when the path or a turn's state changes. One that was asked for elsewhere may be over by now: that is told.
     pub fn follow_running(self) {
-        for turn in self.known_turns() {
-            if super::is_reply(turn.role()) && turn.is_running() {
+        for turn in self.known_turns().into_iter().filter(|turn| super::is_reply(turn.role())) {
+            let is_running = turn.is_running();
+            let was_awaited = self.announcer.is_some_and(|announcer| announcer.was_awaited(turn.id()));
+            if is_running {
                 self.follow(turn.id());
+            } else if was_awaited {
+                self.tell_ended(&turn);
             }
         }
     }
@@ -248,47 +250,12 @@ impl ChatState {
         }
     }
 
-    /// Tells a screen reader what there is to tell of a reply.
-    fn tell(self, id: TurnId) {
-        let Some(announcer) = self.announcer else { return };
-        let Some(turn) = self.shown(id) else { return };
-        let mut said = None;
-        let reader = reader();
-        self.change(id, |follower| {
-            said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), &reader));
-        });
-        match said {
-            Some(Said::Politely(_)) if !is_told(&turn) => {}
-            Some(Said::Politely(text)) => announcer.say(text),
-            Some(Said::AtOnce(text)) => announcer.alert(&text),
-            None => {}
-        }
-    }
-
-    fn change(self, id: TurnId, change: impl FnOnce(&mut Follower)) {
+    pub(super) fn change(self, id: TurnId, change: impl FnOnce(&mut Follower)) {
         // The page may be gone by the time a stream or a timer speaks.
         let _ = self.followed.try_update_value(|followed| {
             if let Some(follower) = followed.get_mut(&id) {
                 change(follower);
             }
         });
-    }
-}
-
-fn reader() -> Reader {
-    let is_at_composer = focus::is_within("#message") && focus::is_at_start_of_text();
-    Reader {
-        is_read_to: focus::is_in_text() && chosen(Setting::Announced) == "full",
-        // Who has fingers alone presses no keys.
-        read_by: (is_at_composer && !media::is_touch()).then(say::keys_to_read).flatten(),
-    }
-}
-
-/// Whether the reader wants to hear of how a reply goes, beside errors and questions.
-fn is_told(turn: &TurnState) -> bool {
-    match chosen(Setting::Announced) {
-        "off" => false,
-        "events" => turn.with_untracked(|view| view.turn.status.is_terminal()),
-        _ => true,
     }
 }

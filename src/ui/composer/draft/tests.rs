@@ -87,3 +87,28 @@ fn a_revision_alone_is_no_change() {
     assert!(!same(&draft, &DraftView { text: "b".into(), ..draft.clone() }));
     assert!(!same(&draft, &with(draft.clone(), &["x"])));
 }
+
+#[test]
+fn a_message_waits_for_every_save_and_goes_out_once() {
+    let said = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let tell = |word: &'static str| {
+        let said = said.clone();
+        move || said.lock().unwrap().push(word)
+    };
+    let flight = Flight::default();
+    assert!(!flight.then(tell("nothing is under way")));
+    flight.begin();
+    flight.begin();
+    assert!(flight.then(tell("behind both")));
+    flight.end();
+    assert_eq!(*said.lock().unwrap(), ["nothing is under way"]);
+    flight.end();
+    flight.go_ahead();
+    assert_eq!(*said.lock().unwrap(), ["nothing is under way", "behind both"]);
+    flight.begin();
+    assert!(flight.then(tell("waited long enough")));
+    flight.go_ahead();
+    flight.end();
+    assert_eq!(said.lock().unwrap().last(), Some(&"waited long enough"));
+    assert_eq!(said.lock().unwrap().len(), 3);
+}
