@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::excerpt::first_line;
 use crate::exchange::Params;
 use crate::failure::Invalid;
 use crate::id::{BranchId, ChatId, TurnId, UserId};
@@ -59,27 +60,7 @@ pub fn check_title(title: &str) -> Result<String, Invalid> {
 
 /// The title a first message gives its chat: its first line that says something, cut at a word.
 pub fn title_from(text: &str) -> String {
-    first_words(text, 60)
-}
-
-/// The first line of a text that says something, of at most `longest` characters, cut at a word.
-pub fn first_words(text: &str, longest: usize) -> String {
-    let line = text
-        .lines()
-        .map(|line| {
-            let plain: String =
-                line.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !c.is_control()).collect();
-            plain.trim_start_matches(['#', '>', '-', '*', '`', ' ']).trim_end().to_owned()
-        })
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    if line.chars().count() <= longest {
-        return line;
-    }
-    let cut: String = line.chars().take(longest).collect();
-    let whole_words =
-        cut.rfind(char::is_whitespace).filter(|at| *at > longest / 2).map_or(cut.as_str(), |at| &cut[..at]);
-    format!("{}…", whole_words.trim_end())
+    first_line(text, 60)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod context;
 pub mod cost;
 pub mod deletion;
 pub mod event;
+pub mod excerpt;
 pub mod exchange;
 pub mod export;
 pub mod failure;

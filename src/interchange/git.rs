@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::markdown::{self, Options, Part, Shown};
 use crate::domain::branch::Lock;
-use crate::domain::chat::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::{Branch, BranchId, Chat, Content, ImportedFrom, Turn, TurnId, told};
 use crate::media;
 use beside::Beside;

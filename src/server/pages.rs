@@ -11,7 +11,7 @@ mod window;
 
 use crate::api::error::ApiError;
 use crate::api::view::{ChatItem, ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
-use crate::domain::tree::outline::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::service::turns::Started as ServiceStarted;

@@ -6,9 +6,6 @@
 
 pub mod drawing;
 pub mod rows;
-mod words;
-
-pub use words::first_words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +23,7 @@ pub const WORDS_CHARS: usize = 60;
 pub struct Sketch {
     pub node: Node,
     pub branch: BranchId,
-    /// One line; see [`first_words`].
+    /// One line; see [`crate::excerpt::first_words`].
     pub words: String,
     pub created_at: DateTime<Utc>,
 }

@@ -2,7 +2,7 @@
 
 use super::SUBJECT;
 use super::object::Author;
-use crate::domain::chat::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::{Content, Role, Turn, TurnStatus};
 
 /// Who wrote a turn: the person, the system, or the model by its name with the provider's.

@@ -3,8 +3,9 @@
 use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
+use crate::domain::excerpt::first_words;
 use crate::domain::tree::outline::rows::{Row, Wish, window};
-use crate::domain::tree::outline::{Mark, Sketch, first_words};
+use crate::domain::tree::outline::{Mark, Sketch};
 use crate::domain::{Branch, BranchId, ChatId, TurnId, UserId, limits};
 use crate::server::service::branches::BranchChange;
 use crate::server::service::outline::ChatOutline;

@@ -5,8 +5,9 @@ use leptos::prelude::*;
 
 use super::words::tree as words;
 use super::{Page, Section};
+use crate::domain::excerpt::first_words;
+use crate::domain::tree::outline::Mark;
 use crate::domain::tree::outline::drawing::{Drawing, Drawn};
-use crate::domain::tree::outline::{Mark, first_words};
 use crate::domain::{Chat, TurnId};
 use crate::server::service::outline::ChatOutline;
 use crate::ui::erased::view;

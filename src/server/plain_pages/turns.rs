@@ -7,7 +7,7 @@ use super::question::Question;
 use super::words::{self, trash};
 use super::{Page, Section};
 use crate::domain::attachment::Attachment;
-use crate::domain::chat::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::provider::Model;
 use crate::domain::{Content, Role, Turn};
 use crate::ui::erased::view;

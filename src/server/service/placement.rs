@@ -6,7 +6,7 @@ use serde_json::json;
 use super::providers::draft::check_model;
 use super::{Service, ServiceError};
 use crate::domain::branch::{Frozen, resolve_lock};
-use crate::domain::chat::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::tool::ToolChoice;
 use crate::domain::turn::content_text;
 use crate::domain::{

@@ -9,7 +9,7 @@ use super::messages::Message;
 use super::placement::{Leaving, Wanted};
 use super::turns::{StartTurn, Started};
 use super::{Service, ServiceError};
-use crate::domain::chat::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::{
     Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, TurnStatus,
     UserId, withhold,

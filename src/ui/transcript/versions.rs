@@ -7,7 +7,7 @@ use super::turn_actions::{click_by_space, opens_here};
 use super::turn_heading::{TurnTime, article_id};
 use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
-use crate::domain::chat::first_words;
+use crate::domain::excerpt::first_words;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
@@ -20,41 +20,46 @@ use crate::ui::words::transcript as words;
 pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let known = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), versions_now(view))));
-    live(move || {
-        let (chat, siblings, versions) = known.get();
-        let (number, count) = place_among(&siblings, id).filter(|(_, count)| *count > 1)?;
-        let to = |number: usize| {
-            let to = *siblings.get(number.checked_sub(1)?)?;
+    let place = Memo::new(move |_| known.with(|(_, siblings, _)| place_among(siblings, id).filter(|(_, of)| *of > 1)));
+    let to = move |number: usize| {
+        let (at, (_, count)) = (number.checked_sub(1)?, place.get()?);
+        known.with(|(chat, siblings, versions)| {
+            let to = *siblings.get(at)?;
             let followed_by = versions.iter().find(|version| version.turn_id == to).map_or(0, |one| one.followed_by);
-            Some(Way { state, chat, from: id, to, number, count, followed_by })
-        };
+            Some(Way { state, chat: *chat, from: id, to, number, count, followed_by })
+        })
+    };
+    let before = Signal::derive(move || to(place.get()?.0 - 1));
+    let after = Signal::derive(move || to(place.get()?.0 + 1));
+    let label =
+        Signal::derive(move || place.get().map(|(number, of)| words::version_of(number, of)).unwrap_or_default());
+    let runs = Memo::new(move |_| {
         let is_running = |version: &VersionView| version.turn_id != id && !version.status.is_terminal();
-        let runs = versions.iter().any(is_running);
-        let (before, after) = (to(number - 1), to(number + 1));
-        let rows: Vec<AnyView> = versions
-            .iter()
-            .cloned()
-            .zip(1..)
-            .filter_map(|(version, number)| Some(version_row(to(number)?, version)))
-            .collect();
+        known.with(|(_, _, versions)| versions.iter().any(is_running))
+    });
+    let rows = move || {
+        let versions = known.with(|(_, _, versions)| versions.clone()).into_iter().zip(1..);
+        versions.filter_map(|(version, number)| Some(version_row(to(number)?, version))).collect::<Vec<AnyView>>()
+    };
+    // What is drawn stays while it is used: news of a version takes neither the focus nor an open list away.
+    let shape =
+        Memo::new(move |_| place.with(Option::is_some).then(|| known.with(|(.., versions)| !versions.is_empty())));
+    live(move || {
+        let has_rows = shape.get()?;
         Some(view! {
             <div class="versions" role="group" aria-label=words::versions()>
                 <VersionLink from=id way=before direction=Direction::Previous/>
-                {if rows.is_empty() {
-                    view! { <span class="version-number">{words::version_of(number, count)}</span> }
-                } else {
+                {if has_rows {
                     view! {
-                        <Menu
-                            id=format!("turn-{id}-versions")
-                            label=words::version_of(number, count)
-                            class="bare version-number"
-                        >
-                            {rows}
+                        <Menu id=format!("turn-{id}-versions") label class="bare version-number">
+                            {live(rows)}
                         </Menu>
                     }
+                } else {
+                    view! { <span class="version-number">{label}</span> }
                 }}
                 <VersionLink from=id way=after direction=Direction::Next/>
-                {runs.then(|| view! {
+                {move || runs.get().then(|| view! {
                     <span class="running-dot" role="img" aria-label=words::other_version_runs() title=words::other_version_runs()></span>
                 })}
             </div>
@@ -173,8 +178,8 @@ impl Direction {
 
 /// One arrow. At the end it leads nowhere but can still be reached, so that the focus is not lost there.
 #[component]
-fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl IntoView {
-    let on_click = move |event: MouseEvent| match way {
+fn VersionLink(from: TurnId, way: Signal<Option<Way>>, direction: Direction) -> impl IntoView {
+    let on_click = move |event: MouseEvent| match way.get_untracked() {
         Some(way) => way.take(&event, direction.word()),
         None => event.prevent_default(),
     };
@@ -185,9 +190,9 @@ fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl Int
             class="button bare"
             role="button"
             data-version=direction.word()
-            href=way.map(Way::href)
-            tabindex=way.is_none().then_some("0")
-            aria-disabled=way.is_none().then_some("true")
+            href=move || way.get().map(Way::href)
+            tabindex=move || way.get().is_none().then_some("0")
+            aria-disabled=move || way.get().is_none().then_some("true")
             aria-label=direction.name()
             title=direction.name()
             data-noscroll=""

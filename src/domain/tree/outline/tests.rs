@@ -165,42 +165,6 @@ fn a_window_keeps_its_row_in_the_middle_as_far_as_there_are_rows() {
 }
 
 #[test]
-fn first_words_are_one_line_of_whole_characters() {
-    let table = [
-        ("", ""),
-        (" a\n\tb  c ", "a b c"),
-        ("abcde", "abcde"),
-        ("abcdef", "abcde…"),
-        ("abcd efg", "abcd…"),
-        ("你好世界再见", "你好世界再…"),
-    ];
-    for (text, words) in table {
-        assert_eq!(first_words(text, 5), words, "{text:?}");
-    }
-}
-
-#[test]
-fn first_words_are_without_the_signs_of_lines_and_of_bold_words() {
-    let table = [
-        ("## Two **short words**\n\nand more", "Two short words and more"),
-        ("**Note**: it is 2**3, #1 and C#", "Note: it is 2**3, #1 and C#"),
-        ("- [ ] one\n* two\n  > - three", "[ ] one two three"),
-        ("```rust\nfn main() {}\n```", "fn main() {}"),
-        ("---\n#tag ####### seven", "#tag ####### seven"),
-        ("-5 degrees, *args", "-5 degrees, *args"),
-        ("**", "**"),
-        ("2 ** 3, 2**3 and 4**5, char **argv", "2 ** 3, 2**3 and 4**5, char **argv"),
-        ("src/**, then **/*.rs", "src/**, then **/*.rs"),
-        ("**one** two, **three**", "one two, three"),
-        ("```ls -la``` does what?", "```ls -la``` does what?"),
-        ("# \n```\n", "# ```"),
-    ];
-    for (text, words) in table {
-        assert_eq!(first_words(text, 40), words, "{text:?}");
-    }
-}
-
-#[test]
 fn branches_know_their_first_and_their_last_turn() {
     let all = forked();
     let branches = by_branch(&all);

@@ -6,8 +6,9 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
+use crate::domain::excerpt::first_words;
 use crate::domain::tree::Node;
-use crate::domain::tree::outline::{Sketch, WORDS_CHARS, first_words};
+use crate::domain::tree::outline::{Sketch, WORDS_CHARS};
 use crate::domain::{ChatId, Role, TurnId, TurnStatus, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
