@@ -1,5 +1,5 @@
 // Another model answers on a branch of its own, and what was said before stays.
-import { begin, expectStatus, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a chat goes on with another model in a new branch, one click away", async ({ page, model }) => {
@@ -18,6 +18,8 @@ test("a chat goes on with another model in a new branch, one click away", async 
   await messageBox(page).fill("Second");
   await messageBox(page).blur();
   await page.reload();
+  // Until then Enter is a new line.
+  await hydrated(page);
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
   await expect(messageBox(page)).toHaveValue("Second");
 

@@ -131,8 +131,9 @@ test("the system is told that a reply ended while nobody saw the page, and never
   await page.waitForURL("**/c/*");
   const chat = new URL(page.url()).pathname;
   await open(page, "/");
-  // The first look knows that it runs.
   await expect(row(page, chat).getByText("answering")).toBeAttached();
+  // A look has to know that it runs, or it cannot miss it later.
+  await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   call.answer("A secret answer.");
   const notes = () => page.evaluate(() => (window as unknown as { shownNotes: { title: string; body: string }[] }).shownNotes);

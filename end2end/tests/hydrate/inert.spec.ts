@@ -96,3 +96,26 @@ test("a hostile message and title are text", async ({ page, model }) => {
   const html = await page.context().request.get(path).then((answer) => answer.text());
   expect(html).not.toContain(`<script>${XSS}`);
 });
+
+test("an image elsewhere is a card that asks for nothing until it is opened", async ({ page, context, model, watch }) => {
+  watch.expect(/request to https:\/\/canary\.test/);
+  const asked: string[] = [];
+  await context.route("https://canary.test/**", (route) => {
+    asked.push(route.request().url());
+    return route.fulfill({ contentType: "text/plain", body: "an image" });
+  });
+  await begin(page, "Show");
+  (await model.next()).answer("Look: ![a cat](https://canary.test/cat.png)");
+  await expectStatus(latestReply(page), "complete");
+  const card = textOf(latestReply(page)).locator(".md-image").filter({ hasText: "a cat" });
+  await expect(card).toContainText("canary.test");
+  await page.reload();
+  await hydrated(page);
+  await expect(card).toContainText("canary.test");
+  await expect(latestReply(page).locator("img")).toHaveCount(0);
+  expect(asked).toEqual([]);
+  const opened = context.waitForEvent("page");
+  await card.getByRole("link").click();
+  await (await opened).waitForLoadState();
+  expect(asked).toEqual(["https://canary.test/cat.png"]);
+});

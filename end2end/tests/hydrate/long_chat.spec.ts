@@ -24,6 +24,17 @@ test("a chat of a thousand turns opens at its end with fifty of them", async ({ 
   expect(await turnleaf.fsck()).toBe(0);
 });
 
+test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(1_000);
+  await open(page, `/c/${long.chat}`);
+  const note = page.getByText("More messages stand here. Export → Page (HTML) prints them all.");
+  await expect(note).toBeHidden();
+  await page.emulateMedia({ media: "print" });
+  await expect(note).toBeVisible();
+  await expect(older(page)).toBeHidden();
+  await expect(turn(page, long.turns.at(-1)!)).toBeVisible();
+});
+
 test("a thousand turns upward: what is read stays where it is at every page, and the page stays small", async ({ page, turnleaf }) => {
   test.setTimeout(180_000);
   const long = await turnleaf.grow(1_000);

@@ -71,6 +71,7 @@ test("a long reply that came says how to read it", async ({ page, model }) => {
   (await model.next()).answer("word ".repeat(120));
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("#say")).toHaveText("Reply complete, 120 words. Alt+Up to read.");
+  await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Alt+ArrowUp");
   await expect(heading(latestReply(page))).toBeFocused();
 });

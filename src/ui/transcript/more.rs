@@ -48,6 +48,7 @@ pub fn LoadMore(state: ChatState, side: Side) -> impl IntoView {
             view! {
                 <div class="more-turns" data-side=side.as_str()>
                     {move || has_failed.get().then(|| view! { <p class="hint">{failed}</p> })}
+                    <p class="only-print">{words::more_not_printed()}</p>
                     <a class="button" role="button" rel="external" href=move || href() on:click=on_click on:keydown=on_keydown>
                         {name}
                     </a>

@@ -45,6 +45,7 @@ words! {
     other_version_runs: "Another version is being written", "另一个版本正在生成";
     previous_version: "Previous version", "上一版";
     next_version: "Next version", "下一版";
+    more_not_printed: "More messages stand here. Export → Page (HTML) prints them all.", "此处还有更多消息，“导出 → 网页（HTML）”可打印全部。";
     load_older: "Load older messages", "加载更早的消息";
     load_newer: "Load newer messages", "加载较新的消息";
     older_failed: "Could not load older messages.", "无法加载更早的消息。";

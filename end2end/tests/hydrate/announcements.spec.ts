@@ -1,0 +1,78 @@
+// What a screen reader is told, as the page's live regions say it (UX-25).
+import type { Page } from "@playwright/test";
+
+import { begin, expectStatus, latestReply, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+/** All that the two regions say from now on, in order. */
+async function record(page: Page): Promise<() => Promise<Record<"say" | "alert", string[]>>> {
+  await page.addInitScript(() => {
+    const told: Record<string, string[]> = { say: [], alert: [] };
+    Object.assign(window, { told });
+    addEventListener("DOMContentLoaded", () => {
+      for (const [region, words] of Object.entries(told)) {
+        const element = document.getElementById(region)!;
+        const heard = () => element.textContent && words.push(element.textContent);
+        new MutationObserver(heard).observe(element, { childList: true, characterData: true, subtree: true });
+      }
+    });
+  });
+  return () => page.evaluate(() => (window as unknown as { told: Record<"say" | "alert", string[]> }).told);
+}
+
+test("a minute of a reply is told in a few words, and never token by token", async ({ page, model }) => {
+  await page.clock.install();
+  const told = await record(page);
+  await begin(page, "Tell me");
+  const reply = await model.next();
+  reply.say("token0 ");
+  await expect(textOf(latestReply(page))).toContainText("token0");
+  for (let second = 1; second <= 60; second += 1) {
+    reply.say(`token${second} `);
+    await page.clock.runFor(1000);
+  }
+  await expect(textOf(latestReply(page))).toContainText("token60");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 61 words. Alt+Up to read.");
+  const { say, alert } = await told();
+  expect(say.length).toBeLessThanOrEqual(12);
+  expect(say).toContain("Sent.");
+  expect(say.filter((words) => /^Assistant is answering/.test(words))).toHaveLength(1);
+  expect(say.filter((words) => /^Still answering, \d+ seconds/.test(words)).length).toBeGreaterThanOrEqual(3);
+  expect(say.join()).not.toContain("token");
+  expect(alert).toEqual([]);
+});
+
+test("a reply that is over before its page is there is told all the same, after where the reader is", async ({ page, model }) => {
+  const told = await record(page);
+  let release = () => {};
+  const over = new Promise<void>((done) => (release = done));
+  await page.route("**/api/page/load_chat*", async (route) => {
+    if ((route.request().postData() ?? "").includes('"chat_id":null')) return route.continue();
+    await over;
+    await route.continue();
+  });
+  await begin(page, "Tell me at once");
+  await page.waitForURL("**/c/*").catch(() => undefined);
+  (await model.next()).answer("word ".repeat(120));
+  const chat = async () => (await (await page.request.get("/api/chats")).json()).items[0];
+  await expect.poll(async () => (await chat()).running).toBe(false);
+  release();
+  await expectStatus(latestReply(page), "complete");
+  await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 120 words. Alt+Up to read.");
+  const { say } = await told();
+  expect(say.findIndex((words) => words.startsWith("Tell me at once"))).toBeLessThan(say.length - 1);
+});
+
+test("a reply that fails interrupts", async ({ page, model }) => {
+  const told = await record(page);
+  await begin(page, "Tell me");
+  const reply = await model.next();
+  reply.say("half a ");
+  await expect(textOf(latestReply(page))).toContainText("half a");
+  reply.drop();
+  await expectStatus(latestReply(page), "error");
+  await expect.poll(async () => (await told()).alert).toEqual([expect.stringMatching(/^Reply failed: /)]);
+  expect((await told()).say.join()).not.toContain("failed");
+});
