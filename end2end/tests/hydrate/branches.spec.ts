@@ -1,6 +1,7 @@
 // Another model answers on a branch of its own, and what was said before stays.
 import { begin, expectStatus, hydrated, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
 
 test("a chat goes on with another model in a new branch, one click away", async ({ page, model }) => {
   await begin(page, "First");
@@ -65,4 +66,31 @@ test("another model can be taken back before anything is sent", async ({ page, m
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
   await expect(page.getByText(/switched to/)).toHaveCount(0);
+});
+
+test("a branch whose provider is gone keeps what is written and goes on with another model", async ({ page, turnleaf, model }) => {
+  const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await begin(page, "First", `box/${MODEL}`);
+  (await model.next()).answer("From the box.");
+  await expectStatus(latestReply(page), "complete");
+  await messageBox(page).fill("half a thought");
+  expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
+  const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is not available` });
+  await expect(banner).toBeVisible();
+  await expect(messageBox(page)).toHaveValue("half a thought");
+  await page.reload();
+  await hydrated(page);
+  await expect(banner).toBeVisible();
+  await expect(textOf(latestReply(page))).toHaveText("From the box.");
+  await expect(messageBox(page)).toHaveValue("half a thought");
+  await banner.getByRole("button", { name: `Continue with ${MODEL}` }).click();
+  await expect(banner).toBeHidden();
+  await expect(messageBox(page)).toBeFocused();
+  await messageBox(page).press("Enter");
+  (await model.next()).answer("From another.");
+  await expect(replies(page)).toHaveCount(2);
+  await expect(textOf(latestReply(page))).toHaveText("From another.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
 });

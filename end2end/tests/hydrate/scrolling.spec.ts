@@ -62,6 +62,11 @@ test.describe("S3 every way upwards stops following at once", () => {
       await page.mouse.move(700, 300);
       await page.mouse.wheel(0, -40);
     }],
+    ["a finger", async (page) => {
+      const browser = await page.context().newCDPSession(page);
+      await browser.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+      await browser.send("Input.synthesizeScrollGesture", { x: 700, y: 300, yDistance: 60, gestureSourceType: "touch" });
+    }],
     ["a key", async (page) => {
       await heading(latestReply(page)).evaluate((element) => (element as HTMLElement).focus({ preventScroll: true }));
       await page.keyboard.press("ArrowUp");

@@ -6,6 +6,7 @@ import { expectStatus, hydrated, latestReply, messageBox, open, send, stopButton
 import { expect } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 import { cards, chatWithTools, decide, openWithTools, question, test, toolMessages, wire } from "../../support/tools.ts";
+import { settled } from "../../support/reader.ts";
 import { tabTo } from "../../support/verbs.ts";
 
 /** Sends a message that the model answers with one call. */
@@ -374,3 +375,32 @@ for (const colorScheme of ["light", "dark"] as const) {
     }
   });
 }
+
+test("an answer behind a call in the reasoning closes it and moves nothing that is read", async ({ page, model, turnleaf, tools }) => {
+  await openWithTools(page, turnleaf);
+  await send(page, "First");
+  (await model.next()).answer("A line of a long answer.\n\n".repeat(40));
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "Go");
+  const thinks = await model.next();
+  thinks.think("Let me look it up.");
+  thinks.ask([wire("search"), "rust"]);
+  const answers = await model.next();
+  const inside = latestReply(page).locator("details.reasoning [data-segment=tool]");
+  await expect(inside).toHaveAttribute("data-tool-status", "done");
+  const user = page.locator("article[data-role=user]").last();
+  await settled(page);
+  const before = (await user.boundingBox())!.y;
+  answers.say("Found it.");
+  await expect(textOf(latestReply(page)).last()).toHaveText("Found it.");
+  await expect(latestReply(page).locator("details.reasoning")).toHaveJSProperty("open", false);
+  // Where a call stands depends on what came before it alone, so it stays where it was shown.
+  await expect(inside).toHaveCount(1);
+  await settled(page);
+  expect(Math.abs((await user.boundingBox())!.y - before)).toBeLessThanOrEqual(1);
+  answers.end();
+  await expectStatus(latestReply(page), "complete");
+  await settled(page);
+  expect(Math.abs((await user.boundingBox())!.y - before)).toBeLessThanOrEqual(1);
+  expect(tools.ran).toEqual(["search rust"]);
+});

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::ChatState;
 use super::saying::Saying;
-use super::turn::{Heard, TurnState};
+use super::turn::Heard;
 use crate::api::json;
 use crate::browser::event_source::{self, News, Source};
 use crate::browser::{clock, document};
@@ -34,7 +34,7 @@ pub(super) struct Follower {
     heard_ms: i64,
     failures: u32,
     retry: Option<TimeoutHandle>,
-    saying: Saying,
+    pub(super) saying: Saying,
     /// The connection that was told that the stream broke, until it works again.
     broke: Option<Connection>,
 }

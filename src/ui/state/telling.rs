@@ -1,8 +1,6 @@
 //! Telling a screen reader of the replies on screen: what `saying` finds worth a word goes to the announcer, as far as the
 //! reader wants to hear it.
 
-use leptos::prelude::*;
-
 use super::ChatState;
 use super::saying::{Reader, Said, Saying};
 use super::turn::TurnState;
