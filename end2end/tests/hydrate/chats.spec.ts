@@ -158,3 +158,21 @@ test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ 
   await page.goto("/trash");
   await expect(page.getByRole("button", { name: "Restore Kept for a while" })).toBeVisible();
 });
+
+test("the clock of a note stands still for the focus, whatever the pointer does", async ({ page, model }) => {
+  await talk(page, model, "Kept for a while");
+  await page.clock.install();
+  await page.reload();
+  await hydrated(page);
+  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
+  await undo.focus();
+  await undo.hover();
+  await page.mouse.move(700, 10);
+  await page.clock.runFor(30_000);
+  await expect(undo).toBeFocused();
+  await undo.blur();
+  await page.clock.runFor(11_000);
+  await expect(undo).toHaveCount(0);
+});

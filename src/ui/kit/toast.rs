@@ -7,6 +7,7 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
+use crate::browser::focus;
 use crate::ui::erased::{live, rows, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::words;
@@ -116,10 +117,17 @@ impl Toasts {
         }
     }
 
+    /// The pointer or the focus left a note; the other may still be on it.
+    fn left(self, toast: &Toast) {
+        let id = format!("#note-{}", toast.number);
+        if !focus::is_within(&id) && !focus::is_there(&format!("{id}:hover")) {
+            self.start_clock(toast);
+        }
+    }
+
     fn start_clock(self, toast: &Toast) {
         let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
         let number = toast.number;
-        // The pointer and the focus may go one after the other.
         Self::stop_clock(toast);
         toast.timer.set_value(set_timeout_with_handle(move || self.remove(number), stays).ok());
     }
@@ -186,10 +194,11 @@ fn ToastView(toast: Toast) -> impl IntoView {
     view! {
         <div
             class="toast"
+            id=format!("note-{number}")
             on:pointerenter=move |_| Toasts::stop_clock(&over)
-            on:pointerleave=move |_| toasts.start_clock(&left)
+            on:pointerleave=move |_| toasts.left(&left)
             on:focusin=move |_| Toasts::stop_clock(&held)
-            on:focusout=move |_| toasts.start_clock(&out)
+            on:focusout=move |_| toasts.left(&out)
         >
             <span dir="auto">{toast.text}</span>
             {action}
