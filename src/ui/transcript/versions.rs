@@ -19,49 +19,47 @@ use crate::ui::words::transcript as words;
 #[component]
 pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
-    let known = Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), versions_now(view))));
-    let place = Memo::new(move |_| known.with(|(_, siblings, _)| place_among(siblings, id).filter(|(_, of)| *of > 1)));
-    let to = move |number: usize| {
-        let (at, (_, count)) = (number.checked_sub(1)?, place.get()?);
-        known.with(|(chat, siblings, versions)| {
-            let to = *siblings.get(at)?;
-            let followed_by = versions.iter().find(|version| version.turn_id == to).map_or(0, |one| one.followed_by);
-            Some(Way { state, chat: *chat, from: id, to, number, count, followed_by })
-        })
-    };
-    let before = Signal::derive(move || to(place.get()?.0 - 1));
-    let after = Signal::derive(move || to(place.get()?.0 + 1));
-    let label =
-        Signal::derive(move || place.get().map(|(number, of)| words::version_of(number, of)).unwrap_or_default());
-    let runs = Memo::new(move |_| {
-        let is_running = |version: &VersionView| version.turn_id != id && !version.status.is_terminal();
-        known.with(|(_, _, versions)| versions.iter().any(is_running))
-    });
-    let rows = move || {
-        let versions = known.with(|(_, _, versions)| versions.clone()).into_iter().zip(1..);
-        versions.filter_map(|(version, number)| Some(version_row(to(number)?, version))).collect::<Vec<AnyView>>()
-    };
+    let again = turn.clone();
+    let versions = Memo::new(move |_| again.with(versions_now));
     // What is drawn stays while it is used: news of a version takes neither the focus nor an open list away.
-    let shape =
-        Memo::new(move |_| place.with(Option::is_some).then(|| known.with(|(.., versions)| !versions.is_empty())));
+    let known =
+        Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), !view.versions.is_empty())));
     live(move || {
-        let has_rows = shape.get()?;
+        let (chat, siblings, has_rows) = known.get();
+        let (number, count) = place_among(&siblings, id).filter(|(_, count)| *count > 1)?;
+        let to = move |number: usize| {
+            let to = *siblings.get(number.checked_sub(1)?)?;
+            Some(Way { state, chat, from: id, to, number, count, versions })
+        };
+        let (before, after) = (to(number - 1), to(number + 1));
+        let rows = move || {
+            let rows = versions.get().into_iter().zip(1..);
+            rows.filter_map(|(version, number)| Some(version_row(to(number)?, version))).collect::<Vec<AnyView>>()
+        };
+        let runs = move || {
+            let is_running = |version: &VersionView| version.turn_id != id && !version.status.is_terminal();
+            versions.with(|versions| versions.iter().any(is_running)).then(|| view! {
+                <span class="running-dot" role="img" aria-label=words::other_version_runs() title=words::other_version_runs()></span>
+            })
+        };
         Some(view! {
             <div class="versions" role="group" aria-label=words::versions()>
                 <VersionLink from=id way=before direction=Direction::Previous/>
                 {if has_rows {
                     view! {
-                        <Menu id=format!("turn-{id}-versions") label class="bare version-number">
+                        <Menu
+                            id=format!("turn-{id}-versions")
+                            label=words::version_of(number, count)
+                            class="bare version-number"
+                        >
                             {live(rows)}
                         </Menu>
                     }
                 } else {
-                    view! { <span class="version-number">{label}</span> }
+                    view! { <span class="version-number">{words::version_of(number, count)}</span> }
                 }}
                 <VersionLink from=id way=after direction=Direction::Next/>
-                {move || runs.get().then(|| view! {
-                    <span class="running-dot" role="img" aria-label=words::other_version_runs() title=words::other_version_runs()></span>
-                })}
+                {live(runs)}
             </div>
         })
     })
@@ -89,7 +87,7 @@ struct Way {
     to: TurnId,
     number: usize,
     count: usize,
-    followed_by: u64,
+    versions: Memo<Vec<VersionView>>,
 }
 
 impl Way {
@@ -102,7 +100,9 @@ impl Way {
     fn take(self, event: &MouseEvent, part: &str) {
         if opens_here(event) {
             scroll::hold_for(&article_id(self.from), &article_id(self.to), &format!("turn-{}-{part}", self.to));
-            self.state.say_on_arrival(self.to, words::say::version(self.number, self.count, self.followed_by));
+            let is_it = |version: &&VersionView| version.turn_id == self.to;
+            let followed_by = self.versions.with_untracked(|all| all.iter().find(is_it).map_or(0, |it| it.followed_by));
+            self.state.say_on_arrival(self.to, words::say::version(self.number, self.count, followed_by));
         }
     }
 }
@@ -178,8 +178,8 @@ impl Direction {
 
 /// One arrow. At the end it leads nowhere but can still be reached, so that the focus is not lost there.
 #[component]
-fn VersionLink(from: TurnId, way: Signal<Option<Way>>, direction: Direction) -> impl IntoView {
-    let on_click = move |event: MouseEvent| match way.get_untracked() {
+fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl IntoView {
+    let on_click = move |event: MouseEvent| match way {
         Some(way) => way.take(&event, direction.word()),
         None => event.prevent_default(),
     };
@@ -190,9 +190,9 @@ fn VersionLink(from: TurnId, way: Signal<Option<Way>>, direction: Direction) -> 
             class="button bare"
             role="button"
             data-version=direction.word()
-            href=move || way.get().map(Way::href)
-            tabindex=move || way.get().is_none().then_some("0")
-            aria-disabled=move || way.get().is_none().then_some("true")
+            href=way.map(Way::href)
+            tabindex=way.is_none().then_some("0")
+            aria-disabled=way.is_none().then_some("true")
             aria-label=direction.name()
             title=direction.name()
             data-noscroll=""
