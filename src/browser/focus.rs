@@ -75,6 +75,17 @@ mod real {
         find().map(|element| element.click()).is_some()
     }
 
+    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`. False when
+    /// there is none.
+    pub fn press_all_within(around: &str, what: &str) -> bool {
+        let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(what).ok();
+        let Some(all) = find().filter(|all| all.length() > 0) else { return false };
+        for element in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()) {
+            element.click();
+        }
+        true
+    }
+
     /// Clicks the last element on the page that matches. False when there is none.
     pub fn press_last(selector: &str) -> bool {
         let element = last(selector).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
@@ -189,6 +200,10 @@ mod real {
         false
     }
 
+    pub fn press_all_within(_around: &str, _what: &str) -> bool {
+        false
+    }
+
     pub fn press_last(_selector: &str) -> bool {
         false
     }
@@ -214,5 +229,5 @@ mod real {
 
 pub use real::{
     click_focused, cycle, is_at_start_of_text, is_free, is_in_empty_box, is_in_text, is_there, is_within, neighbour,
-    on, on_last, press_last, press_within, quietly_on, quietly_on_last,
+    on, on_last, press_all_within, press_last, press_within, quietly_on, quietly_on_last,
 };

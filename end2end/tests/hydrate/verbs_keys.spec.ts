@@ -94,19 +94,29 @@ test("o opens and closes the reasoning of the turn that has the focus", async ({
   await page.keyboard.press("r");
   const reply = await model.next();
   reply.think("because");
-  reply.answer("so");
+  reply.say("so");
+  reply.think("moreover");
+  reply.answer("thus");
   await expectStatus(latestReply(page), "complete");
-  const panel = latestReply(page).locator("details.reasoning");
-  await expect(panel).not.toHaveAttribute("open");
+  const panels = latestReply(page).locator("details.reasoning");
+  const open = latestReply(page).locator("details.reasoning[open]");
+  await expect(panels).toHaveCount(2);
+  await expect(open).toHaveCount(0);
   await heading(latestReply(page)).focus();
   await page.keyboard.press("o");
-  await expect(panel).toHaveAttribute("open");
+  await expect(open).toHaveCount(2);
+  // Where one is closed, the key opens it.
+  await panels.first().locator("summary").first().click();
+  await expect(open).toHaveCount(1);
+  await heading(latestReply(page)).focus();
   await page.keyboard.press("o");
-  await expect(panel).not.toHaveAttribute("open");
+  await expect(open).toHaveCount(2);
+  await page.keyboard.press("o");
+  await expect(open).toHaveCount(0);
   // Among the words of a box it is a letter.
   await messageBox(page).press("o");
   await expect(messageBox(page)).toHaveValue("o");
-  await expect(panel).not.toHaveAttribute("open");
+  await expect(open).toHaveCount(0);
   await page.keyboard.press("Control+/");
   await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText("open or close its reasoning");
 });

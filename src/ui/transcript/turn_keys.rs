@@ -15,7 +15,6 @@ fn pressed(command: Command) -> Option<&'static str> {
         Command::Retry => "[data-verb=retry]",
         Command::Branch => "[data-verb=branch]",
         Command::Copy => ".actions > [data-verb=copy]",
-        Command::Reasoning => "details.reasoning > summary",
         _ => return None,
     })
 }
@@ -30,6 +29,11 @@ pub fn on_keydown(event: &KeyboardEvent) {
     let is_done = match keymap::asked(Scope::Turn, Press::of(event, &key), focus::is_in_text()) {
         Some(Command::TurnBefore) => neighbour(-1),
         Some(Command::NextTurn) => neighbour(1),
+        // All that is closed, or all where nothing is.
+        Some(Command::Reasoning) => {
+            let press = |what| focus::press_all_within("[data-turn-id]", what);
+            press("details.reasoning:not([open]) > summary") || press("details.reasoning > summary")
+        }
         Some(command) => pressed(command).is_some_and(|what| focus::press_within("[data-turn-id]", what)),
         None => false,
     };
