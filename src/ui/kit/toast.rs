@@ -7,7 +7,6 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
-use crate::browser::focus;
 use crate::ui::erased::{live, rows, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::words;
@@ -23,13 +22,23 @@ const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 /// What a note offers.
 type Run = Arc<dyn Fn() + Send + Sync>;
 
+/// How long a note stays yet. Nobody has to hurry: it stands still while the pointer or the focus is on the note.
+#[derive(Default)]
+struct Clock {
+    held_by: u8,
+    timer: Option<TimeoutHandle>,
+}
+
+const POINTER: u8 = 1;
+const FOCUS: u8 = 2;
+
 /// One note. It outlives the page that made it, so nothing in it may belong to that page.
 #[derive(Clone)]
 struct Toast {
     number: u64,
     text: String,
     action: Option<(&'static str, Run)>,
-    timer: ArcStoredValue<Option<TimeoutHandle>>,
+    clock: ArcStoredValue<Clock>,
 }
 
 /// The notes on screen; in context.
@@ -65,7 +74,7 @@ impl Toasts {
         let action = action.map(|label| (label, Arc::new(|| ()) as Run));
         self.shown.update(|all| {
             let number = all.len() as u64;
-            all.push(Toast { number, text: text.into(), action, timer: ArcStoredValue::new(None) });
+            all.push(Toast { number, text: text.into(), action, clock: ArcStoredValue::new(Clock::default()) });
         });
     }
 
@@ -81,7 +90,7 @@ impl Toasts {
     fn push(self, text: String, action: Option<(&'static str, Run)>) {
         let number = self.next.get_value();
         self.next.set_value(number + 1);
-        let toast = Toast { number, text, action, timer: ArcStoredValue::new(None) };
+        let toast = Toast { number, text, action, clock: ArcStoredValue::new(Clock::default()) };
         self.start_clock(&toast);
         self.recent.update(|recent| {
             recent.insert(0, toast.clone());
@@ -110,17 +119,18 @@ impl Toasts {
         self.shown.update(|all| all.retain(|toast| toast.number != number));
     }
 
-    /// Nobody has to hurry: the clock stands still while a pointer or the focus is on the note.
-    fn stop_clock(toast: &Toast) {
-        if let Some(timer) = toast.timer.get_value() {
-            timer.clear();
-        }
+    fn hold(toast: &Toast, by: u8) {
+        toast.clock.update_value(|clock| {
+            clock.held_by |= by;
+            if let Some(timer) = clock.timer.take() {
+                timer.clear();
+            }
+        });
     }
 
-    /// The pointer or the focus left a note; the other may still be on it.
-    fn left(self, toast: &Toast) {
-        let id = format!("#note-{}", toast.number);
-        if !focus::is_within(&id) && !focus::is_there(&format!("{id}:hover")) {
+    fn let_go(self, toast: &Toast, by: u8) {
+        toast.clock.update_value(|clock| clock.held_by &= !by);
+        if toast.clock.with_value(|clock| clock.held_by == 0) {
             self.start_clock(toast);
         }
     }
@@ -128,8 +138,8 @@ impl Toasts {
     fn start_clock(self, toast: &Toast) {
         let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
         let number = toast.number;
-        Self::stop_clock(toast);
-        toast.timer.set_value(set_timeout_with_handle(move || self.remove(number), stays).ok());
+        let timer = set_timeout_with_handle(move || self.remove(number), stays).ok();
+        toast.clock.update_value(|clock| clock.timer = timer);
     }
 }
 
@@ -194,11 +204,10 @@ fn ToastView(toast: Toast) -> impl IntoView {
     view! {
         <div
             class="toast"
-            id=format!("note-{number}")
-            on:pointerenter=move |_| Toasts::stop_clock(&over)
-            on:pointerleave=move |_| toasts.left(&left)
-            on:focusin=move |_| Toasts::stop_clock(&held)
-            on:focusout=move |_| toasts.left(&out)
+            on:pointerenter=move |_| Toasts::hold(&over, POINTER)
+            on:pointerleave=move |_| toasts.let_go(&left, POINTER)
+            on:focusin=move |_| Toasts::hold(&held, FOCUS)
+            on:focusout=move |_| toasts.let_go(&out, FOCUS)
         >
             <span dir="auto">{toast.text}</span>
             {action}
