@@ -47,11 +47,12 @@ fn speak_as_the_page() {
 /// Lets a plain page, which the server drew and which works by itself, do more where there is script.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
-pub fn enhance() {
+pub async fn enhance() {
     console_error_panic_hook::set_once();
     speak_as_the_page();
-    browser::plain_page::enhance();
-    ui::quoting::begin();
+    if let Ok(begin) = ui::plain::fetch().await {
+        begin();
+    }
     browser::document::mark_hydrated();
     browser::service_worker::register();
     browser::reload::on_restart();

@@ -21,6 +21,7 @@ pub mod markdown;
 pub mod page;
 pub mod palette;
 pub mod picture;
+pub mod plain;
 pub mod preferences;
 pub mod quoting;
 pub mod shell;

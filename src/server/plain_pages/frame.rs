@@ -194,12 +194,14 @@ impl Frame {
 
     /// Loads the application's own bundle and lets it enhance the page. Nothing waits for it.
     fn script(&self, nonce: &str) -> AnyView {
-        let (js, wasm) = (format!("{}/turnleaf.js", self.package), format!("{}/turnleaf.wasm", self.package));
+        let of_package = |name: &str| format!("{}/{name}", self.package);
+        let (js, wasm, part) = (of_package("turnleaf.js"), of_package("turnleaf.wasm"), of_package("split_plain.wasm"));
         let script =
             format!("import(\"{js}\").then(m=>m.default({{module_or_path:\"{wasm}\"}}).then(()=>m.enhance()))");
         view! {
             <link rel="modulepreload" href=js nonce=nonce.to_owned()/>
             <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
+            <link rel="preload" href=part r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
             <script type="module" nonce=nonce.to_owned()>{script}</script>
         }
     }
