@@ -56,7 +56,7 @@ test("a reply that is over before its page is there is told all the same, after 
   await begin(page, "Tell me at once");
   await page.waitForURL("**/c/*").catch(() => undefined);
   (await model.next()).answer("word ".repeat(120));
-  const chat = async () => (await (await page.request.get("/api/chats")).json()).items[0];
+  const chat = async () => (await (await page.request.get("/api/chats")).json())[0];
   await expect.poll(async () => (await chat()).running).toBe(false);
   release();
   await expectStatus(latestReply(page), "complete");

@@ -110,7 +110,8 @@ impl DraftKeeper {
     /// Saves at once, if there is anything new: on leaving the box or the page.
     pub fn save(self) {
         self.stop_clock();
-        let draft = self.current.get_value();
+        // A clock that an effect set when the composer was gone already rings for nobody.
+        let Some(draft) = self.current.try_get_value() else { return };
         if let Some(held) = self.held.get_value() {
             // What came since is kept behind it, in this browser alone.
             if let Some(both) = behind(&held, draft) {

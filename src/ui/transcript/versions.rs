@@ -7,6 +7,7 @@ use super::turn_actions::{click_by_space, opens_here};
 use super::turn_heading::{TurnTime, article_id};
 use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
+use crate::domain::excerpt::first_words;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
@@ -64,13 +65,15 @@ pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
     })
 }
 
-/// The list as it was sent, but for the version on screen: it may have ended meanwhile. What its first words are the
-/// server tells with the next look.
+/// The list as it was sent, but for the version on screen: it may have ended meanwhile.
 fn versions_now(view: &TurnView) -> Vec<VersionView> {
     let mut versions = view.versions.clone();
     if let Some(here) = versions.iter_mut().find(|version| version.turn_id == view.turn.id) {
         here.status = view.turn.status;
         here.model = view.turn.model_used.clone();
+        if here.words.is_empty() && view.turn.status.is_terminal() {
+            here.words = first_words(&view.turn.content_text(), 60);
+        }
     }
     versions
 }
