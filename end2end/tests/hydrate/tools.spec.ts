@@ -389,8 +389,14 @@ test("an answer behind a call in the reasoning closes it and moves nothing that 
   const inside = latestReply(page).locator("details.reasoning [data-segment=tool]");
   await expect(inside).toHaveAttribute("data-tool-status", "done");
   const user = page.locator("article[data-role=user]").last();
-  await settled(page);
-  const before = (await user.boundingBox())!.y;
+  // What follows the end comes to rest first.
+  let before = Number.NaN;
+  await expect.poll(async () => {
+    const last = before;
+    await settled(page);
+    before = (await user.boundingBox())!.y;
+    return Math.abs(before - last);
+  }).toBeLessThan(0.5);
   answers.say("Found it.");
   await expect(textOf(latestReply(page)).last()).toHaveText("Found it.");
   await expect(latestReply(page).locator("details.reasoning")).toHaveJSProperty("open", false);
