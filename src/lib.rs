@@ -50,10 +50,11 @@ fn speak_as_the_page() {
 pub async fn enhance() {
     console_error_panic_hook::set_once();
     speak_as_the_page();
+    // Without it the page stays what it is without script.
     if let Ok(begin) = ui::plain::fetch().await {
         begin();
+        browser::document::mark_hydrated();
     }
-    browser::document::mark_hydrated();
     browser::service_worker::register();
     browser::reload::on_restart();
 }

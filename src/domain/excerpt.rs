@@ -29,7 +29,7 @@ fn joined<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -> St
     }
     let last = words.char_indices().next_back().map_or(0, |(at, _)| at);
     let in_second_half = |at: &usize| words[..*at].chars().count() > chars / 2;
-    let end = words[..=last].rfind(' ').filter(in_second_half).unwrap_or(last);
+    let end = words.rfind(' ').filter(in_second_half).unwrap_or(last);
     words.truncate(words[..end].trim_end().len());
     words.push('…');
     words

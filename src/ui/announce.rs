@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::browser::document;
+use crate::browser::{clock, document};
 use crate::domain::TurnId;
 use crate::ui::erased::{effect, view};
 
 /// Two announcements are never closer than this, or the second cuts off the first.
 const APART: Duration = Duration::from_millis(500);
+
+/// How long the end of a reply is news, ms.
+const NEWS_MS: i64 = 60_000;
 
 /// Says things politely, one after the other, or at once where it matters. In context.
 #[derive(Clone, Copy)]
@@ -18,8 +21,8 @@ pub struct Announcer {
     place: StoredValue<Option<String>>,
     waiting: StoredValue<Option<String>>,
     is_resting: StoredValue<bool>,
-    /// The reply that was asked for on the page before this one, until this one tells of it.
-    awaited: StoredValue<Option<TurnId>>,
+    /// The reply that was asked for on the page before this one, and when, until this one tells of it.
+    awaited: StoredValue<Option<(TurnId, i64)>>,
 }
 
 /// Puts the announcer into the context.
@@ -43,16 +46,14 @@ impl Announcer {
 
     /// The reply to what was sent here is shown by another page, where it may be over before that page is there.
     pub fn awaits(self, reply: TurnId) {
-        self.awaited.set_value(Some(reply));
+        self.awaited.set_value(Some((reply, clock::now_ms())));
     }
 
-    /// Whether the page before this one asked for this reply. True once.
+    /// Whether the page before this one asked for this reply just now. True once.
     pub fn was_awaited(self, reply: TurnId) -> bool {
-        let is_it = self.awaited.get_value() == Some(reply);
-        if is_it {
-            self.awaited.set_value(None);
-        }
-        is_it
+        let Some((_, since)) = self.awaited.get_value().filter(|(awaited, _)| *awaited == reply) else { return false };
+        self.awaited.set_value(None);
+        clock::now_ms() - since < NEWS_MS
     }
 
     /// Interrupts: for errors and for questions that block a reply.
@@ -84,6 +85,8 @@ pub fn say_arrival(title: impl FnOnce() -> String + 'static) {
     effect(move || {
         let is_change = document::has_settled();
         if let (Some(announcer), Some(title)) = (announcer.filter(|_| is_change), title.take()) {
+            // What waits is of the page before.
+            announcer.waiting.set_value(None);
             announcer.place.set_value(Some(untrack(title)));
             announcer.say_next();
         }

@@ -85,7 +85,7 @@ async fn the_list_of_versions_says_what_a_person_chooses_by() {
         .map(|version| (version.words.as_str(), version.followed_by, version.is_edited, version.status))
         .collect();
     let complete = TurnStatus::Complete;
-    assert_eq!(said, [("one", 0, false, complete), ("two", 2, false, complete), ("My own", 0, true, complete)]);
+    assert_eq!(said, [("one", 0, false, complete), ("two", 2, false, complete), ("My own words", 0, true, complete)]);
     let elsewhere = async |id| {
         let turn = house_turn(&house, id).await;
         house.service.elsewhere(house.owner, &turn).await.unwrap().map(|elsewhere| elsewhere.turns)

@@ -1,6 +1,7 @@
 // The message box: drafts that stay with their chat, keys that send and keys that must not.
 import { begin, choose, expectStatus, latestReply, messageBox, open, replies, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { hold, said } from "../../support/verbs.ts";
 
 test("a draft stays with its chat", async ({ page, model }) => {
   const paths: string[] = [];
@@ -90,6 +91,39 @@ test("the model stays with the branch that was begun with it", async ({ page, mo
   await expect(page.locator("[data-branch-id]")).toContainText("locked");
   await expect(page.locator("[data-branch-id]")).toContainText("test-model");
   await expect(replies(page)).toHaveCount(1);
+});
+
+test("a message goes out behind the save of its words, at once where the page is hidden", async ({ page, model }) => {
+  await begin(page, "q1");
+  (await model.next()).answer("a1");
+  await expectStatus(latestReply(page), "complete");
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname.split("/").at(-1)!));
+  const held = async (words: string) => {
+    const saving = await hold(page, "save_draft");
+    await messageBox(page).fill(words);
+    await saving.asked;
+    asked.length = 0;
+    await messageBox(page).press("Enter");
+    await expect(messageBox(page)).toHaveValue("");
+    return saving;
+  };
+  const saving = await held("q2");
+  expect(asked).not.toContain("send_message");
+  saving.release();
+  (await model.next()).answer("a2");
+  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
+  await expectStatus(latestReply(page), "complete");
+  await page.unrouteAll();
+
+  const late = await held("q3");
+  await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { get: () => "hidden", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+  });
+  (await model.next()).answer("a3");
+  late.release();
+  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
 });
 
 test("a draft that the server gets after its message does not come back", async ({ page, context, model }) => {

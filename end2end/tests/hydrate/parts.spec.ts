@@ -95,3 +95,15 @@ test("a chat whose code does not come can be read, and be opened from another pa
   await page.reload();
   await hydrated(page);
 });
+
+test("a plain page whose code does not come works as without script", async ({ page, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  const tried = page.waitForRequest("**/split_plain.wasm");
+  await page.route("**/split_plain.wasm", (route) => route.abort());
+  await page.goto("/settings/appearance");
+  await tried;
+  await page.waitForLoadState("networkidle");
+  await expect(page.locator("html[data-hydrated]")).toHaveCount(0);
+  await page.locator("#theme").getByRole("button", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});

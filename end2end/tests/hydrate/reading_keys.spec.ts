@@ -74,6 +74,10 @@ test("a long reply that came says how to read it", async ({ page, model }) => {
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Alt+ArrowUp");
   await expect(heading(latestReply(page))).toBeFocused();
+  // From nowhere as from the box.
+  await heading(latestReply(page)).evaluate((element) => (element as HTMLElement).blur());
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect(heading(latestReply(page))).toBeFocused();
 });
 
 test("the link to the latest reply comes before the list of chats", async ({ page, model }) => {

@@ -138,6 +138,24 @@ test("the list of versions says what each is and leads there", async ({ page, mo
   await expect(page.locator("#say")).toContainText("Version 1 of 2, followed by 2 messages.");
 });
 
+test("news of a version leaves its open list open, and the focus where it is", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  const running = await model.next();
+  running.say("slowly");
+  await versions(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("a1");
+  const number = versions(latestReply(page)).getByRole("button", { name: "1/2" });
+  await number.focus();
+  await page.keyboard.press("Enter");
+  const row = page.getByRole("link", { name: /^2\/2 / });
+  await expect(row).toContainText("in progress");
+  running.end();
+  await expect(row).not.toContainText("in progress");
+  await expect(row).toBeVisible();
+  await expect(number).toBeFocused();
+});
+
 test("a switched version keeps its place on the screen and the focus", async ({ page, model }) => {
   await begin(page, "q1");
   (await model.next()).answer("line\n\n".repeat(60));

@@ -12,6 +12,8 @@ fn first_words_are_one_line_of_whole_characters() {
         ("abcd efg", "abcd…"),
         ("你好世界再见", "你好世界再…"),
         ("a\u{7}b \u{7} c", "ab c"),
+        ("abcdeé", "abcde…"),
+        ("éééééé", "ééééé…"),
         ("abc d efgh", "abc d…"),
         ("a bcdefgh", "a bcd…"),
     ];

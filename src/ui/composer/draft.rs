@@ -1,5 +1,6 @@
 //! Drafts: what is written but not sent is kept on the server, and in the browser until the server has it (ux.md 10.6).
 
+mod copy;
 mod flight;
 mod sameness;
 
@@ -15,9 +16,7 @@ use sameness::{behind, is_empty, merged, says_same};
 
 use crate::api::drafts::save_draft;
 use crate::api::error::ApiError;
-use crate::api::json;
 use crate::api::view::DraftView;
-use crate::browser::local_store;
 use crate::domain::ChatId;
 use crate::domain::attachment::Attachment;
 use crate::ui::chats::Chats;
@@ -94,12 +93,6 @@ impl DraftKeeper {
         self.current.get_value()
     }
 
-    /// What this browser kept because the server could not take it, if that is newer than what the page came with.
-    pub fn unsent_copy(self) -> Option<DraftView> {
-        let copy = self.stored_copy()?;
-        (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
-    }
-
     /// Takes over what is on screen now; it is saved when the typing pauses.
     pub fn change(self, what: impl FnOnce(&mut DraftView)) {
         self.current.update_value(what);
@@ -134,6 +127,10 @@ impl DraftKeeper {
         spawn_local(async move {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft).await;
+            if let Ok(rev) = rev {
+                // What was typed since is newer than what was saved.
+                self.renew_copy(rev);
+            }
             flight.end();
             // The composer may have gone meanwhile, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
@@ -223,39 +220,14 @@ impl DraftKeeper {
     /// Does this when no save is under way: a message that overtook one would find its words again as a draft.
     pub fn when_saved(self, go: impl FnOnce() + Send + 'static) {
         let flight = self.flight.get_value();
-        if flight.then(go) {
-            set_timeout(move || flight.go_ahead(), flight::PATIENCE);
+        if let Some(round) = flight.then(go) {
+            set_timeout(move || flight.give_up(round), flight::PATIENCE);
         }
     }
 
-    /// The server has the message `sent`: of this browser's copy only what came behind it stays. Works also when the page
-    /// that sent it is gone.
-    pub fn forget_sent(self, sent: &DraftView) {
-        let Some(mut copy) = self.stored_copy() else { return };
-        let rest = copy.text.strip_prefix(&sent.text).map(|rest| rest.strip_prefix(BETWEEN).unwrap_or(rest).to_owned());
-        let Some(rest) = rest else { return };
-        if copy.attachments.starts_with(&sent.attachments) {
-            copy.attachments.drain(..sent.attachments.len());
-        }
-        // Newer than the draft that the server emptied when it took the message.
-        copy.rev += 1;
-        copy.text = rest;
-        if is_empty(&copy) { self.forget_copy() } else { self.copy(&copy) }
-    }
-
-    fn copy(self, draft: &DraftView) {
-        if let Ok(json) = serde_json::to_string(draft) {
-            local_store::put(&self.key(), &json);
-        }
-    }
-
-    fn stored_copy(self) -> Option<DraftView> {
-        json::read(local_store::get(&self.key())?.as_bytes()).ok()
-    }
-
-    /// Removes this browser's copy, because the server has the text.
-    pub fn forget_copy(self) {
-        local_store::remove(&self.key());
+    /// Sends what waits for a save: the page may be gone before that is answered.
+    pub fn send_waiting(self) {
+        self.flight.get_value().go_ahead();
     }
 
     /// The message was accepted, and the server has cleared its draft. What came meanwhile stays.
@@ -285,13 +257,6 @@ impl DraftKeeper {
     fn stop_clock(self) {
         if let Some(timer) = self.timer.try_update_value(Option::take).flatten() {
             timer.clear();
-        }
-    }
-
-    fn key(self) -> String {
-        match self.chat_id {
-            Some(id) => format!("turnleaf.draft.{id}"),
-            None => "turnleaf.draft.new".to_owned(),
         }
     }
 }

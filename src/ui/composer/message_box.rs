@@ -194,6 +194,7 @@ pub fn listen_on_page(state: ComposerState) {
         let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| on_page_key(state, &event));
         let hidden = window_event_listener(ev::visibilitychange, move |_| {
             if document::is_hidden() {
+                state.draft.send_waiting();
                 state.draft.save();
             }
         });
@@ -209,7 +210,7 @@ pub fn listen_on_page(state: ComposerState) {
 
 fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
     // Where nothing has the focus, keys lead as from the box.
-    if !event.default_prevented()
+    if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
         && focus::is_free()
         && leads_to_reply(keymap::Press::of(event, &event.key()))
         && transcript::to_last_reply()

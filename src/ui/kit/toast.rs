@@ -22,7 +22,8 @@ const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 /// What a note offers.
 type Run = Arc<dyn Fn() + Send + Sync>;
 
-/// How long a note stays yet. Nobody has to hurry: it stands still while the pointer or the focus is on the note.
+/// How long a note stays. Nobody has to hurry: it stands still while the pointer or the focus is on the note, and begins
+/// again when both are gone.
 #[derive(Default)]
 struct Clock {
     held_by: u8,
@@ -139,7 +140,11 @@ impl Toasts {
         let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
         let number = toast.number;
         let timer = set_timeout_with_handle(move || self.remove(number), stays).ok();
-        toast.clock.update_value(|clock| clock.timer = timer);
+        toast.clock.update_value(|clock| {
+            if let Some(old) = std::mem::replace(&mut clock.timer, timer) {
+                old.clear();
+            }
+        });
     }
 }
 

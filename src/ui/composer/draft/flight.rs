@@ -11,46 +11,66 @@ pub const PATIENCE: Duration = Duration::from_secs(1);
 /// left at once.
 type Next = Box<dyn FnOnce() + Send>;
 
-/// Counts the saves under way.
+/// Counts the saves of one composer that are under way.
 #[derive(Clone, Default)]
-pub struct Flight(Arc<Mutex<(u32, Vec<Next>)>>);
+pub struct Flight(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    saves: u32,
+    waiting: Vec<Next>,
+    /// How often those that waited went ahead.
+    round: u32,
+}
 
 impl Flight {
     pub fn begin(&self) {
-        self.state().0 += 1;
+        self.state().saves += 1;
     }
 
     /// A save was answered, or failed.
     pub fn end(&self) {
-        let mut state = self.state();
-        state.0 = state.0.saturating_sub(1);
-        let is_over = state.0 == 0;
-        drop(state);
+        let is_over = {
+            let mut state = self.state();
+            state.saves = state.saves.saturating_sub(1);
+            state.saves == 0
+        };
         if is_over {
             self.go_ahead();
         }
     }
 
-    /// Does this now, or as soon as no save is under way. Gives whether it waits.
-    pub fn then(&self, next: impl FnOnce() + Send + 'static) -> bool {
+    /// Does this now, or as soon as no save is under way. Where it waits, gives the round that it waits for.
+    pub fn then(&self, next: impl FnOnce() + Send + 'static) -> Option<u32> {
         let mut state = self.state();
-        if state.0 > 0 {
-            state.1.push(Box::new(next));
-            return true;
+        if state.saves > 0 {
+            state.waiting.push(Box::new(next));
+            return Some(state.round);
         }
         drop(state);
         next();
-        false
+        None
     }
 
-    /// What waits has waited long enough.
+    /// What waits in this round has waited long enough.
+    pub fn give_up(&self, round: u32) {
+        if self.state().round == round {
+            self.go_ahead();
+        }
+    }
+
+    /// Does what waits.
     pub fn go_ahead(&self) {
+        let waiting = {
+            let mut state = self.state();
+            state.round = state.round.wrapping_add(1);
+            std::mem::take(&mut state.waiting)
+        };
         // Whoever is called may come back here.
-        let waiting = std::mem::take(&mut self.state().1);
         waiting.into_iter().for_each(|next| next());
     }
 
-    fn state(&self) -> MutexGuard<'_, (u32, Vec<Next>)> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

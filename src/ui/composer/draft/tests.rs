@@ -96,18 +96,21 @@ fn a_message_waits_for_every_save_and_goes_out_once() {
         move || said.lock().unwrap().push(word)
     };
     let flight = Flight::default();
-    assert!(!flight.then(tell("nothing is under way")));
+    assert_eq!(flight.then(tell("nothing is under way")), None);
     flight.begin();
     flight.begin();
-    assert!(flight.then(tell("behind both")));
+    let first = flight.then(tell("behind both"));
+    assert!(first.is_some());
     flight.end();
     assert_eq!(*said.lock().unwrap(), ["nothing is under way"]);
     flight.end();
-    flight.go_ahead();
     assert_eq!(*said.lock().unwrap(), ["nothing is under way", "behind both"]);
     flight.begin();
-    assert!(flight.then(tell("waited long enough")));
-    flight.go_ahead();
+    let second = flight.then(tell("waited long enough"));
+    // The patience of the first message is not the second's.
+    flight.give_up(first.unwrap());
+    assert_eq!(said.lock().unwrap().len(), 2);
+    flight.give_up(second.unwrap());
     flight.end();
     assert_eq!(said.lock().unwrap().last(), Some(&"waited long enough"));
     assert_eq!(said.lock().unwrap().len(), 3);

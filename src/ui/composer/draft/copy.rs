@@ -1,0 +1,60 @@
+//! The copy of a draft that this browser keeps until the server has it.
+
+use super::sameness::is_empty;
+use super::{BETWEEN, DraftKeeper};
+use crate::api::json;
+use crate::api::view::DraftView;
+use crate::browser::local_store;
+
+impl DraftKeeper {
+    /// What this browser kept because the server could not take it, if that is newer than what the page came with.
+    pub fn unsent_copy(self) -> Option<DraftView> {
+        let copy = self.stored_copy()?;
+        (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
+    }
+
+    /// The server has the message `sent`: of this browser's copy only what came behind it stays. Works also when the page
+    /// that sent it is gone.
+    pub fn forget_sent(self, sent: &DraftView) {
+        let Some(mut copy) = self.stored_copy() else { return };
+        let rest = copy.text.strip_prefix(&sent.text).map(|rest| rest.strip_prefix(BETWEEN).unwrap_or(rest).to_owned());
+        let Some(rest) = rest else { return };
+        if copy.attachments.starts_with(&sent.attachments) {
+            copy.attachments.drain(..sent.attachments.len());
+        }
+        // Newer than the draft that the server emptied when it took the message.
+        copy.rev += 1;
+        copy.text = rest;
+        if is_empty(&copy) { self.forget_copy() } else { self.copy(&copy) }
+    }
+
+    pub(super) fn copy(self, draft: &DraftView) {
+        if let Ok(json) = serde_json::to_string(draft) {
+            local_store::put(&self.key(), &json);
+        }
+    }
+
+    fn stored_copy(self) -> Option<DraftView> {
+        json::read(local_store::get(&self.key())?.as_bytes()).ok()
+    }
+
+    /// Removes this browser's copy, because the server has the text.
+    pub fn forget_copy(self) {
+        local_store::remove(&self.key());
+    }
+
+    /// The server has a save of this draft as `rev`: what was copied since was typed after it. Works also when the page is
+    /// gone.
+    pub(super) fn renew_copy(self, rev: i64) {
+        if let Some(copy) = self.stored_copy().filter(|copy| copy.rev < rev) {
+            self.copy(&DraftView { rev, ..copy });
+        }
+    }
+
+    fn key(self) -> String {
+        match self.chat_id {
+            Some(id) => format!("turnleaf.draft.{id}"),
+            None => "turnleaf.draft.new".to_owned(),
+        }
+    }
+}
