@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::markdown::{self, Options, Part, Shown};
 use crate::domain::branch::Lock;
-use crate::domain::excerpt::first_words;
+use crate::domain::excerpt::first_line;
 use crate::domain::{Branch, BranchId, Chat, Content, ImportedFrom, Turn, TurnId, told};
 use crate::media;
 use beside::Beside;
@@ -145,7 +145,7 @@ impl<S: Read + Write + Seek> Repository<S> {
             refs.iter().filter_map(|(name, at, _)| Some(format!("{} refs/heads/{name}\n", (*at)?))).collect();
         packed.sort_by(|one, other| one[41..].cmp(&other[41..]));
         let packed = format!("# pack-refs with: peeled fully-peeled sorted \n{}", packed.concat());
-        let title = first_words(&chat.title, SUBJECT);
+        let title = first_line(&chat.title, SUBJECT);
         self.pack.write(place)?;
         for folder in ["objects/info/", "objects/pack/", "refs/heads/", "refs/tags/"] {
             place.folder(folder)?;

@@ -2,7 +2,7 @@
 
 use super::SUBJECT;
 use super::object::Author;
-use crate::domain::excerpt::first_words;
+use crate::domain::excerpt::first_line;
 use crate::domain::{Content, Role, Turn, TurnStatus};
 
 /// Who wrote a turn: the person, the system, or the model by its name with the provider's.
@@ -20,8 +20,8 @@ pub fn author(turn: &Turn) -> Author {
 
 /// The first words of what was said, and what is to be known of the turn as git's trailers.
 pub fn message(turn: &Turn) -> String {
-    let said = first_words(&turn.content_text(), SUBJECT);
-    let error = turn.error.as_ref().map(|error| first_words(&error.message, SUBJECT));
+    let said = first_line(&turn.content_text(), SUBJECT);
+    let error = turn.error.as_ref().map(|error| first_line(&error.message, SUBJECT));
     let subject = match (said.is_empty(), error) {
         (false, _) => said,
         (true, Some(error)) if !error.is_empty() => error,
@@ -34,7 +34,7 @@ pub fn message(turn: &Turn) -> String {
     }
     for (name, value) in [("Provider", &turn.provider_used), ("Model", &turn.model_used)] {
         if let Some(value) = value {
-            message.push_str(&format!("{name}: {}\n", first_words(value, 200)));
+            message.push_str(&format!("{name}: {}\n", first_line(value, 200)));
         }
     }
     message
