@@ -1,5 +1,7 @@
 //! The copy of a draft that this browser keeps until the server has it.
 
+use leptos::prelude::WithValue;
+
 use super::sameness::is_empty;
 use super::{BETWEEN, DraftKeeper};
 use crate::api::json;
