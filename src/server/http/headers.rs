@@ -12,17 +12,16 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-const FIXED: [(HeaderName, &str); 5] = [
+const FIXED: [(HeaderName, &str); 4] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    (
-        HeaderName::from_static("permissions-policy"),
-        "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), \
-         microphone=(), midi=(), payment=(), serial=(), usb=(), clipboard-write=(self)",
-    ),
 ];
+
+/// What the scripts of a document may use. Of anything else browsers do not ask it, and it would travel with each file.
+const PERMISSIONS: &str = "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), \
+    gyroscope=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=(), clipboard-write=(self)";
 
 /// What is not a document may load nothing and be framed nowhere.
 const NOT_A_DOCUMENT: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -40,10 +39,13 @@ pub async fn layer(State(transport): State<Transport>, request: Request, next: N
     for (name, value) in FIXED {
         set_if_absent(headers, name, HeaderValue::from_static(value));
     }
+    let is_document =
+        headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
+    if is_document {
+        let name = HeaderName::from_static("permissions-policy");
+        set_if_absent(headers, name, HeaderValue::from_static(PERMISSIONS));
+    }
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
-        let is_document = headers
-            .get(CONTENT_TYPE)
-            .is_some_and(|value| value.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
         let policy = if is_document { document_policy(None, transport) } else { NOT_A_DOCUMENT.to_owned() };
         insert_text(headers, CONTENT_SECURITY_POLICY, &policy);
     }

@@ -5,8 +5,10 @@ use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
-use http::{Method, StatusCode, Uri};
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
+use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, Version};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
 
 use crate::domain::limits;
 use crate::server::http::headers::Transport;
@@ -25,8 +27,8 @@ pub struct HttpConfig {
 }
 
 /// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
-/// line in the log, the language, the headers of the response, panics, the request's size, the name asked for, cross-site requests,
-/// and the default body limit.
+/// line in the log, the language, the headers of the response, its compression, panics, the request's size, the name
+/// asked for, cross-site requests, and the default body limit.
 pub fn layers<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -37,9 +39,20 @@ where
         .layer(from_fn_with_state(config.hosts.clone(), host::layer))
         .layer(from_fn(request_size::layer))
         .layer(CatchPanicLayer::custom(panicked as fn(Box<dyn std::any::Any + Send>) -> Response<Body>))
+        .layer(CompressionLayer::new().compress_when(shrinks as Shrinks))
         .layer(from_fn_with_state(config.transport, headers::layer))
         .layer(from_fn(language::layer))
         .layer(from_fn(request_id::layer))
+}
+
+type Shrinks = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
+
+/// Pages and the answers behind them travel smaller where the browser takes that. Files lie there compressed, streams go
+/// out as they come, and what has a tag or is taken away as a file is what its length and its tag say.
+fn shrinks(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/json");
+    is_page && !headers.contains_key(ETAG) && !headers.contains_key(CONTENT_DISPOSITION)
 }
 
 /// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before [`layers`].
