@@ -48,11 +48,12 @@ where
 type Shrinks = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
 /// Pages and the answers behind them travel smaller where the browser takes that. Files lie there compressed, streams go
-/// out as they come, and what has a tag or is taken away as a file is what its length and its tag say.
-fn shrinks(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+/// out as they come, and what has a tag or is taken away as a file is what its length and its tag say. Of a failure that
+/// comes without its length Chromium may show a page of its own instead.
+fn shrinks(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/json");
-    is_page && !headers.contains_key(ETAG) && !headers.contains_key(CONTENT_DISPOSITION)
+    status.is_success() && is_page && !headers.contains_key(ETAG) && !headers.contains_key(CONTENT_DISPOSITION)
 }
 
 /// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before [`layers`].
