@@ -100,10 +100,10 @@ test("a plain page whose code does not come works as without script", async ({ p
   watch.expect(/ERR_FAILED|Failed to fetch/);
   const tried = page.waitForRequest("**/split_plain.wasm");
   await page.route("**/split_plain.wasm", (route) => route.abort());
-  await page.goto("/settings/appearance");
+  await page.goto("/settings/general");
   await tried;
   await page.waitForLoadState("networkidle");
   await expect(page.locator("html[data-hydrated]")).toHaveCount(0);
-  await page.locator("#theme").getByRole("button", { name: "Dark" }).click();
-  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.locator("#language").getByRole("button", { name: "中文" }).click();
+  await expect(page.locator("html")).toHaveAttribute("lang", /^zh/);
 });
