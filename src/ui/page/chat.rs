@@ -169,7 +169,10 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let beside = Beside::new(&page);
     let leaves = RwSignal::new(page.leaves);
     let (models, gone) = (RwSignal::new(page.models.clone()), RwSignal::new(model_gone(&page)));
+    // Whatever path is shown, what ends from then on is news.
+    let rev = StoredValue::new(elsewhere::rev_of(&page));
     let take = move |page: ChatPage| {
+        rev.set_value(elsewhere::rev_of(&page));
         beside.show(&page);
         gone.set(model_gone(&page));
         branch.set(page.branch);
@@ -183,7 +186,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
     let put_address = follow_address(state, beside, take, chat_id);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
-    let began_here = elsewhere::watch(state, beside, &page, chat_id, draft_elsewhere, leaves, move |page| {
+    let began_here = elsewhere::watch(state, beside, (&page, rev), chat_id, draft_elsewhere, leaves, move |page| {
         take(page);
         changes.update(|count| *count += 1);
     });

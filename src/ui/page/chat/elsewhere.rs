@@ -26,7 +26,7 @@ const INTERVAL: Duration = Duration::from_millis(1_500);
 const FAILURES: u32 = 4;
 
 /// The revision of a chat, how many replies are being written elsewhere in it, and which models can be chosen.
-type Rev = (i64, usize, u64);
+pub type Rev = (i64, usize, u64);
 
 /// What is known of a chat, to see what is new in a glance at it.
 #[derive(Clone, Copy)]
@@ -49,19 +49,20 @@ impl Known {
     }
 }
 
-/// Looks at the chat while the page is seen. `take` gets the page anew when its path changed elsewhere, after the
-/// path was shown; `draft` is set when the draft did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
+/// Looks at the chat while the page is seen. With the page comes what is known with the path on screen, whoever loaded
+/// it. `take` gets the page anew when its path changed elsewhere, after the path was shown; `draft` is set when the draft
+/// did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
 pub fn watch(
     state: ChatState,
     beside: Beside,
-    page: &ChatPage,
+    (page, rev): (&ChatPage, StoredValue<Option<Rev>>),
     chat_id: ChatId,
     draft: RwSignal<DraftView>,
     leaves: RwSignal<u64>,
     take: impl Fn(ChatPage) + Copy + 'static,
 ) -> impl Fn() + Copy + Send + Sync + 'static {
     let known = Known {
-        rev: StoredValue::new(rev_of(page)),
+        rev,
         title: StoredValue::new(page.chat.as_ref().map(|chat| chat.title.clone()).unwrap_or_default()),
         is_looking: StoredValue::new(false),
         failures: StoredValue::new(0),
@@ -157,7 +158,8 @@ pub fn watch(
     move || known.rev.set_value(None)
 }
 
-fn rev_of(page: &ChatPage) -> Option<Rev> {
+/// What is known with this page.
+pub fn rev_of(page: &ChatPage) -> Option<Rev> {
     page.chat.as_ref().map(|chat| (chat.rev, page.running, page.models_rev))
 }
 
