@@ -397,16 +397,15 @@ test("an answer behind a call in the reasoning closes it and moves nothing that 
     before = (await user.boundingBox())!.y;
     return Math.abs(before - last);
   }).toBeLessThan(0.5);
+  const moved = async () => Math.abs((await user.boundingBox())!.y - before);
   answers.say("Found it.");
   await expect(textOf(latestReply(page)).last()).toHaveText("Found it.");
   await expect(latestReply(page).locator("details.reasoning")).toHaveJSProperty("open", false);
   // Where a call stands depends on what came before it alone, so it stays where it was shown.
   await expect(inside).toHaveCount(1);
-  await settled(page);
-  expect(Math.abs((await user.boundingBox())!.y - before)).toBeLessThanOrEqual(1);
+  await expect.poll(moved).toBeLessThanOrEqual(1);
   answers.end();
   await expectStatus(latestReply(page), "complete");
-  await settled(page);
-  expect(Math.abs((await user.boundingBox())!.y - before)).toBeLessThanOrEqual(1);
+  await expect.poll(moved).toBeLessThanOrEqual(1);
   expect(tools.ran).toEqual(["search rust"]);
 });
