@@ -54,6 +54,7 @@ use more::LoadMore;
 pub use tool_card::tool_name;
 pub use turn_actions::opens_here;
 pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
+pub use turn_menu::CopyToChat;
 use user_turn::UserTurn;
 pub use verbs::Verbs;
 

@@ -3,26 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::conversation::Ending;
 use crate::domain::turn::Role;
-use crate::domain::usage::Usage;
+use crate::made::message;
 use crate::report::Place;
-
-fn message(id: &str) -> Message {
-    Message {
-        source_id: id.to_owned(),
-        parent: None,
-        role: Role::User,
-        provider: None,
-        model: None,
-        created_at: None,
-        ended_at: None,
-        ending: Ending::Complete,
-        pieces: Vec::new(),
-        usage: Usage::default(),
-        is_thinking_mode: None,
-    }
-}
 
 /// `id<parent>children`; an id in brackets is scaffolding.
 fn node(told: &str) -> Node {
@@ -34,7 +17,7 @@ fn node(told: &str) -> Node {
         id: id.to_owned(),
         parent: (!parent.is_empty()).then(|| parent.to_owned()),
         children: children.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect(),
-        message: is_shown.then(|| message(id)),
+        message: is_shown.then(|| message(id, Role::User)),
     }
 }
 
@@ -96,7 +79,7 @@ proptest! {
                 id: id.to_string(),
                 parent: parent.map(|id| id.to_string()),
                 children: children.iter().map(u8::to_string).collect(),
-                message: is_shown.then(|| message(&id.to_string())),
+                message: is_shown.then(|| message(&id.to_string(), Role::User)),
             })
             .collect();
         let shown = nodes.iter().filter(|node| node.message.is_some()).count();

@@ -112,7 +112,7 @@ pub fn RetryWith(id: TurnId, class: &'static str) -> impl IntoView {
 
 /// The path up to here as a chat of its own, to which the browser goes: a form with and without script.
 #[component]
-fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
+pub fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
     let request = use_context::<Verbs>().map(|verbs| verbs.form_request_id.get_value());
     view! {
         <form method="post" action="/forms/copy" class="menu-form">

@@ -10,7 +10,7 @@ use crate::ui::chats::{Chats, leave_deleted};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::sidebar::SidebarButton;
-use crate::ui::transcript::Verbs;
+use crate::ui::transcript::CopyToChat;
 use crate::ui::tree::panel::{BUTTON, TreePanel};
 use crate::ui::words;
 use crate::ui::words::tree as said;
@@ -110,7 +110,7 @@ pub fn ChatHeader(
                     <Icon name="external"/>
                     {words::export()}
                 </a>
-                {live(move || last_reply.get().map(|reply| view! { <CopyRow chat=id reply/> }))}
+                {live(move || last_reply.get().map(|reply| view! { <CopyToChat id=reply chat=id/> }))}
                 <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{words::print()}</button>
                 <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
                     <button type="submit" class="menu-row"><Icon name="edit"/>{words::rename()}</button>
@@ -121,22 +121,6 @@ pub fn ChatHeader(
                 </form>
             </Menu>
         </header>
-    }
-}
-
-/// Copies the path that is read into a chat of its own, which it opens.
-#[component]
-fn CopyRow(chat: ChatId, reply: TurnId) -> impl IntoView {
-    let request = use_context::<Verbs>().map(|verbs| verbs.form_request_id.get_value());
-    view! {
-        <form method="post" action="/forms/copy" class="menu-form">
-            <input type="hidden" name="chat_id" value=chat.to_string()/>
-            <input type="hidden" name="turn_id" value=reply.to_string()/>
-            {request.map(|request| view! {
-                <input type="hidden" name="client_request_id" value=format!("copy-{reply}-{request}")/>
-            })}
-            <button type="submit" class="menu-row"><Icon name="copy"/>{words::transcript::copy_to_chat()}</button>
-        </form>
     }
 }
 
