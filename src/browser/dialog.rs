@@ -2,10 +2,21 @@
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use std::cell::Cell;
+
+    use leptos::ev::Event;
     use leptos::web_sys::HtmlDialogElement;
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
+
+    thread_local! {
+        /// Whether something may be open; none while nobody listens for what opens.
+        static MAY_BE_OPEN: Cell<Option<bool>> = const { Cell::new(None) };
+    }
 
     /// Opens the dialog modally, or closes it; nothing when it is already so.
     pub fn show(dialog: &HtmlDialogElement, wanted: bool) {
+        opens();
         match (wanted, dialog.open()) {
             (true, false) => drop(dialog.show_modal()),
             (false, true) => dialog.close(),
@@ -13,9 +24,28 @@ mod real {
         }
     }
 
-    /// Whether a modal dialog or a popover is open, so that Esc belongs to it.
+    /// Whether a modal dialog or a popover is open, so that Esc belongs to it. The page that follows a reply asks with
+    /// every frame, and to look through all elements takes long: they are looked through only after something opened.
     pub fn is_any_open() -> bool {
-        find("dialog[open], :popover-open").is_some()
+        if MAY_BE_OPEN.get().is_none() {
+            listen();
+        }
+        let is_open = MAY_BE_OPEN.get() != Some(false) && find("dialog[open], :popover-open").is_some();
+        MAY_BE_OPEN.set(Some(is_open));
+        is_open
+    }
+
+    fn opens() {
+        MAY_BE_OPEN.set(MAY_BE_OPEN.get().map(|_| true));
+    }
+
+    /// Popovers tell before they open and again when they are open; dialogs do not everywhere.
+    fn listen() {
+        let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
+        let opens = Closure::<dyn Fn(Event)>::new(|_| opens()).into_js_value();
+        for name in ["beforetoggle", "toggle"] {
+            let _ = document.add_event_listener_with_callback_and_bool(name, opens.unchecked_ref(), true);
+        }
     }
 
     /// Closes the popovers that are open, after one of their entries did its work.

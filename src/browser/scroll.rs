@@ -12,6 +12,8 @@ mod place;
 #[cfg(feature = "hydrate")]
 mod room;
 #[cfg(feature = "hydrate")]
+mod will;
+#[cfg(feature = "hydrate")]
 mod window;
 
 /// What the page shows of the reader's place.
@@ -29,7 +31,8 @@ pub struct Place {
 #[cfg(feature = "hydrate")]
 mod real {
     use super::hold as holding;
-    use super::{Place, page, place, room, window};
+    pub use super::will::Wait;
+    use super::{Place, page, place, room, will, window};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before. Gives the number of this watch.
@@ -121,6 +124,11 @@ mod real {
         }
     }
 
+    /// Keeps the page from following until what comes into it over several frames is there.
+    pub fn wait() -> Option<Wait> {
+        Some(will::wait())
+    }
+
     /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
     pub fn keep_end(id: &str) {
         page::keep_end(id);
@@ -130,6 +138,9 @@ mod real {
 #[cfg(not(feature = "hydrate"))]
 mod real {
     use super::Place;
+
+    #[derive(Debug)]
+    pub struct Wait(());
 
     pub fn start(_list_id: &str, _on_place: impl Fn(Place) + 'static) -> u32 {
         0
@@ -173,10 +184,14 @@ mod real {
 
     pub fn into_sight(_selector: &str) {}
 
+    pub fn wait() -> Option<Wait> {
+        None
+    }
+
     pub fn keep_end(_id: &str) {}
 }
 
 pub use real::{
-    bring, first_seen, hold, hold_for, into_sight, is_following, is_held, is_holding, keep_end, keeping, open, resume,
-    start, stop, to_element, to_latest, to_sent,
+    Wait, bring, first_seen, hold, hold_for, into_sight, is_following, is_held, is_holding, keep_end, keeping, open,
+    resume, start, stop, to_element, to_latest, to_sent, wait,
 };

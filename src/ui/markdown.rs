@@ -21,6 +21,7 @@ mod cite;
 mod draw;
 mod enrich;
 mod fence;
+mod gradual;
 mod html;
 mod inline;
 mod math;

@@ -9,6 +9,7 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{AddEventListenerOptions, Document, Element, Event, ResizeObserver, Window};
 
 use super::reader::{Metrics, Reader};
+use super::will::{is_reader_busy, is_still, is_waiting};
 use super::{Place, place, room};
 
 /// How many frames the list may take to appear in the page.
@@ -84,19 +85,6 @@ pub(super) fn header() -> f64 {
 /// so is its writer.
 pub(super) fn pixels(length: &str) -> Option<f64> {
     Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
-}
-
-/// Whether jumps are to be jumps: the system says so, or the reader chose it.
-fn is_still() -> bool {
-    let query = || window()?.match_media("(prefers-reduced-motion: reduce)").ok().flatten();
-    super::super::document::root_attribute("data-motion").is_some() || query().is_some_and(|query| query.matches())
-}
-
-/// Whether the reader is busy with something that a move would spoil: selected text, an open menu (S14).
-fn is_reader_busy() -> bool {
-    let selection = || window()?.get_selection().ok().flatten();
-    let has_selection = selection().is_some_and(|selection| !selection.is_collapsed());
-    has_selection || super::super::dialog::is_any_open()
 }
 
 pub(super) fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
@@ -219,7 +207,7 @@ pub(super) fn ease() {
 fn step() {
     let Some(now) = metrics() else { return };
     let is_still = is_still() || super::super::document::is_hidden();
-    let is_busy = is_reader_busy();
+    let is_busy = is_waiting() || is_reader_busy();
     let next = with(|watch| {
         let may_move = watch.holds == 0 && !watch.is_touched && !is_busy;
         let next = may_move.then(|| watch.reader.next(now, is_still)).flatten();

@@ -3,12 +3,18 @@
 
 use leptos::prelude::*;
 
-use crate::ui::erased::{rows, view};
+use crate::browser::{document, scroll};
+use crate::ui::erased::{effect, rows, view};
 
+use super::gradual;
 use super::part::Part;
 
+/// The parts that stand in the page, each with what it is told by when it changes.
+type Standing = Vec<(u64, ArcRwSignal<Part>)>;
+
 /// A text in parts. A part whose markup has not changed keeps its place in the page, and with it what the reader has
-/// selected or scrolled in it.
+/// selected or scrolled in it; one whose markup changes keeps its element, and with it the height that the browser
+/// remembers. What changes later comes over several frames where it is much, and at once where nobody looks.
 ///
 /// On hydration the page is left as it is: the server may have drawn a part more richly than the browser's own first
 /// value says. There must be as many parts on both sides, which [`render_with`](super::render_with) promises.
@@ -20,16 +26,69 @@ pub fn MarkdownText(
     /// What the style knows it by.
     #[prop(default = "md")]
     class: &'static str,
+    /// Its first parts, too, come over several frames: nothing has been seen of it yet. Never on hydration.
+    #[prop(default = false)]
+    is_fresh: bool,
 ) -> impl IntoView {
-    let numbered = move || parts.get().into_iter().enumerate().collect::<Vec<_>>();
+    let mut first = Standing::new();
+    if !is_fresh {
+        parts.with_untracked(|parts| stand(&mut first, parts, parts.len()));
+    }
+    let standing = StoredValue::new(first);
+    let count = RwSignal::new(standing.with_value(Vec::len));
+    let again = ArcTrigger::new();
+    let wait = StoredValue::new(None::<scroll::Wait>);
+    effect(move || {
+        again.track();
+        let is_whole = parts.with(|wanted| {
+            let known = standing.with_value(|standing| standing.iter().map(|(known, _)| *known).collect::<Vec<_>>());
+            let until = if document::is_hidden() { wanted.len() } else { gradual::reach(&known, wanted) };
+            standing.update_value(|standing| stand(standing, wanted, until));
+            until == wanted.len()
+        });
+        let now = standing.with_value(Vec::len);
+        if now != count.get_untracked() {
+            count.set(now);
+        }
+        if is_whole {
+            wait.set_value(None);
+        } else {
+            wait.update_value(|wait| *wait = wait.take().or_else(scroll::wait));
+            let again = again.clone();
+            request_animation_frame(move || again.notify());
+        }
+    });
+    let numbered = move || {
+        count.track();
+        standing.with_value(|standing| standing.iter().map(|(_, part)| part.clone()).enumerate().collect::<Vec<_>>())
+    };
     view! {
         <div class=class>
             {rows(
                 numbered,
-                |(at, part)| (*at as u128) << 64 | u128::from(part.fingerprint()),
-                |(_, part)| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> },
+                |(at, _)| *at as u128,
+                |(_, part)| {
+                    view! { <div class="part" inner_html=move || part.with(|part| part.markup().as_str().to_owned())></div> }
+                },
             )}
         </div>
+    }
+}
+
+/// Brings what stands up to date with the first so many of the parts that are wanted; all of them end it.
+fn stand(standing: &mut Standing, wanted: &[Part], until: usize) {
+    for (at, part) in wanted.iter().enumerate().take(until) {
+        match standing.get_mut(at) {
+            Some((known, _)) if *known == part.fingerprint() => {}
+            Some((known, shown)) => {
+                *known = part.fingerprint();
+                shown.set(part.clone());
+            }
+            None => standing.push((part.fingerprint(), ArcRwSignal::new(part.clone()))),
+        }
+    }
+    if until == wanted.len() {
+        standing.truncate(until);
     }
 }
 

@@ -22,6 +22,9 @@ const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
 const AFTERMATH: Duration = Duration::from_secs(5);
 /// How long frames may wait where no animation frame comes, because nobody sees the page.
 const UNSEEN: Duration = Duration::from_millis(250);
+/// The least between two drawings of what came, ms: every second frame of a usual screen. Letters come no calmer with
+/// each, and each costs the machine a style, a layout and a picture (performance.md G12).
+const BETWEEN_MS: i64 = 30;
 /// Pauses before a refused stream is opened again: doubling from the first to the last.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
 const RETRY_LAST: Duration = Duration::from_secs(30);
@@ -30,7 +33,9 @@ const RETRY_LAST: Duration = Duration::from_secs(30);
 pub(super) struct Follower {
     stream: Option<Source>,
     pending: Vec<Frame>,
-    is_scheduled: bool,
+    /// Since when frames wait to be applied.
+    scheduled_ms: Option<i64>,
+    applied_ms: i64,
     heard_ms: i64,
     failures: u32,
     retry: Option<TimeoutHandle>,
@@ -74,7 +79,8 @@ impl ChatState {
         let follower = Follower {
             stream: None,
             pending: Vec::new(),
-            is_scheduled: false,
+            scheduled_ms: None,
+            applied_ms: 0,
             heard_ms: now,
             failures: 0,
             retry: None,
@@ -135,7 +141,8 @@ impl ChatState {
                 self.change(id, |follower| {
                     follower.heard_ms = clock::now_ms();
                     follower.pending.push(frame);
-                    schedule = !std::mem::replace(&mut follower.is_scheduled, true);
+                    schedule = follower.scheduled_ms.is_none();
+                    follower.scheduled_ms.get_or_insert(follower.heard_ms);
                 });
                 if schedule {
                     self.schedule(id);
@@ -145,21 +152,44 @@ impl ChatState {
         }
     }
 
-    /// Applies what came once per animation frame, or by the clock where nobody looks.
+    /// Applies what came with an animation frame, or by the clock where nobody looks.
     fn schedule(self, id: TurnId) {
-        let apply = move || {
-            let mut frames = Vec::new();
-            self.change(id, |follower| {
-                follower.is_scheduled = false;
-                frames = std::mem::take(&mut follower.pending);
-            });
-            self.apply(id, frames);
-        };
-        // Both: a page that is hidden before its next frame gets none. The second finds nothing to apply.
         if !document::is_hidden() {
-            request_animation_frame(apply);
+            request_animation_frame(move || self.apply_in_frame(id));
         }
-        set_timeout(apply, UNSEEN);
+        // A page that is hidden before its next frame gets none. On any other the frame was first, and what waits now
+        // came later.
+        let late = move || {
+            let mut is_late = false;
+            let since = clock::now_ms() - UNSEEN.as_millis() as i64;
+            self.change(id, |follower| is_late = follower.scheduled_ms.is_some_and(|scheduled| scheduled <= since));
+            if is_late {
+                self.apply_pending(id);
+            }
+        };
+        set_timeout(late, UNSEEN);
+    }
+
+    fn apply_in_frame(self, id: TurnId) {
+        let mut is_early = false;
+        self.change(id, |follower| is_early = clock::now_ms() - follower.applied_ms < BETWEEN_MS);
+        if is_early {
+            request_animation_frame(move || self.apply_pending(id));
+        } else {
+            self.apply_pending(id);
+        }
+    }
+
+    fn apply_pending(self, id: TurnId) {
+        let mut frames = Vec::new();
+        self.change(id, |follower| {
+            follower.scheduled_ms = None;
+            follower.applied_ms = clock::now_ms();
+            frames = std::mem::take(&mut follower.pending);
+        });
+        if !frames.is_empty() {
+            self.apply(id, frames);
+        }
     }
 
     fn apply(self, id: TurnId, frames: Vec<Frame>) {

@@ -157,8 +157,17 @@ fn question_of(block: &Block) -> Option<String> {
 /// How many words a text has; each Han character counts as one.
 fn words_in(text: &str) -> usize {
     let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}');
-    let others = text.split(|c: char| c.is_whitespace() || is_han(c));
-    text.chars().filter(|c| is_han(*c)).count() + others.filter(|word| word.chars().any(char::is_alphanumeric)).count()
+    let (mut words, mut is_in_word) = (0, false);
+    for letter in text.chars() {
+        if is_han(letter) {
+            (words, is_in_word) = (words + 1, false);
+        } else if letter.is_whitespace() {
+            is_in_word = false;
+        } else if !is_in_word && letter.is_alphanumeric() {
+            (words, is_in_word) = (words + 1, true);
+        }
+    }
+    words
 }
 
 fn is_sign_of_life(content: &Content) -> bool {

@@ -14,7 +14,9 @@ impl ChatState {
     pub(super) fn tell(self, id: TurnId) {
         let Some(turn) = self.shown(id) else { return };
         let mut said = None;
-        let reader = reader();
+        // Only its end wants to know, and growth is many times a second.
+        let is_over = turn.with_untracked(|view| view.turn.status.is_terminal());
+        let reader = if is_over { reader() } else { Reader::default() };
         self.change(id, |follower| {
             said = turn.with_untracked(|view| follower.saying.look(&view.turn, clock::now_ms(), &reader));
         });

@@ -20,6 +20,8 @@ pub struct TurnState {
     role: Role,
     /// Which batch it came to the screen with.
     batch: u32,
+    /// It was being written when it came.
+    came_running: bool,
     /// Notified of changes of shape only.
     view: ArcRwSignal<TurnView>,
     growth: Arc<Mutex<HashMap<BlockId, ArcTrigger>>>,
@@ -44,7 +46,13 @@ enum Change {
 
 impl TurnState {
     pub fn new(view: TurnView) -> Self {
-        Self { id: view.turn.id, role: view.turn.role, batch: 0, view: ArcRwSignal::new(view), growth: Arc::default() }
+        let (id, role, came_running) = (view.turn.id, view.turn.role, !view.turn.status.is_terminal());
+        Self { id, role, batch: 0, came_running, view: ArcRwSignal::new(view), growth: Arc::default() }
+    }
+
+    /// Whether it came to the screen while it was being written, so that any amount of it may come at once.
+    pub fn came_running(&self) -> bool {
+        self.came_running
     }
 
     /// The turn as one of this batch.

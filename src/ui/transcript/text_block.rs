@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
+use crate::browser::document;
 use crate::domain::sources::{self, Sources};
 use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
 use crate::ui::erased::view;
@@ -20,6 +21,7 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     let streaming = StoredValue::new(None::<Streaming>);
     let (of_state, of_language) = (turn.clone(), turn.clone());
     let (id, of_sources) = (turn.id(), turn.clone());
+    let is_fresh = document::has_settled() && turn.came_running();
     let sources = Memo::new(move |_| of_sources.with(|view| sources::of_blocks(&view.turn.blocks)));
     let kind = turn.with_untracked(|view| {
         view.turn.blocks.iter().find(|b| b.id == block).map(|b| b.content.block_type().to_owned())
@@ -44,7 +46,7 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
             data-block-id=block.to_string()
             data-block-type=kind
         >
-            <MarkdownText parts/>
+            <MarkdownText parts is_fresh/>
         </div>
     }
 }

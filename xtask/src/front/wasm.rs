@@ -47,14 +47,14 @@ pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
     let mut bindgen = Bindgen::new();
     bindgen.input_path(&split.main).out_name("turnleaf").typescript(false).debug(effort == Effort::Dev);
     // Parts ask for functions and globals of the main module by the linker's names.
-    bindgen.keep_lld_exports(true).demangle(false);
-    if effort == Effort::Release {
+    bindgen.keep_lld_exports(true).demangle(std::env::var_os("NAMES").is_some());
+    if effort == Effort::Release && std::env::var_os("NAMES").is_none() {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
     bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))?;
     split::join(&out.join("turnleaf.js"), out)?;
     let bound = out.join("turnleaf_bg.wasm");
-    if effort == Effort::Release {
+    if effort == Effort::Release && std::env::var_os("NAMES").is_none() {
         for module in split.parts.iter().chain([&bound]) {
             fs::write(module, order::order(&fs::read(module)?)?)?;
         }
