@@ -25,6 +25,8 @@ pub enum Effort {
     Dev,
     /// Small and quick to run, precompressed, with its size checked.
     Release,
+    /// As quick to run, with the names of its functions: for the browser's profiler. Larger, and nobody's to deploy.
+    Profile,
 }
 
 /// What was built.

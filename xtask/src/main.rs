@@ -45,6 +45,9 @@ enum Command {
         /// Build fast instead of small and quick.
         #[arg(long)]
         dev: bool,
+        /// Keep the names of functions, for the browser's profiler.
+        #[arg(long, conflicts_with = "dev")]
+        names: bool,
     },
     /// Run every check and every test, or the named parts of them.
     Test {
@@ -72,8 +75,9 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Serve { dev: false, args } => serve::run(&args),
         Command::Serve { dev: true, args } => serve::watch::run(&args),
-        Command::Front { dev: true } => front::build(front::Effort::Dev).map(drop),
-        Command::Front { dev: false } => front::build(front::Effort::Release).and_then(|front| front.check_size()),
+        Command::Front { dev: true, .. } => front::build(front::Effort::Dev).map(drop),
+        Command::Front { names: true, .. } => front::build(front::Effort::Profile).map(drop),
+        Command::Front { .. } => front::build(front::Effort::Release).and_then(|front| front.check_size()),
         Command::Test { parts } => test::run(&parts),
         Command::Pictures => test::pictures(),
         Command::Check => check::run(),

@@ -78,7 +78,10 @@ fn answer(site: &Site, path: &str, cache: &'static str, request: &HeaderMap) -> 
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, content_type(path));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    headers.insert(ETAG, HeaderValue::from_str(&etag).ok()?);
+    // What is kept for ever is never asked for again.
+    if cache != FOR_EVER {
+        headers.insert(ETAG, HeaderValue::from_str(&etag).ok()?);
+    }
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(encoding) = encoding {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));

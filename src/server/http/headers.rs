@@ -12,14 +12,19 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-const FIXED: [(HeaderName, &str); 4] = [
+const FIXED: [(HeaderName, &str); 3] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// What the scripts of a document may use. Of anything else browsers do not ask it, and it would travel with each file.
+/// Of anything but a document browsers do not ask these, and they would travel with each file.
+const OF_DOCUMENTS: [(HeaderName, &str); 2] = [
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("permissions-policy"), PERMISSIONS),
+];
+
+/// What the scripts of a document may use.
 const PERMISSIONS: &str = "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), \
     gyroscope=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=(), clipboard-write=(self)";
 
@@ -42,8 +47,9 @@ pub async fn layer(State(transport): State<Transport>, request: Request, next: N
     let is_document =
         headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
     if is_document {
-        let name = HeaderName::from_static("permissions-policy");
-        set_if_absent(headers, name, HeaderValue::from_static(PERMISSIONS));
+        for (name, value) in OF_DOCUMENTS {
+            set_if_absent(headers, name, HeaderValue::from_static(value));
+        }
     }
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         let policy = if is_document { document_policy(None, transport) } else { NOT_A_DOCUMENT.to_owned() };

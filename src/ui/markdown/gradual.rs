@@ -4,7 +4,7 @@
 use super::part::Part;
 
 /// How many parts one frame may make, and of how much markup in bytes: a few milliseconds of work.
-const PARTS: usize = 24;
+const PARTS: usize = 16;
 const BYTES: usize = 24 << 10;
 /// So many parts fill a screen. They are seen, so that they cost a layout and a picture, too: a frame makes fewer.
 const SEEN: usize = 24;

@@ -39,7 +39,7 @@ pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
     }
     copy(bundle, &site.join("pkg"))?;
     let wire = match effort {
-        Effort::Dev => None,
+        Effort::Dev | Effort::Profile => None,
         Effort::Release => Some(compress(&site)?),
     };
     Ok(Front { hash: hash(&site)?, wire })

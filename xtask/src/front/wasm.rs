@@ -20,14 +20,14 @@ use crate::workspace;
 pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
     let (profile, folder) = match effort {
         Effort::Dev => ("dev", "debug"),
-        Effort::Release => ("wasm-release", "wasm-release"),
+        Effort::Release | Effort::Profile => ("wasm-release", "wasm-release"),
     };
     let target = workspace::target().join("front");
     let mut build = toolchain.cargo("rustc");
     build.args(["--package", "turnleaf", "--lib", "--features", "hydrate", "--target", WASM, "--profile", profile]);
     // Said here and not in the manifest: a server's library would be linked as a whole, for nobody, whenever it is built.
     build.args(["--crate-type", "cdylib"]);
-    if effort == Effort::Release {
+    if effort != Effort::Dev {
         // Where in the source a panic was: a table of 20 KB that nobody reads in a browser. The compiler has the switch,
         // but wants to be told that it may be used.
         build.args(workspace::release_flags(&["-Zlocation-detail=none"])).env("RUSTC_BOOTSTRAP", "1");
@@ -47,14 +47,14 @@ pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
     let mut bindgen = Bindgen::new();
     bindgen.input_path(&split.main).out_name("turnleaf").typescript(false).debug(effort == Effort::Dev);
     // Parts ask for functions and globals of the main module by the linker's names.
-    bindgen.keep_lld_exports(true).demangle(std::env::var_os("NAMES").is_some());
-    if effort == Effort::Release && std::env::var_os("NAMES").is_none() {
+    bindgen.keep_lld_exports(true).demangle(effort == Effort::Profile);
+    if effort == Effort::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
     bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))?;
     split::join(&out.join("turnleaf.js"), out)?;
     let bound = out.join("turnleaf_bg.wasm");
-    if effort == Effort::Release && std::env::var_os("NAMES").is_none() {
+    if effort == Effort::Release {
         for module in split.parts.iter().chain([&bound]) {
             fs::write(module, order::order(&fs::read(module)?)?)?;
         }
