@@ -226,6 +226,8 @@ async fn every_kind_of_response_carries_the_headers() {
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
         assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin", "{path}");
+        let is_of_bundle = path.starts_with("/pkg");
+        assert_eq!(answer.header("cross-origin-opener-policy") == "same-origin", !is_of_bundle, "{path}");
         assert!(!answer.header("x-request-id").is_empty(), "{path}");
         assert!(answer.header("strict-transport-security").is_empty(), "{path}");
         let policy = answer.header("content-security-policy");
@@ -233,7 +235,6 @@ async fn every_kind_of_response_carries_the_headers() {
         assert!(!policy.contains("unsafe-inline"), "{path}: {policy}");
         if answer.header("content-type").starts_with("text/html") {
             assert!(answer.header("permissions-policy").contains("camera=()"), "{path}");
-            assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin", "{path}");
             assert!(policy.contains("script-src 'none'") && policy.contains("form-action 'self'"), "{path}: {policy}");
         } else {
             assert_eq!(policy, "default-src 'none'; frame-ancestors 'none'", "{path}");

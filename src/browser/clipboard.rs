@@ -82,7 +82,11 @@ mod real {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
         let parts = (0..found.length()).filter_map(|at| {
             let element = found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()?;
-            Some(element.inner_text().trim().to_owned())
+            // What is far away is not laid out, and then it is no text on screen.
+            let _ = element.set_attribute("data-whole", "");
+            let text = element.inner_text().trim().to_owned();
+            let _ = element.remove_attribute("data-whole");
+            Some(text)
         });
         let text = parts.collect::<Vec<_>>().join("\n\n");
         (!text.is_empty()).then_some(text)

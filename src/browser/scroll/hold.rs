@@ -6,6 +6,7 @@ use web_sys::HtmlElement;
 
 use super::page::{element, follow, go, header, metrics, report, with};
 use super::reader::Reader;
+use super::will::is_waiting;
 
 /// How many frames a held place waits for the element that will be there.
 const FRAMES_TO_WAIT: u32 = 180;
@@ -67,7 +68,11 @@ fn release() {
     let Some(now) = metrics() else { return };
     with(|watch| {
         watch.holds = watch.holds.saturating_sub(1);
+        let is_following = is_waiting() && watch.reader.is_following();
         watch.reader = Reader::new(now);
+        if is_following {
+            watch.reader.set_following(true);
+        }
     });
     report();
 }

@@ -47,6 +47,8 @@ pub(super) struct Watch {
 
 thread_local! {
     static STARTS: Cell<u32> = const { Cell::new(0) };
+    /// The box that was brought to its end last, and where that was.
+    static BOX: RefCell<(String, i32)> = const { RefCell::new((String::new(), 0)) };
     static WATCH: RefCell<Option<SendWrapper<Watch>>> = const { RefCell::new(None) };
 }
 
@@ -274,14 +276,20 @@ pub(super) fn follow(is_following: bool) {
 
 pub(super) fn to_latest() {
     follow(true);
-    if is_still() { metrics().map_or((), |now| go(now.bottom())) } else { ease() }
+    if is_still() || is_waiting() { metrics().map_or((), |now| go(now.bottom())) } else { ease() }
 }
 
 pub(super) fn keep_end(id: &str) {
     let Some(scroller) = element(id) else { return };
-    // Asked before the growth is laid out: what counts is where the reader was.
-    let rest = f64::from(scroller.scroll_height() - scroller.scroll_top() - scroller.client_height());
-    if rest <= BOX_NEAR || scroller.scroll_top() == 0 {
-        request_animation_frame(move || scroller.set_scroll_top(scroller.scroll_height()));
+    // Asked before the growth is laid out: what counts is where the reader was. Who did not scroll up since is at the
+    // end, however much came meanwhile.
+    let (top, id) = (scroller.scroll_top(), id.to_owned());
+    let rest = f64::from(scroller.scroll_height() - top - scroller.client_height());
+    let is_left = BOX.with_borrow(|(left, at)| *left == id && top >= *at);
+    if rest <= BOX_NEAR || top == 0 || is_left {
+        request_animation_frame(move || {
+            scroller.set_scroll_top(scroller.scroll_height());
+            BOX.set((id, scroller.scroll_top()));
+        });
     }
 }

@@ -7,9 +7,20 @@ use super::page::{document, element, follow, go, header, is_following, report};
 use crate::browser::history;
 use crate::browser::local_store::of_tab;
 use leptos::prelude::{request_animation_frame, set_timeout};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, NodeList};
 
 /// How long after a move the place is kept.
 const SOON: Duration = Duration::from_millis(300);
+
+/// A turn, or one of the parts of its texts where the reader is within it, and where that was on screen.
+#[derive(Clone)]
+struct Kept {
+    turn: String,
+    /// Heights of parts that are far away are guesses (`transcript.css`), so that the turn's own place says little.
+    part: Option<u32>,
+    y: f64,
+}
 
 struct Open {
     /// Which opening this is: a page that was left at once must not go on with the next one.
@@ -19,8 +30,8 @@ struct Open {
     /// The address of the page. Once it is another one, the page that is still on screen is on its way out, and is
     /// scrolled by whoever leads to the next.
     path: String,
-    /// The turn at which the reader left the page, and where it was on screen.
-    kept: Option<(String, f64)>,
+    /// Where the reader left the page.
+    kept: Option<Kept>,
     /// The reader is where they should begin; before that there is no place to keep.
     is_begun: bool,
     is_saving: bool,
@@ -33,10 +44,11 @@ thread_local! {
 pub(super) fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
     let kept = of_tab().filter(|_| as_left).and_then(|storage| storage.get_item(key).ok().flatten());
     let kept = kept.and_then(|kept| {
-        let (id, offset) = kept.split_once(' ')?;
-        Some((id.to_owned(), f64::from(offset.parse::<i32>().ok()?)))
+        let mut kept = kept.split(' ');
+        let (turn, y) = (kept.next()?.to_owned(), f64::from(kept.next()?.parse::<i32>().ok()?));
+        Some(Kept { turn, y, part: kept.next().and_then(|part| part.parse().ok()) })
     });
-    let missing = kept.as_ref().map(|(id, _)| id.clone());
+    let missing = kept.as_ref().map(|kept| kept.turn.clone());
     let (list_id, key, path) = (list_id.to_owned(), key.to_owned(), history::path());
     let number = OPEN.with(|open| {
         let number = open.borrow().as_ref().map_or(0, |open| open.number.wrapping_add(1));
@@ -58,12 +70,15 @@ pub(super) fn resume(number: u32) {
         Some(open.kept.take())
     });
     let Some(kept) = kept else { return };
-    let target = kept.and_then(|(id, offset)| Some((element(&id)?, offset)));
-    match target {
-        Some((turn, offset)) => {
+    match kept.and_then(|kept| Some((target(&kept)?, kept.y))) {
+        Some((target, y)) => {
             follow(false);
-            let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
-            go(turn.get_bounding_client_rect().top() + scroll_y - offset);
+            put(&target, y);
+            // What is near gets its real height when it is there.
+            request_animation_frame(move || {
+                put(&target, y);
+                request_animation_frame(move || put(&target, y));
+            });
         }
         None => {
             follow(true);
@@ -72,6 +87,34 @@ pub(super) fn resume(number: u32) {
         }
     }
     report();
+}
+
+fn target(kept: &Kept) -> Option<Element> {
+    let turn = element(&kept.turn)?;
+    let part = kept.part.and_then(|at| parts(&turn)?.item(at)?.dyn_into().ok());
+    Some(part.unwrap_or(turn))
+}
+
+fn put(target: &Element, y: f64) {
+    let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
+    go(target.get_bounding_client_rect().top() + scroll_y - y);
+}
+
+fn parts(turn: &Element) -> Option<NodeList> {
+    turn.query_selector_all(".md > .part").ok()
+}
+
+/// Which part of a turn that begins above the header is the first below it, and where it is on screen.
+fn within(turn: &str) -> Option<(u32, f64)> {
+    let (turn, header) = (element(turn)?, header());
+    if turn.get_bounding_client_rect().top() >= header {
+        return None;
+    }
+    let parts = parts(&turn)?;
+    (0..parts.length()).find_map(|at| {
+        let place = parts.item(at)?.dyn_into::<Element>().ok()?.get_bounding_client_rect();
+        (place.bottom() > header).then(|| (at, place.top()))
+    })
 }
 
 /// The page that was open is left: what is seen from now on is another one's.
@@ -101,8 +144,10 @@ fn save() {
             return;
         }
         let seen = if is_following() { None } else { first_seen(&open.list_id) };
-        let _ = match seen {
-            Some((id, offset)) => storage.set_item(&open.key, &format!("{id} {}", offset.round() as i32)),
+        let _ = match seen.map(|(turn, y)| within(&turn).map_or((turn.clone(), y, None), |(at, y)| (turn, y, Some(at))))
+        {
+            Some((turn, y, None)) => storage.set_item(&open.key, &format!("{turn} {}", y.round() as i32)),
+            Some((turn, y, Some(at))) => storage.set_item(&open.key, &format!("{turn} {} {at}", y.round() as i32)),
             None => storage.remove_item(&open.key),
         };
     });

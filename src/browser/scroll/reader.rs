@@ -75,9 +75,7 @@ impl Reader {
     /// The page was scrolled by somebody. A move to where the page itself went is no move of the reader.
     pub fn scrolled(&mut self, now: Metrics) {
         let moved = now.top - self.top;
-        // A page that became shorter pulls the position up by itself.
-        let was_pulled = now.height < self.height - ROUNDING && now.rest() <= ROUNDING;
-        if moved <= -WILL && !was_pulled {
+        if moved <= -WILL && !self.was_pulled(now) {
             self.is_following = false;
         } else if moved > ROUNDING && now.rest() <= NEAR {
             self.is_following = true;
@@ -93,11 +91,18 @@ impl Reader {
     /// The page changed its height, or its window did. Where it became shorter than its own place it is pulled up, and
     /// the browser tells of that as of any scrolling, but later: the place is known by then.
     pub fn resized(&mut self, now: Metrics) {
-        if now.top < self.top && now.rest() <= ROUNDING {
+        if now.top < self.top && (now.rest() <= ROUNDING || self.was_pulled(now)) {
             self.top = now.top;
         }
         self.height = now.height;
         self.judge_distance(now);
+    }
+
+    /// A page that becomes shorter pulls the place up by itself, by as much at most: at its end, or because what is above
+    /// turned out lower than was thought and the browser keeps what is seen in its place.
+    fn was_pulled(&self, now: Metrics) -> bool {
+        let shorter = self.height - now.height;
+        shorter > ROUNDING && (now.rest() <= ROUNDING || self.top - now.top <= shorter + ROUNDING)
     }
 
     /// Where the page should scroll to in this frame to follow; none when it is there or does not follow.
@@ -154,6 +159,30 @@ mod tests {
         reader.resized(away);
         reader.scrolled(away);
         assert!(!reader.is_following());
+    }
+
+    #[test]
+    fn what_is_above_and_turns_out_lower_is_no_move_of_the_reader() {
+        // Easing down a page whose rows are only guessed: 220 less above, and the browser keeps what is seen.
+        let kept = Metrics { top: 1_280.0, height: 2_780.0, view: 800.0 };
+        for is_size_first in [true, false] {
+            let mut reader = Reader::new(at(2_200.0));
+            reader.arrived(at(1_500.0));
+            if is_size_first {
+                reader.resized(kept);
+            }
+            reader.scrolled(kept);
+            assert!(reader.is_following());
+            // More than that is the reader's.
+            let mut reader = Reader::new(at(2_200.0));
+            reader.arrived(at(1_500.0));
+            let away = Metrics { top: 1_270.0, ..kept };
+            if is_size_first {
+                reader.resized(away);
+            }
+            reader.scrolled(away);
+            assert!(!reader.is_following());
+        }
     }
 
     #[test]

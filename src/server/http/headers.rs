@@ -18,13 +18,11 @@ const FIXED: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Of anything but a document browsers do not ask these, and they would travel with each file.
-const OF_DOCUMENTS: [(HeaderName, &str); 2] = [
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    (HeaderName::from_static("permissions-policy"), PERMISSIONS),
-];
+/// Whatever is opened in a tab of its own has no opener. What a page is made of would carry it with each file of a first
+/// visit, for nobody.
+const OPENER: (HeaderName, &str) = (HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
 
-/// What the scripts of a document may use.
+/// What the scripts of a document may use. Of anything else browsers do not ask it, and it would travel with each file.
 const PERMISSIONS: &str = "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), \
     gyroscope=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=(), clipboard-write=(self)";
 
@@ -39,17 +37,20 @@ pub struct Transport {
 
 /// Sets the headers that the route did not set.
 pub async fn layer(State(transport): State<Transport>, request: Request, next: Next) -> Response {
+    let is_of_bundle = request.uri().path().starts_with("/pkg/");
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if !is_of_bundle {
+        set_if_absent(headers, OPENER.0, HeaderValue::from_static(OPENER.1));
+    }
     for (name, value) in FIXED {
         set_if_absent(headers, name, HeaderValue::from_static(value));
     }
     let is_document =
         headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
     if is_document {
-        for (name, value) in OF_DOCUMENTS {
-            set_if_absent(headers, name, HeaderValue::from_static(value));
-        }
+        let name = HeaderName::from_static("permissions-policy");
+        set_if_absent(headers, name, HeaderValue::from_static(PERMISSIONS));
     }
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         let policy = if is_document { document_policy(None, transport) } else { NOT_A_DOCUMENT.to_owned() };

@@ -38,8 +38,14 @@ pub fn MarkdownText(
     let count = RwSignal::new(standing.with_value(Vec::len));
     let again = ArcTrigger::new();
     let wait = StoredValue::new(None::<scroll::Wait>);
+    let is_asked = StoredValue::new(false);
     effect(move || {
         again.track();
+        parts.track();
+        // The next frame goes on; what came in between is part of it.
+        if is_asked.get_value() && !document::is_hidden() {
+            return;
+        }
         let is_whole = parts.with(|wanted| {
             let known = standing.with_value(|standing| standing.iter().map(|(known, _)| *known).collect::<Vec<_>>());
             let until = if document::is_hidden() { wanted.len() } else { gradual::reach(&known, wanted) };
@@ -55,7 +61,11 @@ pub fn MarkdownText(
         } else {
             wait.update_value(|wait| *wait = wait.take().or_else(scroll::wait));
             let again = again.clone();
-            request_animation_frame(move || again.notify());
+            is_asked.set_value(true);
+            request_animation_frame(move || {
+                let _ = is_asked.try_set_value(false);
+                again.notify();
+            });
         }
     });
     let numbered = move || {

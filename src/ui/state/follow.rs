@@ -22,8 +22,8 @@ const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
 const AFTERMATH: Duration = Duration::from_secs(5);
 /// How long frames may wait where no animation frame comes, because nobody sees the page.
 const UNSEEN: Duration = Duration::from_millis(250);
-/// The least between two drawings of what came, ms: every second frame of a usual screen. Letters come no calmer with
-/// each, and each costs the machine a style, a layout and a picture (performance.md G12).
+/// What comes so soon after a drawing, ms, is drawn one frame later: with every second one of a usual screen. Letters come
+/// no calmer with each, and each costs the machine a style, a layout and a picture (performance.md G12).
 const BETWEEN_MS: i64 = 30;
 /// Pauses before a refused stream is opened again: doubling from the first to the last.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
@@ -33,8 +33,9 @@ const RETRY_LAST: Duration = Duration::from_secs(30);
 pub(super) struct Follower {
     stream: Option<Source>,
     pending: Vec<Frame>,
-    /// Since when frames wait to be applied.
-    scheduled_ms: Option<i64>,
+    /// How often frames had to wait to be applied, and whether they do now.
+    schedules: u32,
+    is_scheduled: bool,
     applied_ms: i64,
     heard_ms: i64,
     failures: u32,
@@ -79,7 +80,8 @@ impl ChatState {
         let follower = Follower {
             stream: None,
             pending: Vec::new(),
-            scheduled_ms: None,
+            schedules: 0,
+            is_scheduled: false,
             applied_ms: 0,
             heard_ms: now,
             failures: 0,
@@ -137,15 +139,17 @@ impl ChatState {
             }
             News::Said(text) => {
                 let Ok(frame) = json::read::<Frame>(text.as_bytes()) else { return };
-                let mut schedule = false;
+                let mut schedule = None;
                 self.change(id, |follower| {
                     follower.heard_ms = clock::now_ms();
                     follower.pending.push(frame);
-                    schedule = follower.scheduled_ms.is_none();
-                    follower.scheduled_ms.get_or_insert(follower.heard_ms);
+                    if !std::mem::replace(&mut follower.is_scheduled, true) {
+                        follower.schedules = follower.schedules.wrapping_add(1);
+                        schedule = Some(follower.schedules);
+                    }
                 });
-                if schedule {
-                    self.schedule(id);
+                if let Some(schedule) = schedule {
+                    self.schedule(id, schedule);
                 }
             }
             News::Lost { is_final } => self.lost(id, is_final),
@@ -153,16 +157,15 @@ impl ChatState {
     }
 
     /// Applies what came with an animation frame, or by the clock where nobody looks.
-    fn schedule(self, id: TurnId) {
+    fn schedule(self, id: TurnId, schedule: u32) {
         if !document::is_hidden() {
             request_animation_frame(move || self.apply_in_frame(id));
         }
-        // A page that is hidden before its next frame gets none. On any other the frame was first, and what waits now
-        // came later.
+        // A page that is hidden before its next frame gets none. On any other the frame was first, and what waits now is
+        // another schedule's.
         let late = move || {
             let mut is_late = false;
-            let since = clock::now_ms() - UNSEEN.as_millis() as i64;
-            self.change(id, |follower| is_late = follower.scheduled_ms.is_some_and(|scheduled| scheduled <= since));
+            self.change(id, |follower| is_late = follower.is_scheduled && follower.schedules == schedule);
             if is_late {
                 self.apply_pending(id);
             }
@@ -183,7 +186,7 @@ impl ChatState {
     fn apply_pending(self, id: TurnId) {
         let mut frames = Vec::new();
         self.change(id, |follower| {
-            follower.scheduled_ms = None;
+            follower.is_scheduled = false;
             follower.applied_ms = clock::now_ms();
             frames = std::mem::take(&mut follower.pending);
         });

@@ -1,7 +1,7 @@
 //! One turn on screen. Two kinds of change reach those who draw it: its shape (a block more, another state, another
 //! ending) and the growth of one block. A delta is growth, so it draws its block again and nothing else.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use leptos::prelude::*;
@@ -20,8 +20,8 @@ pub struct TurnState {
     role: Role,
     /// Which batch it came to the screen with.
     batch: u32,
-    /// It was being written when it came.
-    came_running: bool,
+    /// The blocks that somebody has seen: those it came with, and those that have been drawn since.
+    seen: Arc<Mutex<HashSet<BlockId>>>,
     /// Notified of changes of shape only.
     view: ArcRwSignal<TurnView>,
     growth: Arc<Mutex<HashMap<BlockId, ArcTrigger>>>,
@@ -46,13 +46,15 @@ enum Change {
 
 impl TurnState {
     pub fn new(view: TurnView) -> Self {
-        let (id, role, came_running) = (view.turn.id, view.turn.role, !view.turn.status.is_terminal());
-        Self { id, role, batch: 0, came_running, view: ArcRwSignal::new(view), growth: Arc::default() }
+        let (id, role) = (view.turn.id, view.turn.role);
+        let seen = Arc::new(Mutex::new(view.turn.blocks.iter().map(|block| block.id).collect()));
+        Self { id, role, batch: 0, seen, view: ArcRwSignal::new(view), growth: Arc::default() }
     }
 
-    /// Whether it came to the screen while it was being written, so that any amount of it may come at once.
-    pub fn came_running(&self) -> bool {
-        self.came_running
+    /// Whether a block that began while the turn was on screen is drawn for the first time. Only such a one may come
+    /// bit by bit: what was there before has its height at once, because the reader's place hangs on it.
+    pub fn is_first_sight(&self, block: BlockId) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(block)
     }
 
     /// The turn as one of this batch.

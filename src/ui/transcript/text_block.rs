@@ -21,7 +21,7 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     let streaming = StoredValue::new(None::<Streaming>);
     let (of_state, of_language) = (turn.clone(), turn.clone());
     let (id, of_sources) = (turn.id(), turn.clone());
-    let is_fresh = document::has_settled() && turn.came_running();
+    let is_fresh = document::has_settled() && turn.is_first_sight(block);
     let sources = Memo::new(move |_| of_sources.with(|view| sources::of_blocks(&view.turn.blocks)));
     let kind = turn.with_untracked(|view| {
         view.turn.blocks.iter().find(|b| b.id == block).map(|b| b.content.block_type().to_owned())

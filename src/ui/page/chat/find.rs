@@ -22,6 +22,8 @@ use crate::ui::words::told::problem;
 
 /// The box.
 const BOX: &str = "find-words";
+/// How often the place of the words is looked at until it is taken for theirs.
+const LOOKS: u32 = 3;
 
 /// What was found of which words on the path to which turn.
 #[derive(Clone)]
@@ -229,14 +231,7 @@ impl Finding {
             }
             let id = article_id(turn);
             scroll::to_element(&id, None);
-            // What is far from the eyes is laid out when it comes near: the words have their place a frame later.
-            request_animation_frame(move || {
-                request_animation_frame(move || {
-                    if let Some(y) = highlight::show(&format!("#{id} [data-block-type=text]"), &wanted) {
-                        scroll::bring(y);
-                    }
-                });
-            });
+            bring_words(format!("#{id} [data-block-type=text]"), wanted, LOOKS);
         });
     }
 
@@ -265,4 +260,19 @@ impl Finding {
             Some((hits, total)) => words::found(total as usize - hits + at + 1, total),
         })
     }
+}
+
+/// Marks the words and brings the first of them into sight. What is far from the eyes is laid out when it comes near, and
+/// then what is above it may be higher than was thought: the words have their place some frames later.
+fn bring_words(selector: String, wanted: String, looks: u32) {
+    request_animation_frame(move || {
+        request_animation_frame(move || {
+            if let Some(y) = highlight::show(&selector, &wanted) {
+                scroll::bring(y);
+                if looks > 1 {
+                    bring_words(selector, wanted, looks - 1);
+                }
+            }
+        });
+    });
 }
