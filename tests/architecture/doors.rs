@@ -11,7 +11,7 @@ pub const DOORS: &[(&str, &[&str])] = &[
     ("browser", &["domain"]),
     ("erased", &[]),
     ("locale", &[]),
-    ("markdown", &["domain", "erased", "locale"]),
+    ("markdown", &["browser", "domain", "erased", "locale"]),
     ("view", &["domain"]),
     ("ui", &["api", "browser", "domain", "erased", "locale", "markdown", "view"]),
     ("api", &["access", "domain", "view"]),
