@@ -148,9 +148,10 @@ impl DraftKeeper {
             let was_empty = self.saved.with_value(is_empty);
             let is_empty = is_empty(&sent);
             self.current.update_value(|current| current.rev = rev);
-            self.saved.set_value(DraftView { rev, ..sent });
+            let stored = DraftView { rev, ..sent };
+            self.saved.set_value(stored.clone());
             if is_current {
-                self.forget_copy();
+                self.forget_stored(stored);
             } else if self.held.with_value(Option::is_none) && self.timer.with_value(Option::is_none) {
                 // It was sent meanwhile, and stored behind that: what was a message is no draft any more.
                 self.save();

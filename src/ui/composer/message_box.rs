@@ -253,6 +253,9 @@ fn take_over(state: ComposerState) {
     let on_screen = textarea::value(&area);
     let from_server = state.draft.text();
     let copy = state.draft.unsent_copy();
+    if copy.as_ref().is_some_and(|copy| same(copy, &state.draft.current())) {
+        state.draft.forget_copy();
+    }
     if !on_screen.is_empty() && on_screen != from_server {
         state.typed(on_screen);
     } else if let Some(copy) = copy.filter(|copy| !same(copy, &state.draft.current())) {

@@ -1,12 +1,17 @@
 //! The copy of a draft that this browser keeps until the server has it.
 
-use leptos::prelude::WithValue;
+use std::time::Duration;
 
-use super::sameness::is_empty;
+use leptos::prelude::{WithValue, set_timeout};
+
+use super::sameness::{is_empty, says_same};
 use super::{BETWEEN, DraftKeeper};
 use crate::api::json;
 use crate::api::view::DraftView;
 use crate::browser::local_store;
+
+/// How long a page that was asked for may take to come.
+const ASKED_BEFORE: Duration = Duration::from_secs(5);
 
 impl DraftKeeper {
     /// What this browser kept because the server could not take it, if that is newer than what the page came with.
@@ -43,6 +48,17 @@ impl DraftKeeper {
     /// Removes this browser's copy, because the server has the text.
     pub fn forget_copy(self) {
         local_store::remove(&self.key());
+    }
+
+    /// The server has this draft, and this browser's copy of it goes a while later: a page that was asked for before the
+    /// server had it comes without it, and finds the copy. Works also when the page is gone.
+    pub(super) fn forget_stored(self, stored: DraftView) {
+        let forget = move || {
+            if self.stored_copy().is_some_and(|copy| copy.rev == stored.rev && says_same(&copy, &stored)) {
+                self.forget_copy();
+            }
+        };
+        set_timeout(forget, ASKED_BEFORE);
     }
 
     /// The server has a save of this draft as `rev`: what was copied since was typed after it. Works also when the page is
