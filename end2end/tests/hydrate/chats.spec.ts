@@ -58,6 +58,9 @@ test("a chat whose reply ended unseen has a dot until it is opened, over a reloa
   const call = await model.next();
   await row(page, first).click();
   await expect(page).toHaveURL(first);
+  // The chat that is left is on screen, and seen, until the other one is there.
+  await expect(page.locator("article[data-role=user]")).toHaveCount(1);
+  await expect(page.locator("article[data-role=user]")).toContainText("First chat");
   call.answer("At last.");
   await expect(row(page, second).getByText("new reply")).toBeAttached();
   await page.reload();

@@ -33,6 +33,23 @@ test("a draft outlives a reload", async ({ page }) => {
   expect(await page.evaluate(() => "__xss" in window)).toBe(false);
 });
 
+test("a draft that is stored behind the page that was asked for is in it", async ({ page }) => {
+  await open(page);
+  const saving = await hold(page, "save_draft");
+  await messageBox(page).fill("half a thought");
+  await messageBox(page).blur();
+  await saving.asked;
+  await page.route((url) => url.pathname === "/", async (route) => {
+    const asked = await route.fetch();
+    const stored = page.waitForResponse(/save_draft/);
+    saving.release();
+    await stored;
+    await route.fulfill({ response: asked });
+  }, { times: 1 });
+  await page.reload();
+  await expect(messageBox(page)).toHaveValue("half a thought");
+});
+
 test("Enter that chooses a word of an input method sends nothing", async ({ page, model }) => {
   await open(page);
   await messageBox(page).fill("ni hao");

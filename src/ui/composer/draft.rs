@@ -117,7 +117,7 @@ impl DraftKeeper {
                 self.is_unsaved.set(false);
             }
             // What this browser kept of something typed and taken back must not return.
-            return self.forget_copy();
+            return self.forget_other(&draft);
         }
         // The local copy is written first: the page may be gone before the server has answered.
         self.copy(&draft);

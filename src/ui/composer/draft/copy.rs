@@ -61,6 +61,13 @@ impl DraftKeeper {
         set_timeout(forget, ASKED_BEFORE);
     }
 
+    /// Removes a copy that says something else than the server has; one that says the same goes with its clock.
+    pub(super) fn forget_other(self, stored: &DraftView) {
+        if self.stored_copy().is_some_and(|copy| !says_same(&copy, stored)) {
+            self.forget_copy();
+        }
+    }
+
     /// The server has a save of this draft as `rev`: what was copied since was typed after it. Works also when the page is
     /// gone.
     pub(super) fn renew_copy(self, rev: i64) {
