@@ -112,12 +112,13 @@ impl DraftKeeper {
             }
             return;
         }
-        if same(&draft, &self.saved.get_value()) {
+        let saved = self.saved.get_value();
+        if same(&draft, &saved) {
             if self.is_unsaved.try_get_untracked() == Some(true) {
                 self.is_unsaved.set(false);
             }
             // What this browser kept of something typed and taken back must not return.
-            return self.forget_other(&draft);
+            return self.forget_other(&saved);
         }
         // The local copy is written first: the page may be gone before the server has answered.
         self.copy(&draft);
@@ -149,10 +150,11 @@ impl DraftKeeper {
             let is_empty = is_empty(&sent);
             self.current.update_value(|current| current.rev = rev);
             let stored = DraftView { rev, ..sent };
-            self.saved.set_value(stored.clone());
             if is_current {
-                self.forget_stored(stored);
-            } else if self.held.with_value(Option::is_none) && self.timer.with_value(Option::is_none) {
+                self.forget_stored(&stored);
+            }
+            self.saved.set_value(stored);
+            if !is_current && self.held.with_value(Option::is_none) && self.timer.with_value(Option::is_none) {
                 // It was sent meanwhile, and stored behind that: what was a message is no draft any more.
                 self.save();
             }

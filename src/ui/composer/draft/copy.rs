@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::{WithValue, set_timeout};
 
-use super::sameness::{is_empty, says_same};
+use super::sameness::is_empty;
 use super::{BETWEEN, DraftKeeper};
 use crate::api::json;
 use crate::api::view::DraftView;
@@ -52,18 +52,19 @@ impl DraftKeeper {
 
     /// The server has this draft, and this browser's copy of it goes a while later: a page that was asked for before the
     /// server had it comes without it, and finds the copy. Works also when the page is gone.
-    pub(super) fn forget_stored(self, stored: DraftView) {
+    pub(super) fn forget_stored(self, stored: &DraftView) {
+        let kept = serde_json::to_string(stored).ok();
         let forget = move || {
-            if self.stored_copy().is_some_and(|copy| copy.rev == stored.rev && says_same(&copy, &stored)) {
+            if local_store::get(&self.key()) == kept {
                 self.forget_copy();
             }
         };
         set_timeout(forget, ASKED_BEFORE);
     }
 
-    /// Removes a copy that says something else than the server has; one that says the same goes with its clock.
+    /// Removes a copy of something else than the server has; that of the same goes with its clock.
     pub(super) fn forget_other(self, stored: &DraftView) {
-        if self.stored_copy().is_some_and(|copy| !says_same(&copy, stored)) {
+        if local_store::get(&self.key()) != serde_json::to_string(stored).ok() {
             self.forget_copy();
         }
     }
