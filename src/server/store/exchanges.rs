@@ -24,9 +24,10 @@ sql! {
         WHERE e.owner_id = $1 AND e.client_request_id = $2";
     REPLY = "SELECT t.id FROM turns t JOIN exchanges e ON e.id = t.exchange_id \
         WHERE e.owner_id = $1 AND e.id = $2 AND t.role = 'assistant' AND t.deleted_at IS NULL";
-    /// Followed by a list of turn ids.
+    /// Followed by a list of turn ids. `CROSS` says to SQLite where to begin: with the turns. By itself it begins with all
+    /// exchanges of the owner, for each page of a chat.
     OF_TURNS = "SELECT t.id AS turn_id, e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, \
-        e.params, e.not_sent, e.client_request_id, e.created_at FROM turns t JOIN exchanges e ON e.id = t.exchange_id ";
+        e.params, e.not_sent, e.client_request_id, e.created_at FROM turns t CROSS JOIN exchanges e ";
 }
 
 /// What a request id was used for.
@@ -153,7 +154,7 @@ pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMa
     }
     let rows: Vec<OfTurnRow> = on!(db, |pool| {
         let mut query = QueryBuilder::new(OF_TURNS);
-        query.push("WHERE e.owner_id = ").push_bind(owner.uuid()).push(" AND t.id IN (");
+        query.push("WHERE e.id = t.exchange_id AND e.owner_id = ").push_bind(owner.uuid()).push(" AND t.id IN (");
         let mut list = query.separated(", ");
         for turn in turns {
             list.push_bind(turn.uuid());
