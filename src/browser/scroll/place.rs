@@ -14,7 +14,6 @@ use web_sys::{Element, NodeList};
 const SOON: Duration = Duration::from_millis(300);
 
 /// A turn, or one of the parts of its texts where the reader is within it, and where that was on screen.
-#[derive(Clone)]
 struct Kept {
     turn: String,
     /// Heights of parts that are far away are guesses (`transcript.css`), so that the turn's own place says little.
@@ -96,6 +95,10 @@ fn target(kept: &Kept) -> Option<Element> {
 }
 
 fn put(target: &Element, y: f64) {
+    // The page may have been left since.
+    if !target.is_connected() {
+        return;
+    }
     let scroll_y = web_sys::window().and_then(|window| window.scroll_y().ok()).unwrap_or(0.0);
     go(target.get_bounding_client_rect().top() + scroll_y - y);
 }
@@ -144,10 +147,12 @@ fn save() {
             return;
         }
         let seen = if is_following() { None } else { first_seen(&open.list_id) };
-        let _ = match seen.map(|(turn, y)| within(&turn).map_or((turn.clone(), y, None), |(at, y)| (turn, y, Some(at))))
-        {
-            Some((turn, y, None)) => storage.set_item(&open.key, &format!("{turn} {}", y.round() as i32)),
-            Some((turn, y, Some(at))) => storage.set_item(&open.key, &format!("{turn} {} {at}", y.round() as i32)),
+        let place = seen.map(|(turn, y)| match within(&turn) {
+            Some((part, y)) => format!("{turn} {} {part}", y.round() as i32),
+            None => format!("{turn} {}", y.round() as i32),
+        });
+        let _ = match place {
+            Some(place) => storage.set_item(&open.key, &place),
             None => storage.remove_item(&open.key),
         };
     });
