@@ -26,6 +26,8 @@ mod grafts;
 mod migrations;
 #[path = "store/paths.rs"]
 mod paths;
+#[path = "store/plans.rs"]
+mod plans;
 #[path = "store/search.rs"]
 mod search;
 #[path = "store/spending.rs"]

@@ -112,25 +112,28 @@ async fn going_down_takes_the_newest_child_and_so_many_steps() {
 #[tokio::test]
 async fn hundreds_of_forks_on_one_path_are_read_whole() {
     for fresh in fresh().await {
-        let db = &fresh.db;
-        // Each other turn has a sibling before it, so that the path changes its branch all the time.
-        let bush = bush(db, 451, |n| n.checked_sub(if n % 3 == 2 { 2 } else { 1 })).await;
-        let leaf = bush.turns.last().unwrap();
-        let walked = bush.walked(leaf);
-        let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
-        let mut seen = db.snapshot().await.unwrap();
-        let spans = turns::spans(&mut seen, bush.owner, leaf.id, 0, end.depth).await.unwrap();
-        assert!(spans.len() > 128, "{}", spans.len());
-        assert_eq!(turns::path(db, bush.owner, leaf.id, 1_000).await.unwrap(), (walked.clone(), false));
-        let blocks: Vec<Block> = walked.iter().flat_map(|turn| turn.blocks.clone()).collect();
-        assert_eq!(turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap() as usize, blocks.len());
-        for (skip, limit) in [(0, 10), (90, 20), (150, 500), (blocks.len(), 5)] {
-            let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, skip as i64, limit).await.unwrap();
-            assert!(slice.iter().map(|(_, block)| block).eq(blocks.iter().skip(skip).take(limit as usize)));
-        }
-        seen.commit().await.unwrap();
+        hundreds_of_forks_are_read_whole(&fresh.db).await;
         fresh.close().await;
     }
+}
+
+pub async fn hundreds_of_forks_are_read_whole(db: &Db) {
+    // Each other turn has a sibling before it, so that the path changes its branch all the time.
+    let bush = bush(db, 451, |n| n.checked_sub(if n % 3 == 2 { 2 } else { 1 })).await;
+    let leaf = bush.turns.last().unwrap();
+    let walked = bush.walked(leaf);
+    let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+    let mut seen = db.snapshot().await.unwrap();
+    let spans = turns::spans(&mut seen, bush.owner, leaf.id, 0, end.depth).await.unwrap();
+    assert!(spans.len() > 128, "{}", spans.len());
+    assert_eq!(turns::path(db, bush.owner, leaf.id, 1_000).await.unwrap(), (walked.clone(), false));
+    let blocks: Vec<Block> = walked.iter().flat_map(|turn| turn.blocks.clone()).collect();
+    assert_eq!(turn_blocks::count_on_path(&mut seen, bush.owner, &spans).await.unwrap() as usize, blocks.len());
+    for (skip, limit) in [(0, 10), (90, 20), (150, 500), (blocks.len(), 5)] {
+        let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, skip as i64, limit).await.unwrap();
+        assert!(slice.iter().map(|(_, block)| block).eq(blocks.iter().skip(skip).take(limit as usize)));
+    }
+    seen.commit().await.unwrap();
 }
 
 #[tokio::test]

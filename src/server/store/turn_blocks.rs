@@ -28,13 +28,12 @@ sql! {
         WHERE b.parent_block_id = $1 AND b.block_type = 'tool_result' AND t.deleted_at IS NULL";
     /// Followed by the condition of a path's spans, and then by their order.
     ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
-        b.generation_id, b.metadata, b.created_at FROM turns t JOIN chats c ON c.id = t.chat_id \
+        b.generation_id, b.metadata, b.created_at FROM turns t CROSS JOIN chats c \
         JOIN turn_blocks b ON b.turn_id = t.id ";
     /// Followed by the condition of a path's spans. How long a text is, SQLite knows without reading it.
     BYTES_ON_PATH = "SELECT t.depth, CAST(OCTET_LENGTH(b.content) AS BIGINT) FROM turns t \
-        JOIN chats c ON c.id = t.chat_id JOIN turn_blocks b ON b.turn_id = t.id ";
-    COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t JOIN chats c ON c.id = t.chat_id \
-        JOIN turn_blocks b ON b.turn_id = t.id ";
+        CROSS JOIN chats c JOIN turn_blocks b ON b.turn_id = t.id ";
+    COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t CROSS JOIN chats c JOIN turn_blocks b ON b.turn_id = t.id ";
 }
 
 /// A block to store, with where it belongs.

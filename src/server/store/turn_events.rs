@@ -17,8 +17,10 @@ sql! {
         AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
     UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";
     LAST_SEQ = "SELECT MAX(seq) FROM turn_events WHERE turn_id = $1";
-    DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT t.id FROM turns t WHERE t.completed_at < $1 \
-        AND EXISTS (SELECT 1 FROM turn_events e WHERE e.turn_id = t.id) LIMIT $2)";
+    /// Begins with the events, of which few are kept, and not with the turns, of which all are.
+    DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT e.turn_id \
+        FROM (SELECT DISTINCT turn_id FROM turn_events) e CROSS JOIN turns t \
+        WHERE t.id = e.turn_id AND t.completed_at < $1 LIMIT $2)";
 }
 
 /// An event to append: its JSON is stored byte for byte.

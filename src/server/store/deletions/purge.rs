@@ -50,15 +50,16 @@ sql! {
         AND turns = 0 AND branches = 0";
     DELETE_ROW = "DELETE FROM deletions WHERE id = $1";
     DELETE_CHAT = "DELETE FROM chats WHERE id = $1 AND deletion_id = $2";
-    /// What names blobs: blocks, in the table for that and as images; uploads; files that documents were made of; other
-    /// forms of an image that is named. Whoever adds another way to name one adds it here and to the checker.
+    /// What names blobs: blocks, in the table for that and, where they are older than it, as images, which is asked last
+    /// because it reads them all; uploads; files that documents were made of; other forms of an image that is named. Whoever adds another way to name one adds it here and to the checker.
     DELETE_BLOBS = "DELETE FROM blobs WHERE sha256 IN ( \
-        SELECT b.sha256 FROM blobs b WHERE b.created_at < $1 AND b.path IS NULL AND NOT EXISTS ( \
-            SELECT 1 FROM turn_blocks k WHERE k.block_type = 'image' AND k.content LIKE '%' || b.sha256 || '%') \
+        SELECT b.sha256 FROM blobs b WHERE b.created_at < $1 AND b.path IS NULL \
             AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = b.sha256) \
             AND NOT EXISTS (SELECT 1 FROM uploads u WHERE u.sha256 = b.sha256) \
             AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.origin = b.sha256) \
             AND NOT EXISTS (SELECT 1 FROM blob_forms f WHERE f.is_in = b.sha256) \
+            AND NOT EXISTS ( \
+                SELECT 1 FROM turn_blocks k WHERE k.block_type = 'image' AND k.content LIKE '%' || b.sha256 || '%') \
         LIMIT $2)";
 }
 

@@ -27,8 +27,9 @@ sql! {
     PACK = "UPDATE generations SET raw_response = $2, raw_sha256 = $3, raw_bytes = $4 \
         WHERE id = $1 AND raw_response IS NULL AND status <> 'running'";
     DELETE = "DELETE FROM generation_chunks WHERE generation_id = $1";
-    UNPACKED = "SELECT g.id FROM generations g WHERE g.status <> 'running' AND g.raw_response IS NULL \
-        AND EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id) ORDER BY g.id LIMIT $1";
+    /// Begins with the pieces, of which few are kept, and not with the responses, of which all are.
+    UNPACKED = "SELECT g.id FROM (SELECT DISTINCT generation_id FROM generation_chunks) k CROSS JOIN generations g \
+        WHERE g.id = k.generation_id AND g.status <> 'running' AND g.raw_response IS NULL ORDER BY g.id LIMIT $1";
     FIND = "SELECT g.raw_response, g.raw_bytes FROM generations g JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";

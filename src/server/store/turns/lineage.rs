@@ -14,8 +14,9 @@ sql! {
         t.is_cost_estimated, t.created_at, t.completed_at, \
         (SELECT MIN(g.first_token_at) FROM generations g WHERE g.turn_id = t.id) AS first_token_at \
         FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
-    CALLS = concat!(up_from_leaf!(), "SELECT b.id, b.content FROM path JOIN turn_blocks b ON b.turn_id = path.id \
-        WHERE b.block_type = 'tool_use' ORDER BY path.step DESC, b.seq");
+    /// `CROSS` says to SQLite where to begin: with the path. By itself it reads every block that there is.
+    CALLS = concat!(up_from_leaf!(), "SELECT b.id, b.content FROM path CROSS JOIN turn_blocks b \
+        WHERE b.turn_id = path.id AND b.block_type = 'tool_use' ORDER BY path.step DESC, b.seq");
 }
 
 /// One turn of a path as it can be measured.

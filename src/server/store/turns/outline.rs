@@ -23,7 +23,7 @@ sql! {
         ORDER BY t.ord LIMIT $3";
     /// Followed by whose and which chat, and by what the text must hold.
     SAYING = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.deleted_at IS NULL \
-        AND c.deleted_at IS NULL";
+        AND c.deleted_at IS NULL ";
     /// Every end is the head of its branch (domain.md I4), so the branches alone tell, however many turns there are.
     COUNT_LEAVES = "SELECT COUNT(*) FROM branches b JOIN chats c ON c.id = b.chat_id \
         JOIN turns h ON h.id = b.head_turn_id AND h.branch_id = b.id \
@@ -76,7 +76,7 @@ pub async fn sketches(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Sketch
 pub async fn saying(db: &Db, owner: UserId, chat: ChatId, words: &[String]) -> Result<HashSet<TurnId>, StoreError> {
     let rows: Vec<Uuid> = on!(db, |pool| {
         let mut query = QueryBuilder::new(SAYING);
-        query.push(" AND c.owner_id = ").push_bind(owner.uuid()).push(" AND t.chat_id = ").push_bind(chat.uuid());
+        query.push("AND c.owner_id = ").push_bind(owner.uuid()).push(" AND t.chat_id = ").push_bind(chat.uuid());
         for word in words {
             query
                 .push(" AND LOWER(t.content_text) LIKE LOWER(")

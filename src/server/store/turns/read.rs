@@ -29,7 +29,7 @@ sql! {
     FIND = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
     /// Followed by the condition of a path's spans, and then by their order.
-    ON_PATH = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id ");
+    ON_PATH = concat!("SELECT ", turn_columns!(), " FROM turns t CROSS JOIN chats c ");
     /// Of a chat, whatever branch, by their places.
     OF_CHAT = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.ord > $3 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \

@@ -96,13 +96,15 @@ pub(in crate::server::store) fn portions(spans: &[Span]) -> impl Iterator<Item =
     spans.chunks(SPANS_AT_ONCE)
 }
 
-/// Adds the condition that a turn `t` of chat `c` is the owner's, not deleted, and in one of these spans.
+/// Adds the condition that a turn `t` is of the chat `c`, and that is the owner's, not deleted, and in one of these spans.
+/// They are joined by `CROSS`, which says to SQLite where to begin: with the turns. For many spans it begins by itself with
+/// all chats of the owner.
 pub(in crate::server::store) fn push_where<DB: Database>(query: &mut QueryBuilder<DB>, owner: UserId, spans: &[Span])
 where
     Uuid: for<'q> Encode<'q, DB> + Type<DB>,
     i64: for<'q> Encode<'q, DB> + Type<DB>,
 {
-    query.push("WHERE c.owner_id = ").push_bind(owner.uuid());
+    query.push("WHERE c.id = t.chat_id AND c.owner_id = ").push_bind(owner.uuid());
     query.push(" AND c.deleted_at IS NULL AND t.deleted_at IS NULL AND (");
     for (at, span) in spans.iter().enumerate() {
         query.push(if at == 0 { "(t.branch_id = " } else { " OR (t.branch_id = " }).push_bind(span.branch_id);

@@ -12,11 +12,11 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{inconsistent, place};
 
 sql! {
-    /// Followed by a list of turn ids. The text of a turn that runs is stored at its end.
+    /// Followed by a list of turn ids. The text of a turn that runs is stored at its end. `CROSS` says to SQLite where to
+    /// begin: with the turns. For a long list it begins by itself with all chats of the owner.
     VERSIONS = "SELECT t.id, t.branch_id, t.depth, t.status, t.model_used, t.created_at, \
         SUBSTR(t.content_text, 1, 200) AS words, EXISTS (SELECT 1 FROM turn_blocks b WHERE b.turn_id = t.id \
-            AND b.author = 'user' AND t.role = 'assistant') AS is_edited \
-        FROM turns t JOIN chats c ON c.id = t.chat_id ";
+            AND b.author = 'user' AND t.role = 'assistant') AS is_edited FROM turns t CROSS JOIN chats c ";
     /// Followed by a list of turn ids. Deleted versions count.
     NEWEST = "SELECT t.id, COALESCE((SELECT MAX(s.ord) FROM turns s \
             WHERE s.prev_turn_id = CASE WHEN t.role = 'user' THEN t.id ELSE t.prev_turn_id END), t.ord) \
@@ -60,7 +60,7 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Ve
     }
     let rows: Vec<VersionRow> = on!(db, |pool| {
         let mut query = QueryBuilder::new(VERSIONS);
-        query.push("WHERE c.owner_id = ").push_bind(owner.uuid());
+        query.push("WHERE c.id = t.chat_id AND c.owner_id = ").push_bind(owner.uuid());
         query.push(" AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND t.id IN (");
         let mut list = query.separated(", ");
         for turn in turns {
