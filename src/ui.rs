@@ -28,6 +28,7 @@ pub mod shell;
 pub mod shortcuts;
 pub mod sidebar;
 pub mod standalone;
+pub mod start;
 pub mod state;
 pub mod transcript;
 pub mod tree;

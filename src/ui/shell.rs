@@ -12,6 +12,7 @@ use crate::ui::escape::sprite;
 use crate::ui::kit::installable;
 use crate::ui::locale::locale;
 use crate::ui::preferences::{Preferences, Setting};
+use crate::ui::start::{Call, start};
 
 /// Where the program of the page does not start although scripts run, a page with a running reply loads itself again as one
 /// without script does, at the address that is written there for it ([`crate::ui::escape::FollowWithoutScript`]). Not while
@@ -26,10 +27,10 @@ const FOLLOW: &str = r#"{let armed=false;const all=what=>[...document.querySelec
 /// without its style. `options.site_pkg_dir` carries the version of the assets.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     let preferences = use_context::<Preferences>().unwrap_or_default();
-    let style = format!("/{}/{}.css", options.site_pkg_dir, options.output_name);
-    // Hydration waits for it: it comes at the same time as the main module.
+    let package = format!("/{}", options.site_pkg_dir);
+    let style = format!("{package}/{}.css", options.output_name);
+    // Hydration waits for it.
     let part = use_context::<RequestUrl>().and_then(|url| part_of(url.as_ref()));
-    let part = part.map(|name| format!("/{}/split_{name}.wasm", options.site_pkg_dir));
     view! {
         <!DOCTYPE html>
         <html
@@ -56,11 +57,8 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {installable(preferences.get(Setting::Theme))}
                 <MetaTags/>
-                {part.map(|href| view! {
-                    <link rel="preload" href=href r#as="fetch" type="application/wasm" crossorigin=""/>
-                })}
                 <script nonce=use_nonce()>{FOLLOW}</script>
-                <HydrationScripts options/>
+                {start(&package, &options.output_name, part, Call::Hydrate, use_nonce().map(|nonce| nonce.to_string()))}
             </head>
             <body>
                 <App/>

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use http::{Request, StatusCode};
+use leptos::prelude::*;
 use serde_json::{Value, json};
 use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::platform::endpoint::{Api as Protocol, Endpoint};
+use turnleaf::ui::start::{Call, start};
 
 use crate::fakeprov::{FakeProvider, Verb};
 use crate::house::House;
@@ -54,9 +56,8 @@ pub fn only_our_own_script(policy: &str, html: &str) {
         return assert!(!html.contains("<script"), "{html}");
     }
     let nonce = policy.split("script-src 'nonce-").nth(1).unwrap().split('\'').next().unwrap();
-    let script = format!("<script type=\"module\" nonce=\"{nonce}\">import(\"/pkg");
+    let script = start("/pkg", "turnleaf", Some("plain"), Call::Enhance, Some(nonce.to_owned())).to_html();
     assert!(html.matches("<script").count() == 1 && html.contains(&script), "{policy}: {html}");
-    assert!(html.contains("m.enhance()"), "{html}");
 }
 
 impl Api {

@@ -8,6 +8,7 @@ use crate::ui::escape::sprite;
 use crate::ui::kit::{Icon, installable};
 use crate::ui::locale::locale;
 use crate::ui::preferences::{Preferences, Setting};
+use crate::ui::start::{Call, start};
 use crate::ui::words as app_words;
 
 /// What a document depends on beside its page: the request and the build.
@@ -194,16 +195,7 @@ impl Frame {
 
     /// Loads the application's own bundle and lets it enhance the page. Nothing waits for it.
     fn script(&self, nonce: &str) -> AnyView {
-        let of_package = |name: &str| format!("{}/{name}", self.package);
-        let (js, wasm, part) = (of_package("turnleaf.js"), of_package("turnleaf.wasm"), of_package("split_plain.wasm"));
-        let script =
-            format!("import(\"{js}\").then(m=>m.default({{module_or_path:\"{wasm}\"}}).then(()=>m.enhance()))");
-        view! {
-            <link rel="modulepreload" href=js nonce=nonce.to_owned()/>
-            <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
-            <link rel="preload" href=part r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
-            <script type="module" nonce=nonce.to_owned()>{script}</script>
-        }
+        start(&self.package, "turnleaf", Some("plain"), Call::Enhance, Some(nonce.to_owned()))
     }
 
     fn themes(&self) -> AnyView {

@@ -1,0 +1,29 @@
+//! The script that fetches the program of a page and starts it.
+
+use leptos::prelude::*;
+
+/// Fetches the program of the page and calls it, once the page was seen: the module is 20 times what is needed for the first
+/// paint, and on a slow network it would take the bandwidth from it. A page that nobody looks at is never painted and does
+/// not wait. The parts come at the same time, and not one after the other has told that it needs the next.
+const START: &str = r#"((js,wasm,part,call)=>{const start=()=>{if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else requestAnimationFrame(()=>setTimeout(start))})"#;
+
+/// What starts a page.
+#[derive(Debug, Clone, Copy)]
+pub enum Call {
+    /// The application takes over the page that the server drew.
+    Hydrate,
+    /// A page that works by itself gets what scripts add to it.
+    Enhance,
+}
+
+/// The script element for a page whose assets lie under the path `package`, with the first `part` that the page needs beside
+/// the main module. `output_name` is what the files are called.
+pub fn start(package: &str, output_name: &str, part: Option<&str>, call: Call, nonce: Option<String>) -> AnyView {
+    let part = part.map_or("null".to_owned(), |name| format!("\"{package}/split_{name}.wasm\""));
+    let call = match call {
+        Call::Hydrate => "hydrate",
+        Call::Enhance => "enhance",
+    };
+    let script = format!(r#"{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
+    view! { <script type="module" nonce=nonce>{script}</script> }.into_any()
+}
