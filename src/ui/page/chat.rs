@@ -195,7 +195,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let running = Signal::derive(move || state.running());
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
     stand_beside_tree(chat_id, changes, deleting, branch, leaf, running, leaves);
-    let lock = Signal::derive(move || branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
+    // The branch has another end with each message; what shows its model is not drawn again for that.
+    let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let on_started = Callback::new(move |(started, is_new_path): (Started, bool)| {
         began_here();

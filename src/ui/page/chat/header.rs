@@ -64,14 +64,14 @@ pub fn ChatHeader(
             leave(id);
         }
     };
-    let locked_to = move || {
+    let locked_to = Memo::new(move |_| {
         let branch = branch.get()?;
         Some((models.with(|models| chip_text(&branch, branch_from.get(), models)), branch.id.to_string()))
-    };
-    let chip = move || locked_to().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
+    });
+    let chip = move || locked_to.get().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
     // The chip has no room on a phone.
     let chip_row = move || {
-        locked_to().map(|(text, _)| {
+        locked_to.get().map(|(text, _)| {
             view! {
                 <a class="menu-row only-phone" href=format!("/c/{id}/branches") rel="external">
                     <Icon name="lock"/>
