@@ -14,7 +14,7 @@ const TEXT = Array.from({ length: 200 }, (_, at) => paragraph(at)).join("\n\n");
 const firstSeen = (page: Page) =>
   page.evaluate(() => {
     const header = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
-    const parts = [...document.querySelectorAll("li.leaf .md > .part")];
+    const parts = [...document.querySelectorAll("li.leaf .md > .parts > .part")];
     const part = parts.find((part) => part.getBoundingClientRect().top >= header);
     return { words: part?.textContent?.slice(0, 14), y: Math.round(part?.getBoundingClientRect().top ?? 0) };
   });
@@ -24,7 +24,7 @@ test("a long reply that comes at once is whole, followed to its end, and copied 
   await begin(page, "Write a lot");
   (await model.next()).answer(TEXT);
   await expectStatus(latestReply(page), "complete");
-  const parts = textOf(latestReply(page)).locator(".md > .part");
+  const parts = textOf(latestReply(page)).locator(".md > .parts > .part");
   await expect(parts).toHaveCount(200);
   await expect(parts.last()).toBeInViewport();
   expect(await parts.allTextContents()).toEqual(TEXT.split("\n\n"));
@@ -37,7 +37,7 @@ test("S11 a reload keeps the line that is read within a long reply", async ({ pa
   await begin(page, "Write a lot");
   (await model.next()).answer(TEXT);
   await expectStatus(latestReply(page), "complete");
-  await expect(textOf(latestReply(page)).locator(".md > .part").last()).toBeInViewport();
+  await expect(textOf(latestReply(page)).locator(".md > .parts > .part").last()).toBeInViewport();
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (const share of [0.35, 0.7]) {
     await page.evaluate(() => sessionStorage.clear());

@@ -104,20 +104,31 @@ fn put(target: &Element, y: f64) {
 }
 
 fn parts(turn: &Element) -> Option<NodeList> {
-    turn.query_selector_all(".md > .part").ok()
+    turn.query_selector_all(".md > .parts > .part").ok()
 }
 
-/// Which part of a turn that begins above the header is the first below it, and where it is on screen.
+/// Which part of a turn that begins above the header is the first below it, and where it is on screen. Groups are asked
+/// first: those that are far away are not drawn.
 fn within(turn: &str) -> Option<(u32, f64)> {
     let (turn, header) = (element(turn)?, header());
     if turn.get_bounding_client_rect().top() >= header {
         return None;
     }
-    let parts = parts(&turn)?;
-    (0..parts.length()).find_map(|at| {
-        let place = parts.item(at)?.dyn_into::<Element>().ok()?.get_bounding_client_rect();
-        (place.bottom() > header).then(|| (at, place.top()))
-    })
+    let groups = turn.query_selector_all(".md > .parts").ok()?;
+    let mut before = 0;
+    for group in (0..groups.length()).filter_map(|at| groups.item(at)?.dyn_into::<Element>().ok()) {
+        let parts = group.children();
+        if group.get_bounding_client_rect().bottom() > header {
+            let place = |at| parts.item(at).map(|part: Element| part.get_bounding_client_rect());
+            let seen =
+                (0..parts.length()).find_map(|at| Some((at, place(at).filter(|place| place.bottom() > header)?)));
+            if let Some((at, place)) = seen {
+                return Some((before + at, place.top()));
+            }
+        }
+        before += parts.length();
+    }
+    None
 }
 
 /// The page that was open is left: what is seen from now on is another one's.

@@ -2,12 +2,13 @@
 //! answered (performance.md G12). What is not reached yet stays as it was.
 
 use super::part::Part;
+use super::view::GROUP;
 
 /// How many parts one frame may make, and of how much markup in bytes: a few milliseconds of work.
-const PARTS: usize = 16;
+const PARTS: usize = GROUP;
 const BYTES: usize = 24 << 10;
 /// The first of a text are laid out wherever they are (`transcript.css`), and most are seen: a frame makes fewer.
-const SEEN: usize = 40;
+const SEEN: usize = 2 * GROUP;
 const SEEN_PARTS: usize = 8;
 
 /// How many of the parts that are wanted the next frame shows, after one that showed parts with these fingerprints. A part

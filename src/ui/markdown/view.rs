@@ -9,6 +9,11 @@ use crate::ui::erased::{effect, rows, view};
 use super::gradual;
 use super::part::Part;
 
+/// So many parts stand in one element. What is far away is not drawn (`transcript.css`), and the browser looks with each frame
+/// whether each element of which that is said comes near: with each part by itself, some long replies on a page cost more than
+/// what changes in it.
+pub const GROUP: usize = 16;
+
 /// The parts that stand in the page, each with what it is told by when it changes.
 type Standing = Vec<(u64, ArcRwSignal<Part>)>;
 
@@ -68,21 +73,23 @@ pub fn MarkdownText(
             });
         }
     });
-    let numbered = move || {
-        count.track();
-        standing.with_value(|standing| standing.iter().map(|(_, part)| part.clone()).enumerate().collect::<Vec<_>>())
+    let group = move |group: usize| {
+        let before = group * GROUP;
+        let here = Memo::new(move |_| count.get().saturating_sub(before).min(GROUP));
+        let numbered = move || {
+            let here = here.get();
+            standing.with_value(|standing| {
+                let parts = standing.iter().skip(before).take(here);
+                parts.map(|(_, part)| part.clone()).enumerate().collect::<Vec<_>>()
+            })
+        };
+        let draw = |(_, part): (usize, ArcRwSignal<Part>)| {
+            view! { <div class="part" inner_html=move || part.with(|part| part.markup().as_str().to_owned())></div> }
+        };
+        view! { <div class="parts">{rows(numbered, |(at, _)| *at as u128, draw)}</div> }
     };
-    view! {
-        <div class=class>
-            {rows(
-                numbered,
-                |(at, _)| *at as u128,
-                |(_, part)| {
-                    view! { <div class="part" inner_html=move || part.with(|part| part.markup().as_str().to_owned())></div> }
-                },
-            )}
-        </div>
-    }
+    let groups = move || (0..count.get().div_ceil(GROUP)).collect();
+    view! { <div class=class>{rows(groups, |group| *group as u128, group)}</div> }
 }
 
 /// Brings what stands up to date with the first so many of the parts that are wanted; all of them end it.
@@ -105,5 +112,6 @@ fn stand(standing: &mut Standing, wanted: &[Part], until: usize) {
 /// The same for a page that is drawn once and never changes.
 pub fn drawn(parts: &[Part]) -> AnyView {
     let part = |part: &Part| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> };
-    view! { <div class="md">{parts.iter().map(part).collect_view()}</div> }
+    let group = |parts: &[Part]| view! { <div class="parts">{parts.iter().map(part).collect_view()}</div> };
+    view! { <div class="md">{parts.chunks(GROUP).map(group).collect_view()}</div> }
 }
