@@ -5,10 +5,12 @@ use leptos::prelude::*;
 use crate::ui::erased::{live, view};
 use crate::ui::words;
 
-/// The text that is being sent, in the look of a user's turn; nothing when none is.
+/// The text that is being sent, in the look of a user's turn; nothing when none is. It has a place that is always there: an
+/// element that comes into the page's main part by itself lets Chromium ask all that is in it for its style again, once there
+/// is a formula on the page (its sheet for MathML counts siblings of every kind).
 #[component]
 pub fn SendingTurn(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView {
-    live(move || {
+    let sent = live(move || {
         text.get().map(|text| {
             view! {
                 <div class="sending" aria-hidden="true">
@@ -17,5 +19,6 @@ pub fn SendingTurn(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView 
                 </div>
             }
         })
-    })
+    });
+    view! { <div class="sending-place">{sent}</div> }
 }
