@@ -99,6 +99,14 @@ async function write(page) {
   await box.focus();
 }
 
+/** The turn that stands last in the chat. */
+const last = (page) => page.evaluate(() => document.querySelector("li.leaf article")?.id);
+/** Whether another turn than that one stands last, and has come to its end: the reply of the round before ends the same. */
+const ended = ([before, end]) => {
+  const leaf = document.querySelector("li.leaf");
+  return leaf?.querySelector("article")?.id !== before && leaf?.textContent.includes(end);
+};
+
 /** An answer from Enter until its end stands there and the page is still. */
 async function answer(browser) {
   const { page, session } = await fresh(browser);
@@ -114,9 +122,10 @@ async function answer(browser) {
     window.watchFrames();
   });
   const before = await metric(session, "TaskDuration");
+  const turn = await last(page);
   const start = Date.now();
   await page.keyboard.press("Enter");
-  await page.waitForFunction((end) => document.querySelector("li.leaf")?.textContent.includes(end), end, { timeout: 120_000, polling: 100 });
+  await page.waitForFunction(ended, [turn, end], { timeout: 120_000, polling: 100 });
   const shown = Date.now() - start;
   const frames = await page.evaluate(() => {
     cancelAnimationFrame(window.frameRequest);
@@ -141,16 +150,16 @@ async function keys(browser) {
   await quiet(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
   await write(page);
+  const turn = await last(page);
   await page.evaluate(() => (window.presses = {}));
   await page.keyboard.press("Enter");
-  const isThere = () => page.evaluate((end) => document.querySelector("li.leaf")?.textContent.includes(end), end);
   let pressed = 1;
   for (let more = true; more; ) {
     for (const letter of WORDS.slice(0, 10)) {
       await page.keyboard.press(letter === " " ? "Space" : letter);
       pressed += 1;
     }
-    more = !(await isThere());
+    more = !(await page.evaluate(ended, [turn, end]));
   }
   await page.waitForTimeout(QUIET);
   const waits = await page.evaluate(() => Object.values(window.presses).sort((a, b) => b - a));
