@@ -24,6 +24,11 @@ mod real {
         }
     }
 
+    /// Whether it is open now. That it was closed is told a task later, and it may be open again by then.
+    pub fn is_open(dialog: &HtmlDialogElement) -> bool {
+        dialog.open()
+    }
+
     /// Whether a modal dialog or a popover is open, so that Esc belongs to it. The page that follows a reply asks with
     /// every frame, and to look through all elements takes long: they are looked through only after something opened.
     pub fn is_any_open() -> bool {
@@ -70,6 +75,10 @@ mod real {
 
     pub fn show(_dialog: &HtmlDialogElement, _wanted: bool) {}
 
+    pub fn is_open(_dialog: &HtmlDialogElement) -> bool {
+        false
+    }
+
     pub fn is_any_open() -> bool {
         false
     }
@@ -77,4 +86,4 @@ mod real {
     pub fn close_popovers() {}
 }
 
-pub use real::{close_popovers, is_any_open, show};
+pub use real::{close_popovers, is_any_open, is_open, show};

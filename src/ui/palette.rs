@@ -8,13 +8,13 @@ pub mod hits;
 pub mod keys;
 mod rows;
 
-use leptos::ev::MouseEvent;
-use leptos::html;
+use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
 
 use crate::browser::dialog;
-use crate::ui::erased::{effect, live, view};
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::kit::dialog::shown_while;
 use crate::ui::palette::body::PaletteBody;
 use crate::ui::transcript::opens_here;
 use crate::ui::words;
@@ -36,13 +36,7 @@ pub fn provide_palette() {
 #[component]
 pub fn PaletteDialog() -> impl IntoView {
     let open = expect_context::<Palette>().is_open;
-    let node = NodeRef::<html::Dialog>::new();
-    effect(move || {
-        let wanted = open.get();
-        if let Some(node) = node.get() {
-            dialog::show(&node, wanted);
-        }
-    });
+    let (node, closed) = shown_while(open);
     let body = live(move || open.get().then(|| view! { <PaletteBody/> }));
     view! {
         <dialog
@@ -50,7 +44,8 @@ pub fn PaletteDialog() -> impl IntoView {
             closedby="any"
             node_ref=node
             aria-label=words::palette::name()
-            on:close=move |_| open.set(false)
+            on:cancel=move |_: Event| open.set(false)
+            on:close=move |_| closed.run(())
         >
             {body}
         </dialog>

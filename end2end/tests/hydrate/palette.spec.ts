@@ -242,6 +242,8 @@ for (const colorScheme of ["light", "dark"] as const) {
       expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
       if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/palette-${colorScheme}-${width}.png` });
       await page.keyboard.press("Escape");
+      // Asked for again too early, it would be closed once more.
+      await expect(palette(page)).toBeHidden();
     }
   });
 }

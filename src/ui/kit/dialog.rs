@@ -1,5 +1,6 @@
 //! Modal dialogs: the browser's own, which keeps the focus inside and gives it back.
 
+use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -17,15 +18,9 @@ pub fn Dialog(
     open: RwSignal<bool>,
     children: Children,
 ) -> impl IntoView {
-    let node = NodeRef::<html::Dialog>::new();
-    effect(move || {
-        let wanted = open.get();
-        if let Some(node) = node.get() {
-            dialog::show(&node, wanted);
-        }
-    });
+    let (node, closed) = shown_while(open);
     view! {
-        <dialog class="dialog" node_ref=node aria-labelledby=id on:close=move |_| open.set(false)>
+        <dialog class="dialog" node_ref=node aria-labelledby=id on:cancel=move |_: Event| open.set(false) on:close=move |_| closed.run(())>
             <header class="dialog-head">
                 <h2 id=id>{title}</h2>
                 <button type="button" class="button bare" on:click=move |_| open.set(false)>
@@ -36,4 +31,23 @@ pub fn Dialog(
             {children()}
         </dialog>
     }
+}
+
+/// The node of a dialog that is open while `open` says so, and what is to be done with the browser's word that it is closed.
+/// That comes a task later: a key that opens it again may come between, so `open` is set by what asks for the end (`cancel`)
+/// already, and not by the end of what is open again.
+pub fn shown_while(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>) {
+    let node = NodeRef::<html::Dialog>::new();
+    effect(move || {
+        let wanted = open.get();
+        if let Some(node) = node.get() {
+            dialog::show(&node, wanted);
+        }
+    });
+    let closed = Callback::new(move |()| {
+        if !node.get_untracked().is_some_and(|node| dialog::is_open(&node)) {
+            open.set(false);
+        }
+    });
+    (node, closed)
 }
