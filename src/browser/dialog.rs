@@ -29,6 +29,11 @@ mod real {
         dialog.open()
     }
 
+    /// Whether the event is of the element that listens, and not of one within it.
+    pub fn is_own(event: &Event) -> bool {
+        event.target() == event.current_target()
+    }
+
     /// Whether a modal dialog or a popover is open, so that Esc belongs to it. The page that follows a reply asks with
     /// every frame, and to look through all elements takes long: they are looked through only after something opened.
     pub fn is_any_open() -> bool {
@@ -71,12 +76,17 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    use leptos::ev::Event;
     use leptos::web_sys::HtmlDialogElement;
 
     pub fn show(_dialog: &HtmlDialogElement, _wanted: bool) {}
 
     pub fn is_open(_dialog: &HtmlDialogElement) -> bool {
         false
+    }
+
+    pub fn is_own(_event: &Event) -> bool {
+        true
     }
 
     pub fn is_any_open() -> bool {
@@ -86,4 +96,4 @@ mod real {
     pub fn close_popovers() {}
 }
 
-pub use real::{close_popovers, is_any_open, is_open, show};
+pub use real::{close_popovers, is_any_open, is_open, is_own, show};

@@ -18,6 +18,15 @@ mod real {
         js_sys::Reflect::get(select.unchecked_ref(), &"value".into()).ok()?.as_string()
     }
 
+    /// Puts this value into the first `<select>` with this name.
+    pub fn choose(name: &str, value: &str) {
+        let select =
+            web_sys::window().and_then(|w| w.document()?.query_selector(&format!("select[name={name}]")).ok()?);
+        if let Some(select) = select {
+            let _ = js_sys::Reflect::set(&select, &"value".into(), &value.into());
+        }
+    }
+
     /// Sends what the form holds now, and the button that was pressed, to where the form leads. `stay` tells the server
     /// that nobody wants another page.
     pub fn post(event: &SubmitEvent) -> impl Future<Output = Result<(), Refused>> + use<> {
@@ -61,9 +70,11 @@ mod real {
         None
     }
 
+    pub fn choose(_name: &str, _value: &str) {}
+
     pub fn post(_event: &SubmitEvent) -> impl Future<Output = Result<(), Refused>> + use<> {
         std::future::ready(Err(None))
     }
 }
 
-pub use real::{chosen, post};
+pub use real::{choose, chosen, post};

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
-use crate::ui::kit::dialog::shown_while;
+use crate::ui::kit::dialog::{cancelled, shown_while};
 use crate::ui::palette::body::PaletteBody;
 use crate::ui::transcript::opens_here;
 use crate::ui::words;
@@ -44,7 +44,7 @@ pub fn PaletteDialog() -> impl IntoView {
             closedby="any"
             node_ref=node
             aria-label=words::palette::name()
-            on:cancel=move |_: Event| open.set(false)
+            on:cancel=move |event: Event| cancelled(&event, open)
             on:close=move |_| closed.run(())
         >
             {body}

@@ -41,7 +41,8 @@ pub fn PictureDialog() -> impl IntoView {
             node_ref=node
             aria-label=said::whole_picture()
             on:click=close
-            on:close=move |_| shown.set(None)
+            // Its word comes a task after the end: another picture may be open by then.
+            on:close=move |_| if !node.get_untracked().is_some_and(|node| dialog::is_open(&node)) { shown.set(None) }
         >
             <button type="button" class="button" on:click=close>
                 <Icon name="close"/>

@@ -3,9 +3,10 @@
 use leptos::prelude::*;
 
 /// Fetches the program of the page and calls it, once the page was seen: the module is 20 times what is needed for the first
-/// paint, and on a slow network it would take the bandwidth from it. A page that nobody looks at is never painted and does
-/// not wait. The parts come at the same time, and not one after the other has told that it needs the next.
-const START: &str = r#"((js,wasm,part,call)=>{const start=()=>{if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else requestAnimationFrame(()=>setTimeout(start))})"#;
+/// paint, and on a slow network it would take the bandwidth from it. The script runs when the whole document is there, and
+/// waits for the frame after that; a page that nobody looks at is never painted and does not wait, and no page waits longer
+/// than a second. The parts come at the same time, and not one after the other has told that it needs the next.
+const START: &str = r#"((js,wasm,part,call)=>{let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{requestAnimationFrame(()=>setTimeout(start));document.addEventListener("visibilitychange",start);setTimeout(start,1000)}})"#;
 
 /// What starts a page.
 #[derive(Debug, Clone, Copy)]
@@ -26,4 +27,23 @@ pub fn start(package: &str, output_name: &str, part: Option<&str>, call: Call, n
     };
     let script = format!(r#"{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
     view! { <script type="module" nonce=nonce>{script}</script> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_told_where_its_program_is_and_what_to_call() {
+        let page = |part, call| start("/pkg/b1", "turnleaf", part, call, Some("n0".into())).to_html();
+        let application = page(Some("chat"), Call::Hydrate);
+        assert!(application.starts_with(r#"<script type="module" nonce="n0">"#), "{application}");
+        let told = r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm","/pkg/b1/split_chat.wasm","hydrate")</script>"#;
+        assert!(application.contains(told), "{application}");
+        let plain = page(None, Call::Enhance);
+        assert!(
+            plain.contains(r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm",null,"enhance")</script>"#),
+            "{plain}"
+        );
+    }
 }

@@ -56,10 +56,15 @@ test("another model can be taken back before anything is sent", async ({ page, m
   (await model.next()).answer("One.");
   await expectStatus(latestReply(page), "complete");
   const form = page.getByRole("form", { name: "Message" });
-  await form.getByRole("button", { name: /locked/ }).click();
-  await form.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/tour");
-  await form.getByRole("button", { name: /new branch/ }).first().click();
-  await form.getByRole("button", { name: /^Stay with/ }).click();
+  // As often as one likes.
+  for (const _ of ["once", "again"]) {
+    await form.getByRole("button", { name: /locked/ }).click();
+    const other = form.getByRole("combobox", { name: "Another model in a new branch" });
+    await expect(other).toHaveValue("");
+    await other.selectOption("demo/tour");
+    await form.getByRole("button", { name: /new branch/ }).first().click();
+    await form.getByRole("button", { name: /^Stay with/ }).click();
+  }
   await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
   await send(page, "Second");
   (await model.next()).answer("Two.");

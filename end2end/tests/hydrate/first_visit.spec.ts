@@ -1,5 +1,5 @@
 // A first visit: nothing is configured, and still somebody answers.
-import { choose, expectStatus, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
+import { choose, expectStatus, hydrated, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
@@ -38,6 +38,57 @@ test("what is typed before the page is live is kept", async ({ page }) => {
   await expect(page.locator("html[data-hydrated]")).toBeAttached();
   await expect(messageBox(page)).toHaveValue("typed early");
 });
+
+test("the program is asked for when the page has its style, and each part of it once", async ({ page }) => {
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith(".wasm")) asked.push(request.url().split("/").at(-1)!);
+  });
+  let release = () => {};
+  const styled = new Promise<void>((done) => (release = done));
+  const style = page.waitForRequest("**/turnleaf.css");
+  await page.route("**/turnleaf.css", async (route) => {
+    await styled;
+    await route.continue();
+  });
+  const gone = page.goto("/", { waitUntil: "commit" });
+  await style;
+  await gone;
+  release();
+  await hydrated(page);
+  // Nothing can be painted before its style has come, and the program does not take the bandwidth from that.
+  const [styledAt, begun] = await page.evaluate(() => {
+    const all = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+    const ending = (name: string) => all.find((entry) => entry.name.endsWith(name))!;
+    return [ending("/turnleaf.css").responseEnd, ending("/turnleaf.wasm").startTime];
+  });
+  expect(begun).toBeGreaterThanOrEqual(styledAt);
+  expect(asked.filter((name) => name === "turnleaf.wasm")).toHaveLength(1);
+  await page.unroute("**/turnleaf.css");
+  asked.length = 0;
+  await choose(page, "demo/plain");
+  await messageBox(page).fill("hello");
+  await messageBox(page).press("Enter");
+  await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
+  await expectStatus(latestReply(page), "complete");
+  asked.length = 0;
+  await page.goto(page.url());
+  await hydrated(page);
+  expect(asked.filter((name) => name === "turnleaf.wasm").length, asked.join()).toBeLessThanOrEqual(1);
+  expect(asked.filter((name) => name === "split_chat.wasm").length, asked.join()).toBeLessThanOrEqual(1);
+});
+
+for (const [name, state] of [["is hidden", "hidden"], ["is never painted", "visible"]] as const) {
+  test(`a page that ${name} becomes live without a frame`, async ({ page }) => {
+    await page.addInitScript((state) => {
+      Object.defineProperty(document, "visibilityState", { get: () => state });
+      Object.defineProperty(document, "hidden", { get: () => state === "hidden" });
+      window.requestAnimationFrame = () => 0;
+    }, state);
+    await page.goto("/");
+    await hydrated(page);
+  });
+}
 
 test("a click on Send before the page is live sends once", async ({ page }) => {
   let release = () => {};

@@ -3,12 +3,12 @@
 
 use leptos::prelude::*;
 
-use crate::browser::{dialog, focus};
+use crate::browser::{dialog, focus, form};
 use crate::domain::provider::Model;
 use crate::domain::{Lock, Thinking};
 use crate::ui::composer::COMPOSER;
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -81,12 +81,17 @@ fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
 fn LockedMenu(lock: Lock) -> impl IntoView {
     const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
-    let own = name_of(state, &lock);
+    let own = lock.clone();
     let name = move || state.model().map_or_else(|| lock.model.clone(), |model| words::model_name(&model));
     let chip = move || match state.choice.get() {
         None => ("lock", words::locked()),
         Some(_) => ("branch", words::new_branch()),
     };
+    // The select is a way and no state: the same model may be chosen again after it was taken back or its branch was left.
+    effect(move || {
+        state.choice.track();
+        form::choose("other", "");
+    });
     let choose = move |event| {
         state.choose(parse_model_value(&event_target_value(&event)));
         dialog::close_popovers();
@@ -104,7 +109,7 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
         <div id=WHY class="menu note" popover="auto">
             <p>{words::why_locked()}</p>
             {move || match state.choice.get() {
-                Some(_) => choice_button(state, None, words::stay_with(&own)).into_any(),
+                Some(_) => choice_button(state, None, words::stay_with(&name_of(state, &own))).into_any(),
                 None => first_choices(state).into_any(),
             }}
             <span class="select">
@@ -162,7 +167,7 @@ fn choice_button(state: ComposerState, lock: Option<Lock>, label: String) -> imp
 
 fn name_of(state: ComposerState, lock: &Lock) -> String {
     let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(words::model_name);
-    state.models.with_untracked(name).unwrap_or_else(|| lock.model.clone())
+    state.models.with(name).unwrap_or_else(|| lock.model.clone())
 }
 
 /// The select "Thinking"; absent where there is nothing to choose.

@@ -19,8 +19,9 @@ pub fn Dialog(
     children: Children,
 ) -> impl IntoView {
     let (node, closed) = shown_while(open);
+    let cancel = move |event: Event| cancelled(&event, open);
     view! {
-        <dialog class="dialog" node_ref=node aria-labelledby=id on:cancel=move |_: Event| open.set(false) on:close=move |_| closed.run(())>
+        <dialog class="dialog" node_ref=node aria-labelledby=id on:cancel=cancel on:close=move |_| closed.run(())>
             <header class="dialog-head">
                 <h2 id=id>{title}</h2>
                 <button type="button" class="button bare" on:click=move |_| open.set(false)>
@@ -50,4 +51,11 @@ pub fn shown_while(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>
         }
     });
     (node, closed)
+}
+
+/// The person asked for the end of the dialog. A choice of files in it can be cancelled, too, and that is told upwards.
+pub fn cancelled(event: &Event, open: RwSignal<bool>) {
+    if dialog::is_own(event) {
+        open.set(false);
+    }
 }
