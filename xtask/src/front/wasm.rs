@@ -58,6 +58,8 @@ pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
         for module in split.parts.iter().chain([&bound]) {
             fs::write(module, order::order(&fs::read(module)?)?)?;
         }
+        let glue = out.join("turnleaf.js");
+        fs::write(&glue, minifier::js::minify(&fs::read_to_string(&glue)?).to_string())?;
     }
     fs::rename(bound, out.join("turnleaf.wasm"))?;
     Ok(())
