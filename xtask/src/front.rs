@@ -3,6 +3,7 @@
 //! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below `pkg/<hash>/`, so
 //! that a browser may keep it for ever.
 
+mod names;
 mod order;
 mod site;
 mod split;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::{Effort, order, split};
+use super::{Effort, names, order, split};
 use crate::step::run;
 use crate::toolchain::{WASM, WasmToolchain};
 use crate::workspace;
@@ -55,11 +55,13 @@ pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
     split::join(&out.join("turnleaf.js"), out)?;
     let bound = out.join("turnleaf_bg.wasm");
     if effort == Effort::Release {
+        let glue = out.join("turnleaf.js");
+        let (module, script) = names::shorten(&fs::read(&bound)?, &fs::read_to_string(&glue)?)?;
+        fs::write(&bound, module)?;
+        fs::write(&glue, minifier::js::minify(&script).to_string())?;
         for module in split.parts.iter().chain([&bound]) {
             fs::write(module, order::order(&fs::read(module)?)?)?;
         }
-        let glue = out.join("turnleaf.js");
-        fs::write(&glue, minifier::js::minify(&fs::read_to_string(&glue)?).to_string())?;
     }
     fs::rename(bound, out.join("turnleaf.wasm"))?;
     Ok(())
