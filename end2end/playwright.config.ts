@@ -21,6 +21,9 @@ export default defineConfig<Options>({
   forbidOnly: Boolean(process.env.CI),
   // Two more tries on a loaded machine; a test that needed it is listed as flaky.
   retries: process.env.CI ? 2 : 0,
+  // Names of what is on a page, which `cargo xtask pictures` writes anew.
+  snapshotPathTemplate: "names/{arg}{ext}",
+  updateSnapshots: "none",
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],

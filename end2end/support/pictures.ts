@@ -81,15 +81,18 @@ async function leave(info: TestInfo, name: string, files: Record<string, Buffer>
   }
 }
 
-/** Looks at a page in every width, both themes and both languages. `ready` waits for what comes late. */
-export async function lookAround(page: Page, origin: string, name: string, address: string, info: TestInfo, ready?: () => Promise<void>): Promise<void> {
+/** Looks at a page in every width, both themes and both languages. `ready` waits for what comes late, and opens what is to be
+ *  seen in any language; what only some widths have is looked at there. */
+export async function lookAround(
+  page: Page, origin: string, name: string, address: string, info: TestInfo, ready?: () => Promise<void>, widths = WIDTHS,
+): Promise<void> {
   for (const [language, themes] of LOOKS) {
     await page.context().addCookies([{ name: "turnleaf_language", value: language, url: origin }]);
-    await page.setViewportSize({ width: 1440, height: HEIGHT });
+    await page.setViewportSize({ width: widths.at(-1) ?? 1440, height: HEIGHT });
     await page.goto(address);
     await ready?.();
     await setInBoxes(page);
-    for (const width of WIDTHS) {
+    for (const width of widths) {
       await page.setViewportSize({ width, height: HEIGHT });
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });

@@ -1,4 +1,5 @@
 // What an address shows: Back and forth between branches, links to the newest message, and what could not be shown.
+// UX-05, UX-09 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, latestReply, messageBox, open, replies, TEST_MODEL, textOf } from "../../support/chat.ts";

@@ -1,4 +1,5 @@
 // What goes with a message beside its words: files by button, drop and paste, documents by `@`, pictures and chips.
+// UX-22, UX-23, UX-27 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";

@@ -1,4 +1,5 @@
 // Another model answers on a branch of its own, and what was said before stays.
+// UX-08, UX-09 of docs/acceptance.md.
 import { begin, expectStatus, hydrated, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";

@@ -1,23 +1,8 @@
 // A path is asked again with another model while the chat is looked at, and both are compared: with the keyboard alone,
 // and with nothing in the way of anybody.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-
-import type { Page } from "@playwright/test";
-
+import { violations } from "../../support/axe.ts";
 import { TEST_MODEL, begin, expectStatus, hydrated, latestReply, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(`${AXE}; undefined`);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: { id: string; nodes: { target: unknown[] }[] }[] }> } };
-    const result = await axe.run({ resultTypes: ["violations"] });
-    return result.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")}`));
-  });
-}
 
 test("a path is asked again, grows in the open chat, and is compared with the old one", async ({ page, context, model }) => {
   test.setTimeout(120_000);

@@ -1,4 +1,5 @@
 // The message box: drafts that stay with their chat, keys that send and keys that must not.
+// UX-20 of docs/acceptance.md.
 import { begin, choose, expectStatus, latestReply, messageBox, open, replies, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { hold, said } from "../../support/verbs.ts";

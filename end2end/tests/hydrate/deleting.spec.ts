@@ -1,4 +1,5 @@
 // Deleting a version with what is below it: by mouse, by keys alone, seen by another tab, undone at once and from Trash.
+// UX-24 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, latestReply, open, replies, send, textOf } from "../../support/chat.ts";

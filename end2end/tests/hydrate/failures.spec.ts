@@ -1,4 +1,5 @@
 // What a reply that failed offers beside another try, by why it failed, and a try that waits.
+// UX-15 of docs/acceptance.md.
 import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { editBox, heading, users, versions } from "../../support/verbs.ts";

@@ -1,4 +1,5 @@
 // A first visit: nothing is configured, and still somebody answers.
+// UX-01, UX-27, UX-33 of docs/acceptance.md.
 import { choose, expectStatus, hydrated, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";

@@ -1,5 +1,6 @@
 // Chats that were held elsewhere, as a person brings them in and takes them out: each product's file through the settings,
 // older databases by the command, and a chat as a page that needs nobody.
+// UX-40 of docs/acceptance.md.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

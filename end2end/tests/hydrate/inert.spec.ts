@@ -1,4 +1,5 @@
 // What a model writes is text. Each row of badinputs.md 1 is shown, reloaded, and has done nothing.
+// UX-41 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, latestReply, open, send, textOf } from "../../support/chat.ts";

@@ -1,6 +1,7 @@
 // From a PDF to what was sent: with keys alone, on each database. A paper is attached with a picture, a model that sees
 // answers, a paragraph of the paper is quoted, the answer is found again by a Chinese word, and the page of what the model
 // was shown names version and range.
+// UX-24 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { TEST_MODEL, choose, expectStatus, hydrated, latestReply, messageBox, open } from "../../support/chat.ts";

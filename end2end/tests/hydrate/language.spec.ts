@@ -1,10 +1,11 @@
 // English and Chinese, chosen or found out, the same before and after the page is live; and a language that shows what is
-// written outside of the tables.
+// written outside of the tables. (UX-29)
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
 import { expectStatus, hydrated, latestReply, TEST_MODEL } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { live, OWN } from "../../support/lived.ts";
 
 /** A reply with reasoning, a tool's card, code and a table, in any language of the page. */
 async function demo(page: Page): Promise<void> {
@@ -96,7 +97,7 @@ async function outsideOfTables(page: Page): Promise<string[]> {
   });
 }
 
-/** Words that are cut off although nothing scrolls there and no ellipsis says so. */
+/** Words that are cut off, at their side or below, although nothing scrolls there and no ellipsis says so. */
 async function clipped(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const cut: string[] = [];
@@ -108,7 +109,10 @@ async function clipped(page: Page): Promise<string[]> {
       if (style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none") continue;
       // Only for ears.
       if (element.clientWidth <= 2) continue;
-      if (hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1) cut.push(`${element.className}: ${element.innerText.slice(0, 60)}`);
+      const isCut = (hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1)
+        // Lines stick out of their boxes by a few pixels where a font is higher than its line.
+        || (hides(style.overflowY) && element.clientHeight > 2 && element.scrollHeight > element.clientHeight + 4);
+      if (isCut) cut.push(`${element.className}: ${element.innerText.slice(0, 60)}`);
     }
     return [...new Set(cut)];
   });
@@ -124,10 +128,81 @@ async function tooWide(page: Page): Promise<string[]> {
   });
 }
 
+/** Whether a text has letters beside those of the tables, of what somebody wrote and named, of keys and of addresses. */
+function isOfPage(text: string): boolean {
+  const known = [/\[[^\]]*\]/gs, /127\.0\.0\.1:\d+/g, /^(title|aria-label|alt)=/, /\b(main|test-model|Esc|Enter|Ctrl|HTTP API|UTC|KB|B|ms|openai|again)\b/g];
+  const wordsOf = (text: string) => text.match(/[\p{L}\d]+/gu) ?? [];
+  const own = new Set(OWN.flatMap(wordsOf));
+  // Pieces of it: what was found, and what was changed.
+  if (wordsOf(text).every((word) => own.has(word))) return false;
+  const left = OWN.reduce((text, own) => text.replaceAll(own, ""), text);
+  return /\p{L}/u.test(known.reduce((text, pattern) => text.replaceAll(new RegExp(pattern, pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`), ""), left));
+}
+
+/** Holds what is on screen to both, at each width. */
+async function isInTables(page: Page, name: string, widths = [390, 820, 1440]): Promise<void> {
+  expect.soft((await outsideOfTables(page)).filter(isOfPage), `outside of the tables: ${name}`).toEqual([]);
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    expect.soft(await clipped(page), `clipped at ${width}: ${name}`).toEqual([]);
+    expect.soft(await tooWide(page), `sideways scrolling at ${width}: ${name}`).toEqual([]);
+  }
+}
+
+async function inLongWords(page: Page, origin: string): Promise<void> {
+  await page.context().addCookies([{ name: "turnleaf_language", value: "en-XA", url: origin }]);
+}
+
+test("no word of what somebody has made stands outside of the tables, or of what is asked about a message", async ({ page, turnleaf, model }) => {
+  test.setTimeout(120_000);
+  const { chat, message, reply, ends: [left, right], graft, document, versions: [older, newer], taken } = await live(turnleaf, model);
+  await inLongWords(page, turnleaf.url);
+  const addresses = [
+    `/c/${chat}/export`, `/c/${chat}/find?q=leaf`, `/turns/${message}/edit`, `/turns/${reply}/again`, `/turns/${reply}/sent`,
+    `/c/${chat}/compare?left=${left}&right=${right}`, `/c/${chat}/grafts/${graft}`, "/settings/data", `/settings/data/imports/${taken}`,
+    `/documents/${document}`, `/documents/${document}/edit`, `/documents/${document}/compare?left=${older}&right=${newer}`,
+    "/documents", "/usage", "/trash", "/search?q=leaf",
+  ];
+  for (const address of addresses) {
+    await page.goto(address);
+    await isInTables(page, address.replaceAll(/[0-9a-f-]{36}/g, "…"));
+  }
+  // What programs may ask is described to those who write them, in English; it has its frame's words and must have room.
+  await page.goto("/api/docs");
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect.soft([...await clipped(page), ...await tooWide(page)], `/api/docs at ${width}`).toEqual([]);
+  }
+});
+
+test("no word of what opens over a chat stands outside of the tables", async ({ page, turnleaf, model }) => {
+  test.setTimeout(120_000);
+  const { chat, reply } = await live(turnleaf, model);
+  await inLongWords(page, turnleaf.url);
+  await page.goto(`/c/${chat}`);
+  await hydrated(page);
+  const opened: [name: string, shows: string, deed: () => Promise<void>][] = [
+    ["rename", "dialog[open]", () => page.locator(".chat-title button").click()],
+    ["shortcuts", "dialog[open]", () => page.keyboard.press("Control+/")],
+    ["the palette", "dialog[open] [role=option]", () => page.keyboard.press("Control+k")],
+    ["the menu of a reply", ".menu:popover-open", () => page.locator(`#turn-${reply}-menu-button`).click()],
+    ["the menu of the chat", ".menu:popover-open", () => page.locator("#chat-head-menu-button").click()],
+    ["the bar that finds", "[role=search]", () => page.keyboard.press("Control+Shift+F")],
+    ["the tree", "aside [role=treeitem]", () => page.keyboard.press("Control+.")],
+  ];
+  for (const [name, shows, deed] of opened) {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await deed();
+    await page.locator(shows).first().waitFor();
+    await isInTables(page, name, name === "the tree" ? [1440] : undefined);
+    await page.keyboard.press("Escape");
+  }
+});
+
 test("no word stands outside of the tables, and longer words have room", async ({ page, watch }) => {
   watch.expect(/nothing\/here|forms\/send/);
   test.setTimeout(120_000);
-  await page.context().addCookies([{ name: "turnleaf_language", value: "en-XA", url: (await page.context().request.get("/")).url() }]);
+  await inLongWords(page, (await page.context().request.get("/")).url());
   await demo(page);
   const chat = new URL(page.url()).pathname;
   const pages = [
@@ -137,11 +212,6 @@ test("no word stands outside of the tables, and longer words have room", async (
   ];
   for (const path of pages) {
     await page.goto(path);
-    expect.soft(await outsideOfTables(page), `outside of the tables: ${path}`).toEqual([]);
-    for (const width of [390, 820, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect.soft(await clipped(page), `clipped at ${width}: ${path}`).toEqual([]);
-      expect.soft(await tooWide(page), `sideways scrolling at ${width}: ${path}`).toEqual([]);
-    }
+    await isInTables(page, path);
   }
 });

@@ -1,4 +1,5 @@
 // Chats that are longer than a page should hold: they open at once, come and go as the reader scrolls, and stay still.
+// UX-17, UX-18 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import {

@@ -1,4 +1,5 @@
 // One reply that is much longer than the screen: what is far away in it is not drawn, and nothing of it may be missed.
+// UX-17 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";

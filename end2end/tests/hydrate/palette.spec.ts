@@ -1,4 +1,5 @@
 // The palette: one field for chats, messages of all branches, documents, commands and settings.
+// UX-19, UX-30 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";

@@ -1,4 +1,5 @@
 // Parts of the code that are fetched when they are first used, and do not come.
+// UX-34 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { begin, hydrated, latestReply, messageBox, open, sendButton, textOf } from "../../support/chat.ts";

@@ -1,4 +1,5 @@
 // Quoting from a document: what is selected in its lines, by mouse, finger or keys, is attached to a chat's next message.
+// UX-36 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";

@@ -1,4 +1,5 @@
 // A reply from the first word to the last: shown as it comes, the same after a reload, stopped, tried again, seen twice.
+// UX-04, UX-15, UX-16 of docs/acceptance.md.
 import {
   begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, replies, send, sendButton, stopButton, textOf,
 } from "../../support/chat.ts";

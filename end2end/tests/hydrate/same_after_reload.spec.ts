@@ -1,5 +1,6 @@
 // What grew before one's eyes is what a reload shows, and what a browser without script shows: for every script of the
 // demo, the elements of the reply are the same apart from what is open and what time it is.
+// UX-10 of docs/acceptance.md.
 import { begin, expectStatus, hydrated, latestReply, open, textOf } from "../../support/chat.ts";
 import { outline } from "../../support/dom.ts";
 import { expect, test } from "../../support/fixtures.ts";

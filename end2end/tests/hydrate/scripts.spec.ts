@@ -1,4 +1,5 @@
 // Texts in other scripts than the interface: their language, their direction, and what must not turn with them.
+// UX-29 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { begin, expectStatus, latestReply, messageBox, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";

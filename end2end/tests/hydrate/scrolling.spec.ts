@@ -1,5 +1,6 @@
 // The reader owns the viewport: the scroll rules S1 to S15, each by what a person does. Loading older turns (S8) and
 // coming back to a line (S11) are in long_chat.spec.ts, where chats are long enough for it.
+// UX-17, UX-28 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, replies, send, textOf } from "../../support/chat.ts";

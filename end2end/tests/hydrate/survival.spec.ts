@@ -1,4 +1,5 @@
 // The server is killed while a reply is written. What was shown is there after the next start, and says what happened.
+// UX-20, UX-43 of docs/acceptance.md.
 import { setTimeout as wait } from "node:timers/promises";
 
 import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";

@@ -1,4 +1,5 @@
 // Tools on the page: what asks a person, what runs, what is stopped, and how all of it is told.
+// UX-12, UX-14 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";

@@ -1,4 +1,5 @@
 // The tree map: beside the chat and as a page, with the mouse and with keys alone, small and large.
+// UX-24, UX-37 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";

@@ -1,4 +1,5 @@
 // What can be asked of a turn: with the mouse, with the keyboard alone, and while a reply runs.
+// UX-05, UX-06, UX-07, UX-24 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";

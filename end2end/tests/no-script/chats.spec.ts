@@ -1,4 +1,5 @@
 // A chat as a whole without script: renamed, deleted, brought back; and what fails is a page.
+// UX-32, UX-44 of docs/acceptance.md.
 import { choose, latestReply, send } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 

@@ -1,4 +1,5 @@
 // Providers are connected, tried out, trimmed and removed with nothing but forms.
+// UX-01, UX-32 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 

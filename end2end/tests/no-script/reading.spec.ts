@@ -1,4 +1,5 @@
 // The page without script: it can be read, written to, stopped and opened.
+// UX-04, UX-32 of docs/acceptance.md.
 import { choose, expectStatus, latestReply, messageBox, send, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 

@@ -1,4 +1,5 @@
 // Tools without script: a question is a form, its answer a redirect to the reply.
+// UX-32 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { latestReply, send, textOf } from "../../support/chat.ts";

@@ -1,4 +1,5 @@
 // The tree without script: links and forms.
+// UX-32 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 import { plant } from "../../support/tree.ts";
 

@@ -1,4 +1,5 @@
 // Every page of the gallery as it was approved: all parts in all states.
+// UX-02, UX-15 of docs/acceptance.md.
 import { lookAround, test } from "../../support/pictures.ts";
 
 const SHEETS = [

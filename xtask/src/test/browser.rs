@@ -49,13 +49,13 @@ impl Browser {
         run(&mut test)
     }
 
-    /// Takes pictures of the pages and puts them in the place of those that were approved.
+    /// Takes pictures of the pages, and the names of what is on them, and puts them in the place of those that were approved.
     ///
     /// # Errors
     /// A page could not be looked at.
     pub fn approve(&self, binary: &Path, site: &Path) -> Result<()> {
         let mut test = self.call(binary, "playwright");
-        test.args(["test", "--project=pictures"]).env("TURNLEAF_SITE_ROOT", site);
+        test.args(["test", "--project=pictures", "--update-snapshots=changed"]).env("TURNLEAF_SITE_ROOT", site);
         run(test.env("TURNLEAF_PICTURES", "refresh"))
     }
 

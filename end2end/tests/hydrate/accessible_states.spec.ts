@@ -1,0 +1,157 @@
+// What opens over a screen, as the screens themselves are looked at (accessibility.spec.ts): dialogs, menus, bars, notes and
+// boxes, where they are, in both themes and at each width that has them (UX-26).
+// UX-28 of docs/acceptance.md.
+import type { Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { choose, expectStatus, latestReply, messageBox, open, sendButton, TEST_MODEL } from "../../support/chat.ts";
+import { drawn } from "../../support/dom.ts";
+import { isForEverybody } from "../../support/everybody.ts";
+import { attach, bring, png, text } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { live } from "../../support/lived.ts";
+import { editBox, menu, users } from "../../support/verbs.ts";
+
+const WIDE = { width: 1440, height: 900 };
+
+/** Opens something, looks at it, and closes it again. */
+async function over(page: Page, name: string, within: string, openIt: () => Promise<void>, widths?: number[]): Promise<void> {
+  await page.setViewportSize({ width: widths?.[0] ?? 1440, height: 900 });
+  await drawn(page);
+  await openIt();
+  await expect(page.locator(within).first(), name).toBeVisible();
+  await isForEverybody(page, name, { within, widths });
+  await page.setViewportSize(WIDE);
+}
+
+const escape = (page: Page) => page.keyboard.press("Escape");
+
+test("dialogs of a chat", async ({ page, turnleaf, model }) => {
+  test.setTimeout(120_000);
+  const { chat } = await live(turnleaf, model);
+  await open(page, `/c/${chat}`);
+  const dialog = "dialog[open]";
+  await over(page, "rename", dialog, () => page.locator(".chat-title button").click());
+  await escape(page);
+  await over(page, "shortcuts", dialog, () => page.keyboard.press("Control+/"));
+  await escape(page);
+  await over(page, "the palette", dialog, async () => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("option").first().waitFor();
+  });
+  await page.getByRole("dialog").getByRole("combobox").fill("leaf");
+  await page.getByRole("dialog").locator("mark").first().waitFor();
+  expect.soft(await violations(page, dialog), "hits in the palette").toEqual([]);
+  await escape(page);
+  await escape(page);
+  await over(page, "another model", dialog, async () => {
+    await menu(latestReply(page)).click();
+    await page.getByRole("link", { name: "Try again with…" }).click();
+  });
+});
+
+test("menus of a chat", async ({ page, turnleaf, model }) => {
+  test.setTimeout(120_000);
+  const { chat } = await live(turnleaf, model);
+  await open(page, `/c/${chat}`);
+  const popover = "[popover]:popover-open";
+  await over(page, "the menu of a reply", popover, () => menu(latestReply(page)).click());
+  await escape(page);
+  await over(page, "the menu of a message", popover, () => menu(users(page).last()).click());
+  await escape(page);
+  await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More for this chat" }).click());
+  await escape(page);
+  await over(page, "why the model is locked", popover, () => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /locked/ }).click());
+  await escape(page);
+  // What belongs to the column of chats, which lies in a drawer where there is less room.
+  const [wide, narrow] = [[1440], [820, 390]];
+  const chats = page.getByRole("navigation", { name: "Chats" });
+  await over(page, "the menu of a chat in the list", popover, () => chats.getByRole("button", { name: /How leaves grow/ }).click(), wide);
+  await escape(page);
+  await over(page, "themes", "#theme-menu", () => page.locator("#theme-menu-button").click(), wide);
+  await escape(page);
+  await over(page, "no notices", "#recent-notices", () => page.locator("#recent-notices-button").click(), wide);
+  await escape(page);
+  for (const width of narrow) {
+    await over(page, "the drawer", "#chats", () => page.getByRole("button", { name: "Show chats" }).filter({ visible: true }).first().click(), [width]);
+    await escape(page);
+  }
+});
+
+test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch }) => {
+  test.setTimeout(120_000);
+  watch.expectLostConnection();
+  watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
+  const { chat } = await live(turnleaf, model);
+  await open(page, `/c/${chat}`);
+  await over(page, "the bar that finds", "[role=search]", async () => {
+    await page.keyboard.press("Control+Shift+F");
+    await page.getByRole("searchbox", { name: "Words to find" }).fill("leaf");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("search", { name: "Find in chat" })).toContainText(/\d of \d/);
+  });
+  await escape(page);
+  await over(page, "the tree beside", "aside", async () => {
+    await page.keyboard.press("Control+.");
+    await expect(page.getByRole("tree")).toBeVisible();
+  }, [1440, 1920, 1000]);
+  await page.getByRole("button", { name: "Close" }).and(page.locator("aside button")).click();
+  await page.route("**/api/page/glance_at_all", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
+  });
+  await over(page, "a new version", ".banner", () => expect(page.getByRole("button", { name: "Reload" })).toBeVisible());
+  await page.unroute("**/api/page/glance_at_all");
+  await over(page, "offline", ".banner.warn", () => context.setOffline(true));
+  await context.setOffline(false);
+});
+
+test("what is written where it stands", async ({ page, turnleaf, model }) => {
+  test.setTimeout(120_000);
+  const { chat } = await live(turnleaf, model);
+  await open(page, `/c/${chat}`);
+  await over(page, "a message that is edited", "article[data-role=user] form.editor", async () => {
+    await users(page).last().hover();
+    await users(page).last().getByRole("button", { name: "Edit your message" }).click();
+    await expect(editBox(page)).toBeFocused();
+  });
+  await page.getByRole("form", { name: "Edit your message" }).getByRole("button", { name: "Cancel" }).click();
+  await over(page, "a reply that is edited", "article[data-role=assistant] form.editor", async () => {
+    await menu(latestReply(page)).click();
+    await page.getByRole("button", { name: "Edit as new version" }).click();
+  });
+  await page.getByRole("button", { name: "Cancel" }).filter({ visible: true }).first().click();
+  const form = "form[aria-label=Message]";
+  await over(page, "the menu behind @", form, async () => {
+    await messageBox(page).pressSequentially("See @pl");
+    await expect(page.getByRole("listbox", { name: "Documents" }).getByRole("option")).not.toHaveCount(0);
+  });
+  await messageBox(page).fill("");
+  await over(page, "the menu behind /", form, async () => {
+    await messageBox(page).pressSequentially("/");
+    await expect(page.getByRole("listbox", { name: "Commands" }).getByRole("option")).not.toHaveCount(0);
+  });
+});
+
+test("files, pictures and notes", async ({ page, model }) => {
+  test.setTimeout(120_000);
+  await open(page);
+  await choose(page, TEST_MODEL);
+  await over(page, "files that are dragged over the page", ".drop-target", () => bring(page, "main", "dragover", [text("more.md", "# More")]));
+  await bring(page, ".drop-target", "drop", [text("more.md", "# More")]);
+  await attach(page, png("leaf.png"), text("notes.txt", "one\ntwo\n"));
+  await expect(page.locator(".attached-item[data-state=ready]")).toHaveCount(3);
+  await isForEverybody(page, "files beside a message", { within: "form[aria-label=Message]" });
+  await sendButton(page).click();
+  (await model.next()).answer("Seen.");
+  await expectStatus(latestReply(page), "complete");
+  await over(page, "a picture in full", "dialog[open]", () => users(page).first().locator("a.picture").click());
+  await escape(page);
+  await over(page, "a note with Undo", ".toasts", async () => {
+    await menu(users(page).last()).click();
+    await page.getByRole("button", { name: /^Delete this version/ }).click();
+    await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
+    // A note stays while it is pointed at.
+    await page.locator(".toasts").getByRole("button", { name: "Undo" }).hover();
+  });
+});

@@ -1,0 +1,50 @@
+// The keys that work everywhere on a chat's page (ux.md 11), each pressed once.
+// UX-24, UX-27 of docs/acceptance.md.
+import { begin, expectStatus, latestReply, messageBox, open } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { heading, talk, users } from "../../support/verbs.ts";
+
+test("Ctrl+Shift+O begins a new chat, from among the words of the old one", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await messageBox(page).focus();
+  await page.keyboard.press("Control+Shift+O");
+  await expect(page).toHaveURL(/\/$/);
+  await expect(users(page)).toHaveCount(0);
+  await expect(messageBox(page)).toBeFocused();
+});
+
+test("Ctrl+B hides the column of chats and brings it back, and a reload keeps it hidden", async ({ page }) => {
+  await open(page);
+  const chats = page.locator("#chats");
+  await expect(chats).toBeVisible();
+  await page.keyboard.press("Control+b");
+  await expect(chats).toBeHidden();
+  await page.reload();
+  await expect(page.locator("html[data-hydrated]")).toBeAttached();
+  await expect(chats).toBeHidden();
+  await page.keyboard.press("Control+b");
+  await expect(chats).toBeVisible();
+});
+
+test("Ctrl+Shift+; copies the newest block of code", async ({ page, model, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await begin(page, "Show me code");
+  (await model.next()).answer("One:\n\n```rust\nlet first = 1;\n```\n\nTwo:\n\n```rust\nlet second = 2;\n```\n");
+  await expectStatus(latestReply(page), "complete");
+  await page.keyboard.press("Control+Shift+;");
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("let second = 2;\n");
+});
+
+test("? lists the keys, and is a letter where somebody types", async ({ page, model }) => {
+  await talk(page, model, 1);
+  const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await messageBox(page).press("?");
+  await expect(messageBox(page)).toHaveValue("?");
+  await expect(list).toBeHidden();
+  await heading(latestReply(page)).focus();
+  await page.keyboard.press("?");
+  await expect(list).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(list).toBeHidden();
+  await expect(heading(latestReply(page))).toBeFocused();
+});

@@ -1,0 +1,65 @@
+// What the main screens and what opens over them are called for those who listen: roles, names and states, in the order in
+// which they are read, as they were approved (`end2end/names`). `cargo xtask pictures` writes them anew.
+import type { Locator, Page } from "@playwright/test";
+
+import { hydrated } from "../../support/chat.ts";
+import { expect } from "../../support/fixtures.ts";
+import { live, type Lived } from "../../support/lived.ts";
+import { test } from "../../support/pictures.ts";
+
+/** Without what differs from run to run. */
+function still(names: string): string {
+  return names
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
+    .replaceAll(/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)?)?/g, "DATE")
+    .replaceAll(/\b\d+ (second|minute)s? ago\b|\bjust now\b/g, "AGO")
+    .replaceAll(/\b\d+(\.\d+)? (ms|s|KB)\b/g, "N $2")
+    .replaceAll(/\bsha256[^\s"]*|\b[0-9a-f]{16,64}\b/g, "HASH")
+    .replaceAll(/version=[^\s"]+|(left|right)=DATE[^\s"&]*/g, "VERSION")
+    .replaceAll(/- time: .*/g, "- time");
+}
+
+async function hear(what: Locator, name: string): Promise<void> {
+  expect.soft(still(await what.ariaSnapshot())).toMatchSnapshot(`${name}.yml`);
+}
+
+const body = (page: Page) => page.locator("body");
+
+test("what screens are called", async ({ page, turnleaf, model }) => {
+  const { chat, document } = await live(turnleaf, model);
+  for (const [name, address] of [["home", "/"], ["chat", `/c/${chat}`], ["tree", `/c/${chat}/tree`]] as const) {
+    await page.goto(address);
+    await hydrated(page);
+    await hear(body(page), name);
+  }
+  const plain: [name: string, address: string][] = [
+    ...["general", "appearance", "providers", "tools", "shortcuts", "data", "about"].map((name) => [`settings-${name}`, `/settings/${name}`] as [string, string]),
+    ["usage", "/usage"], ["documents", "/documents"], ["document", `/documents/${document}`], ["search", "/search?q=leaf"], ["trash", "/trash"],
+    ["branches", `/c/${chat}/branches`],
+  ];
+  for (const [name, address] of plain) {
+    await page.goto(address);
+    await hear(page.getByRole("main"), name);
+  }
+});
+
+test("what opens over a chat is called", async ({ page, turnleaf, model }) => {
+  const { chat, ends: [, right] }: Lived = await live(turnleaf, model);
+  await page.goto(`/c/${chat}?at=${right}`);
+  await hydrated(page);
+  const opened: [name: string, shows: Locator, deed: () => Promise<void>][] = [
+    ["rename", page.locator("dialog[open]"), () => page.locator(".chat-title button").click()],
+    ["shortcuts", page.locator("dialog[open]").filter({ has: page.locator("kbd") }), () => page.keyboard.press("Control+/")],
+    ["palette", page.locator("dialog[open]").filter({ has: page.getByRole("option") }), () => page.keyboard.press("Control+k")],
+    ["menu-of-reply", page.locator(`#turn-${right}-menu`), () => page.locator(`#turn-${right}-menu-button`).click()],
+    ["menu-of-chat", page.locator("#chat-head-menu"), () => page.locator("#chat-head-menu-button").click()],
+    ["find", page.getByRole("search"), () => page.keyboard.press("Control+Shift+F")],
+  ];
+  for (const [name, shows, deed] of opened) {
+    await deed();
+    await shows.waitFor();
+    await hear(shows, name);
+    await page.keyboard.press("Escape");
+  }
+});
