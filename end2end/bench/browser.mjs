@@ -9,8 +9,8 @@ export async function launch() {
 }
 
 /** A page that knows nothing of any other, with a session that looks into it. */
-export async function fresh(browser) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+export async function fresh(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   return { page, session };

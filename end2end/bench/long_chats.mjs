@@ -1,9 +1,12 @@
-// What a long chat costs its reader, beside a short one, in the same Chromium: until its newest turn is shown, from Enter to
-// the first word of the reply, and the memory of the page. `cargo xtask bench L1` runs it. Called with the server's
-// address and, for each chat, its id and its last turn; prints one JSON object.
+// What a long chat costs its reader, beside a short one, in the same Chromium: until its newest turn is shown, what travels
+// to open it for somebody who has been here, from Enter to the first word of the reply, and the memory of the page.
+// `cargo xtask bench G11 L1` runs it. Called with the server's address and, for each chat, its id and its last turn, and
+// `memory` behind them where that is to be measured too; prints one JSON object.
 import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
 
-const [, , url, ...chats] = process.argv;
+const [, , url, ...asked] = process.argv;
+const chats = asked.slice(0, 4);
+const isMemoryAsked = asked[4] === "memory";
 const ROUNDS = 5;
 /** Turns that are scrolled through before the memory is read. */
 const SCROLLED = 1_000;
@@ -29,6 +32,25 @@ async function untilShown(chat) {
   const ms = await shown.jsonValue();
   await page.context().close();
   return ms;
+}
+
+/** What travels when the chat is opened by somebody whose browser has the program already, bytes. */
+async function toOpen(chat) {
+  // What a worker fetches is not counted with the page's; without one the same files lie in the browser's own cache.
+  const { page, session } = await fresh(browser, { serviceWorkers: "block" });
+  // The same chat before, so that each part of the program is there.
+  for (const address of [url, `${url}/c/${chat.id}`]) {
+    await page.goto(address, { waitUntil: "networkidle" });
+    await hydrated(page);
+  }
+  await page.goto("about:blank");
+  await session.send("Network.enable");
+  let bytes = 0;
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await page.goto(`${url}/c/${chat.id}`, { waitUntil: "networkidle" });
+  await hydrated(page);
+  await page.context().close();
+  return bytes;
 }
 
 /** From Enter until the reply's first word is drawn, ms. */
@@ -80,15 +102,19 @@ try {
   }
   said.shown_ms = { short: middle(rounds.short), long: middle(rounds.long) };
 
+  said.open_bytes = { short: await toOpen(short), long: await toOpen(long) };
+
   const pages = { short: await opened(short), long: await opened(long) };
   for (const page of Object.values(pages)) await hydrated(page);
-  const used = async (page) => memory(await page.context().newCDPSession(page));
-  said.heap_bytes.short = await used(pages.short);
-  said.heap_bytes.opened = await used(pages.long);
-  said.turns_in_page = await scrollThrough(pages.long, SCROLLED);
-  said.heap_bytes.long = await used(pages.long);
-  await pages.long.getByRole("button", { name: "Go to latest" }).click();
-  await pages.long.locator(`article[data-turn-id="${long.last}"]`).waitFor();
+  if (isMemoryAsked) {
+    const used = async (page) => memory(await page.context().newCDPSession(page));
+    said.heap_bytes.short = await used(pages.short);
+    said.heap_bytes.opened = await used(pages.long);
+    said.turns_in_page = await scrollThrough(pages.long, SCROLLED);
+    said.heap_bytes.long = await used(pages.long);
+    await pages.long.getByRole("button", { name: "Go to latest" }).click();
+    await pages.long.locator(`article[data-turn-id="${long.last}"]`).waitFor();
+  }
 
   const words = { short: [], long: [] };
   for (let round = 0; round < ROUNDS; round += 1) {

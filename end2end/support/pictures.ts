@@ -21,6 +21,8 @@ const HEIGHT = 900;
 const APPROVED = fileURLToPath(new URL("../pictures", import.meta.url));
 /** Set by `cargo xtask pictures`: what is seen becomes what is approved. */
 export const IS_REFRESH = process.env.TURNLEAF_PICTURES === "refresh";
+/** Set by `cargo xtask gallery`: pictures are made for the docs. */
+export const IS_FOR_DOCS = process.env.TURNLEAF_PICTURES === "docs";
 
 /** What is set over a page: the font, and one width for what differs from run to run. */
 const STILL = `

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: builds the binary that people run and the load generator, and lets one measure the other. What is
 //! measured, and how, is in `load`.
 
+mod trend;
+
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -13,7 +15,7 @@ use crate::{dist, packages, workspace};
 /// What is linked with the server instead of asking one, and the figures that need it.
 const LINKED: [(&str, &[&str]); 3] = [
     ("decode", &["D1", "D2"]),
-    ("plant", &["G12", "K1", "K2", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "I1", "I2"]),
+    ("plant", &["G11", "G12", "K1", "K2", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "I1", "I2"]),
     ("search", &["S1"]),
 ];
 
@@ -21,16 +23,19 @@ const LINKED: [(&str, &[&str]); 3] = [
 const WITHOUT_SERVER: [&str; 3] = ["D1", "D2", "S1"];
 
 /// Figures of the page, beside those with a K or an L.
-const IN_BROWSER: [&str; 3] = ["G3", "G4", "G12"];
+const IN_BROWSER: [&str; 4] = ["G3", "G4", "G11", "G12"];
 
-/// Measures the named figures, or all; the result lies in `target/bench.json`. What no named figure needs is not built.
+/// Measures the named figures, or all; the result lies in `target/bench.json`, and is a line of `target/bench-trend.jsonl`.
+/// What no named figure needs is not built.
 ///
 /// # Errors
-/// A build failed, or the load generator could not measure. A figure that misses its goal is not an error.
-pub fn run(figures: &[String], megabytes: usize) -> Result<()> {
+/// A build failed, the load generator could not measure, or a figure is worse than the last of this machine by more than
+/// `fail_over` percent. A figure that misses its goal is not an error.
+pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Result<()> {
     let programs = workspace::target().join("release");
     let mut load = Command::new(programs.join("load"));
-    load.arg("measure").arg("--out").arg(workspace::target().join("bench.json"));
+    let measured = workspace::target().join("bench.json");
+    load.arg("measure").arg("--out").arg(&measured);
     if figures.is_empty() || figures.iter().any(|figure| !WITHOUT_SERVER.contains(&figure.as_str())) {
         load.arg("--binary").arg(dist::run()?);
     }
@@ -70,7 +75,8 @@ pub fn run(figures: &[String], megabytes: usize) -> Result<()> {
     }
     load.args(["--megabytes", &megabytes.to_string()]);
     load.arg("--reader").arg(workspace::end2end().join("bench/long_chats.mjs"));
-    step("measure", || finish(load.args(figures)))
+    step("measure", || finish(load.args(figures)))?;
+    trend::keep(&measured, &workspace::target().join("bench-trend.jsonl"), fail_over)
 }
 
 /// Of [`LINKED`] what these figures need.

@@ -56,16 +56,21 @@ enum Command {
     },
     /// Take how every page looks now as approved: the pictures in end2end/pictures that differ are written anew.
     Pictures,
+    /// Take the pictures of docs/gallery and of the README anew, in the fonts of this machine.
+    Gallery,
     /// What can be checked without running: format, lints of both sides, licences, architecture.
     Check,
     /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
     Dist,
-    /// Measure the figures G1, G2, G5 to G10, D1 to D3, T1 to T4, L1 to L3, S1, I1 and I2, or the named ones.
+    /// Measure the figures G1 to G12, D1 to D3, T1 to T4, L1 to L3, S1, I1 and I2, or the named ones.
     Bench {
         figures: Vec<String>,
         /// How large the archive of I1 and I2 is, in millions of bytes; up to 2000 is what people have.
         #[arg(long, default_value_t = 200)]
         megabytes: usize,
+        /// Fail when a figure is worse than the last of this machine by more than so many percent.
+        #[arg(long, value_name = "PERCENT")]
+        fail_over: Option<f64>,
     },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,
@@ -80,9 +85,10 @@ fn main() -> ExitCode {
         Command::Front { .. } => front::build(front::Effort::Release).and_then(|front| front.check_size()),
         Command::Test { parts } => test::run(&parts),
         Command::Pictures => test::pictures(),
+        Command::Gallery => test::gallery(),
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
-        Command::Bench { figures, megabytes } => bench::run(&figures, megabytes),
+        Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::RealModel => real_model::run(),
     };
     match done {

@@ -7,6 +7,7 @@ pub mod browser;
 mod peers;
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -158,6 +159,21 @@ pub fn pictures() -> Result<()> {
     front()?;
     let (binary, browser) = to_browse()?;
     step("look at every page", || browser.approve(&binary, &workspace::site()))
+}
+
+/// `cargo xtask gallery`: the pictures that people look at, in docs/gallery and the README, of the pages as they are now. In
+/// the fonts of this machine: one has to have the Chinese words.
+///
+/// # Errors
+/// A step of the build failed, no font has Chinese words, or a page could not be looked at.
+pub fn gallery() -> Result<()> {
+    let fonts = Command::new("fc-list").args([":lang=zh", "file"]).output().map(|said| said.stdout).unwrap_or_default();
+    if fonts.is_empty() {
+        bail!("no font of this machine has Chinese words; `apt-get install fonts-noto-cjk` brings one");
+    }
+    front()?;
+    let (binary, browser) = to_browse()?;
+    step("take the pictures of the docs", || browser.show(&binary, &workspace::site()))
 }
 
 /// What browser tests run: the server, the site, and what makes long chats.

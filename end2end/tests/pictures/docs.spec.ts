@@ -1,33 +1,135 @@
-// The pictures in docs/gallery: pages as they are, half as large, in few colours. Made when pictures are approved.
-import { mkdirSync, writeFileSync } from "node:fs";
+// The pictures in docs/gallery, and the README's: the main screens as people see them, in a real font, in three widths, both
+// themes and both languages, one sheet for each screen. Made by `cargo xtask gallery`, for people to look at; nothing is
+// compared with them.
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
-import { mapOf } from "../../support/likeness.ts";
-import { IS_REFRESH, test } from "../../support/pictures.ts";
-import { decode, encode } from "../../support/png.ts";
+import type { Page } from "@playwright/test";
 
-const DOCS = fileURLToPath(new URL("../../../docs/gallery", import.meta.url));
-/** Pixels of a page to one of its picture, on each side, and how far apart shades lie. */
-const [SMALLER, SHADE] = [2, 8];
+import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { drawn } from "../../support/dom.ts";
+import { expect } from "../../support/fixtures.ts";
+import { live } from "../../support/lived.ts";
+import { IS_FOR_DOCS, test, WIDTHS } from "../../support/pictures.ts";
 
-const SHOWN: [sheet: string, theme: "light" | "dark", width: number][] = [
-  ["writing", "light", 1440],
-  ["tools", "dark", 1440],
-  ["parts", "light", 820],
-  ["reasoning", "dark", 390],
-];
+const DOCS = fileURLToPath(new URL("../../../docs", import.meta.url));
+const GALLERY = join(DOCS, "gallery");
+const HEIGHT = 900;
+/** How large a screen is on its sheet, and how large a sheet may be. */
+const SCALE = 0.5;
+const QUALITY = 85;
+const MOST_BYTES = 400_000;
+const LANGUAGES = [["en", "English"], ["zh-Hans", "简体中文"]] as const;
+const THEMES = ["light", "dark"] as const;
 
-if (IS_REFRESH) {
-  test("the pictures of the docs", async ({ page }) => {
-    mkdirSync(DOCS, { recursive: true });
-    for (const [sheet, colorScheme, width] of SHOWN) {
-      await page.setViewportSize({ width, height: 1100 });
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.goto(`/settings/about/gallery/${sheet}`);
-      await page.locator(".gallery").evaluate((gallery) => gallery.scrollIntoView());
-      const picture = decode(await page.screenshot({ animations: "disabled", scale: "css" }));
-      writeFileSync(join(DOCS, `${sheet}.png`), encode(mapOf(picture, SMALLER, SHADE)));
+/** One screen: where it is, and what is done there until it is to be seen. */
+interface Screen {
+  name: string;
+  address: string;
+  ready?: (page: Page) => Promise<void>;
+}
+
+const inGallery = (sheet: string): Screen => ({
+  name: `gallery-${sheet}`,
+  address: `/settings/about/gallery/${sheet}`,
+  ready: (page) => page.locator(".gallery").evaluate((gallery) => scrollTo(0, gallery.getBoundingClientRect().top + scrollY)),
+});
+
+/** Takes all pictures of a screen and puts them on one sheet. */
+async function sheet(page: Page, origin: string, { name, address, ready }: Screen): Promise<void> {
+  const rows: [title: string, pictures: string[]][] = [];
+  for (const [language, spoken] of LANGUAGES) {
+    await page.context().addCookies([{ name: "turnleaf_language", value: language, url: origin }]);
+    const pictures = { light: [] as string[], dark: [] as string[] };
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT });
+      await page.goto(address);
+      await ready?.(page);
+      await page.evaluate(() => document.fonts.ready);
+      for (const theme of THEMES) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+        await drawn(page);
+        const picture = await page.screenshot({ animations: "disabled", scale: "css" });
+        pictures[theme].push(picture.toString("base64"));
+      }
     }
+    for (const theme of THEMES) rows.push([`${spoken}, ${theme}`, pictures[theme]]);
+  }
+  const cell = (picture: string, at: number) => `<img src="data:image/png;base64,${picture}" width="${WIDTHS[at]! * SCALE}" height="${HEIGHT * SCALE}">`;
+  const row = ([title, pictures]: [string, string[]]) => `<h2>${title}</h2><div>${pictures.map(cell).join("")}</div>`;
+  const style = "body{margin:0;padding:16px;background:#888;font:14px sans-serif;color:#fff;width:max-content}h2{font:inherit;margin:8px 0}div{display:flex;gap:16px}img{display:block}";
+  const board = await page.context().newPage();
+  await board.setContent(`<style>${style}</style>${rows.map(row).join("")}`);
+  await board.waitForFunction(() => [...document.images].every((image) => image.complete));
+  const { width, height } = await board.evaluate(() => ({ width: document.body.offsetWidth, height: document.documentElement.scrollHeight }));
+  const session = await page.context().newCDPSession(board);
+  const clip = { x: 0, y: 0, width, height, scale: 1 };
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: QUALITY, clip, captureBeyondViewport: true });
+  await board.close();
+  writeFileSync(join(GALLERY, `${name}.webp`), Buffer.from(data, "base64"));
+}
+
+if (IS_FOR_DOCS) {
+  test.describe.configure({ mode: "serial", timeout: 400_000 });
+
+  test("begins anew", () => {
+    mkdirSync(GALLERY, { recursive: true });
+    for (const file of readdirSync(GALLERY)) if (/\.(png|webp)$/.test(file)) rmSync(join(GALLERY, file));
+  });
+
+  test.describe("on a new server", () => {
+    test.use({ configured: false });
+    test("the first run, and the parts", async ({ page, turnleaf }) => {
+      const screens: Screen[] = [{ name: "first-run", address: "/", ready: hydrated }, ...["writing", "reasoning", "tools", "parts"].map(inGallery)];
+      for (const screen of screens) await sheet(page, turnleaf.url, screen);
+    });
+  });
+
+  test("a chat, and what belongs to it", async ({ page, turnleaf, model }) => {
+    const { chat, ends: [left, right], document } = await live(turnleaf, model);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await begin(page, "Show me what you can do", "demo/tour");
+    await expectStatus(latestReply(page), "complete");
+    const tour = new URL(page.url()).pathname;
+    await page.goto(tour);
+    await hydrated(page);
+    await page.evaluate(() => scrollTo(0, 0));
+    await drawn(page);
+    writeFileSync(join(DOCS, "screenshot.png"), await page.screenshot({ animations: "disabled", scale: "css" }));
+
+    await begin(page, "Write a line");
+    const reply = await model.next();
+    reply.think("The tree is old. ");
+    reply.say("Leaf by leaf the **path** grows on");
+    await expect(textOf(latestReply(page))).toHaveText(/Leaf by leaf/);
+    await page.waitForURL(/\/c\//);
+    const answering = new URL(page.url()).pathname;
+    const palette = async (page: Page) => {
+      await hydrated(page);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").getByRole("option").first().waitFor();
+    };
+    const screens: Screen[] = [
+      { name: "home", address: "/", ready: hydrated },
+      { name: "chat", address: tour, ready: hydrated },
+      { name: "chat-answering", address: answering, ready: hydrated },
+      { name: "tree", address: `/c/${chat}/tree`, ready: hydrated },
+      { name: "palette", address: `/c/${chat}`, ready: palette },
+      { name: "compare", address: `/c/${chat}/compare?left=${left}&right=${right}` },
+      { name: "document", address: `/documents/${document}` },
+      { name: "documents", address: "/documents" },
+      { name: "search", address: "/search?q=leaf" },
+      { name: "trash", address: "/trash" },
+      { name: "usage", address: "/usage" },
+      { name: "settings-providers", address: "/settings/providers" },
+      { name: "settings-appearance", address: "/settings/appearance" },
+    ];
+    for (const screen of screens) await sheet(page, turnleaf.url, screen);
+    reply.end();
+  });
+
+  test("and is no heavier than it says", () => {
+    for (const file of readdirSync(GALLERY)) expect.soft(statSync(join(GALLERY, file)).size, file).toBeLessThan(MOST_BYTES);
   });
 }

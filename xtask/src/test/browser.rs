@@ -59,6 +59,16 @@ impl Browser {
         run(test.env("TURNLEAF_PICTURES", "refresh"))
     }
 
+    /// Takes the pictures of the docs.
+    ///
+    /// # Errors
+    /// A page could not be looked at.
+    pub fn show(&self, binary: &Path, site: &Path) -> Result<()> {
+        let mut test = self.call(binary, "playwright");
+        test.args(["test", "--project=pictures", "--workers=1", "tests/pictures/docs.spec.ts"]);
+        run(test.env("TURNLEAF_SITE_ROOT", site).env("TURNLEAF_PICTURES", "docs"))
+    }
+
     /// Runs the conversation with a real model.
     ///
     /// # Errors

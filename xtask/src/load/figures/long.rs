@@ -1,4 +1,5 @@
-//! L1 to L3, what a chat of 10,000 turns costs its reader beside one of 50: all as ratios of one run, in Chromium.
+//! G11, what a chat of 5,000 turns costs its reader beside one of 20, and L1 to L3, the same with 10,000 beside 50 and the
+//! memory of the page: as ratios of one run, in Chromium.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,32 +10,41 @@ use serde_json::Value;
 use super::{Bench, Programs, given};
 use crate::report::{Figure, Goal};
 
-const LENGTHS: [&str; 2] = ["50", "10000"];
 /// A reply of a few words, at once.
 const MODEL: &str = "mock-20-0";
+
+/// The sizes and bounds of the goal itself.
+///
+/// # Errors
+/// A chat cannot be made, or node or Chromium is missing.
+pub async fn goal(bench: &mut Bench, programs: &Programs) -> Result<()> {
+    let said = measured(bench, programs, "five-thousand", ["20", "5000"], None).await?;
+    let ratio = |what: &str| Ok::<f64, anyhow::Error>(number(&said, what, "long")? / number(&said, what, "short")?);
+    let opened = number(&said, "open_bytes", "long")? / 1e3;
+    for (what, unit, value, bound) in [
+        ("newest turn of 5,000 shown, beside 20", "times", ratio("shown_ms")?, 1.2),
+        ("5,000 turns, to open on the wire", "KB", opened, 200.0),
+        ("Enter to first word after 5,000, beside 20", "times", ratio("first_word_ms")?, 1.2),
+    ] {
+        bench.figures.push(Figure { id: "G11", what, unit, value, goal: Goal::AtMost(bound), ratio: None });
+    }
+    let beside = number(&said, "open_bytes", "short")? / 1e3;
+    bench.notes.push(format!("G11: to open 20 turns, {beside:.1} KB"));
+    Ok(())
+}
 
 /// L1, L2, L3.
 ///
 /// # Errors
 /// A chat cannot be made, or node or Chromium is missing.
 pub async fn chats(bench: &mut Bench, programs: &Programs) -> Result<()> {
-    let installation = bench.installation("long")?;
-    let chats = plant(given(&programs.plant)?, &installation.database()?)?;
-    let server = installation.start().await?;
-    let mut asked = vec![format!("http://{}", server.address)];
-    asked.extend(chats);
-    let mut node = Command::new("node");
-    let folder = programs.reader.parent().context("the reader lies in no folder")?;
-    node.current_dir(folder).arg(&programs.reader).args(&asked);
-    let said = output(&mut node)?;
-    server.stop()?;
-    let number = |what: &str, of: &str| said[what][of].as_f64().with_context(|| format!("{what} {of}: {said}"));
+    let said = measured(bench, programs, "long", ["50", "10000"], Some("memory")).await?;
     for (id, name, what, bound, unit, scale) in [
         ("L1", "newest turn of 10,000 shown, beside 50", "shown_ms", 1.5, "ms", 1.0),
         ("L2", "Enter to first word after 10,000, beside 50", "first_word_ms", 1.5, "ms", 1.0),
         ("L3", "browser memory after 1,000 turns, beside 50", "heap_bytes", 2.0, "MB", 1e6),
     ] {
-        let (short, long) = (number(what, "short")?, number(what, "long")?);
+        let (short, long) = (number(&said, what, "short")?, number(&said, what, "long")?);
         bench.figures.push(Figure {
             id,
             what: name,
@@ -48,11 +58,34 @@ pub async fn chats(bench: &mut Bench, programs: &Programs) -> Result<()> {
     Ok(())
 }
 
+fn number(said: &Value, what: &str, of: &str) -> Result<f64> {
+    said[what][of].as_f64().with_context(|| format!("{what} {of}: {said}"))
+}
+
+/// Plants a chat of each length and lets the browser read both.
+async fn measured(
+    bench: &Bench,
+    programs: &Programs,
+    place: &str,
+    lengths: [&str; 2],
+    more: Option<&str>,
+) -> Result<Value> {
+    let installation = bench.installation(place)?;
+    let chats = plant(given(&programs.plant)?, &installation.database()?, lengths)?;
+    let server = installation.start().await?;
+    let mut node = Command::new("node");
+    let folder = programs.reader.parent().context("the reader lies in no folder")?;
+    node.current_dir(folder).arg(&programs.reader).arg(format!("http://{}", server.address)).args(&chats).args(more);
+    let said = output(&mut node)?;
+    server.stop()?;
+    Ok(said)
+}
+
 /// Plants both chats. Gives of each its id and its last turn's.
-fn plant(program: &Path, database: &str) -> Result<Vec<String>> {
+fn plant(program: &Path, database: &str, lengths: [&str; 2]) -> Result<Vec<String>> {
     let mut plant = Command::new(program);
-    let said = output(plant.args(["--database", database, "--model", MODEL]).args(LENGTHS))?;
-    let ids = LENGTHS.into_iter().flat_map(|length| ["chat", "leaf"].map(|what| &said[length][what]));
+    let said = output(plant.args(["--database", database, "--model", MODEL]).args(lengths))?;
+    let ids = lengths.into_iter().flat_map(|length| ["chat", "leaf"].map(|what| &said[length][what]));
     ids.map(|id| id.as_str().map(str::to_owned).context("no id")).collect()
 }
 

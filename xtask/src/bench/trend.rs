@@ -1,0 +1,116 @@
+//! The figures over time: one line of JSON for each measurement, with its day, commit and machine. A figure can be held
+//! against the last one of the same machine; figures of two machines say nothing of each other.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::step::{note, output};
+use crate::workspace;
+
+/// Appends what was measured to the trend, and fails where a figure is worse than the last of this machine by more than so
+/// many percent.
+///
+/// # Errors
+/// A figure is worse, or a file cannot be read or written.
+pub fn keep(measured: &Path, trend: &Path, fail_over: Option<f64>) -> Result<()> {
+    let measured: Value = serde_json::from_slice(&fs::read(measured)?)?;
+    let now = entry(&measured, &date()?, &commit(), &machine());
+    let before = if trend.exists() { fs::read_to_string(trend)? } else { String::new() };
+    let mut file = OpenOptions::new().create(true).append(true).open(trend).context("the trend of the figures")?;
+    writeln!(file, "{now}")?;
+    let worse = worse(&before, &now, fail_over.unwrap_or(f64::INFINITY));
+    if !worse.is_empty() {
+        bail!("worse than the last time on this machine:\n{}", worse.join("\n"));
+    }
+    note(&format!("the figures are a line of {}", trend.display()));
+    Ok(())
+}
+
+fn entry(measured: &Value, at: &str, commit: &str, machine: &str) -> Value {
+    let figures = measured["figures"].as_array().into_iter().flatten();
+    let is_number = |figure: &&Value| figure["value"].is_number();
+    let short = |figure: &Value| {
+        json!({
+            "id": figure["id"], "what": figure["what"], "unit": figure["unit"], "value": figure["value"],
+            "more_is_better": figure["goal"].get("at_least").is_some(),
+        })
+    };
+    let figures: Vec<Value> = figures.filter(is_number).map(short).collect();
+    json!({ "at": at, "commit": commit, "machine": machine, "figures": figures })
+}
+
+/// What became worse since each figure was last measured on the machine, in words.
+fn worse(before: &str, now: &Value, percent: f64) -> Vec<String> {
+    let before: Vec<Value> = before.lines().rev().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let figures = |entry: &Value| entry["figures"].as_array().cloned().unwrap_or_default();
+    let last = |of: &Value| {
+        let mine = before.iter().filter(|entry| entry["machine"] == now["machine"]);
+        mine.flat_map(figures).find(|old| old["id"] == of["id"] && old["what"] == of["what"])?["value"].as_f64()
+    };
+    let said = |figure: &Value| {
+        let (old, new) = (last(figure)?, figure["value"].as_f64()?);
+        let more = (new - old) / old.abs() * 100.0;
+        let by = if figure["more_is_better"] == true { -more } else { more };
+        let (id, what) = (figure["id"].as_str()?, figure["what"].as_str()?);
+        // What was nothing has no percent.
+        (old != 0.0 && by > percent).then(|| format!("{id} {what}: {new:?} after {old:?}, {by:.0} % worse"))
+    };
+    figures(now).iter().filter_map(said).collect()
+}
+
+fn date() -> Result<String> {
+    Ok(output(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]))?.trim().to_owned())
+}
+
+/// The commit that is checked out; a checkout without history has none.
+fn commit() -> String {
+    let mut git = Command::new("git");
+    git.current_dir(workspace::root()).args(["describe", "--always", "--dirty"]);
+    output(&mut git).map_or_else(|_| "unknown".to_owned(), |said| said.trim().to_owned())
+}
+
+/// The machine: its name, its processor and how many of it there are.
+fn machine() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {} x {count}", name.trim(), model.map_or("?", |(_, model)| model))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(value: f64, goal: &str) -> Value {
+        json!({ "figures": [{ "id": "G3", "what": "wire", "unit": "KB", "value": value, "goal": { goal: 1 } }] })
+    }
+
+    #[test]
+    fn a_figure_is_held_against_the_last_of_its_machine() {
+        let at = |value, machine| entry(&measured(value, "at_most"), "now", "abc", machine);
+        let before = format!("{}\n{}\n{}\n", at(50.0, "mine"), at(100.0, "mine"), at(10.0, "other"));
+        assert_eq!(worse(&before, &at(119.0, "mine"), 20.0), [""; 0]);
+        assert_eq!(worse(&before, &at(121.0, "mine"), 20.0), ["G3 wire: 121.0 after 100.0, 21 % worse"]);
+        assert_eq!(worse(&before, &at(1_000.0, "new"), 20.0), [""; 0]);
+        assert_eq!(worse("", &at(1_000.0, "mine"), 20.0), [""; 0]);
+    }
+
+    #[test]
+    fn where_more_is_better_less_is_worse() {
+        let at = |value| entry(&measured(value, "at_least"), "now", "abc", "mine");
+        assert_eq!(worse(&at(100.0).to_string(), &at(150.0), 20.0), [""; 0]);
+        assert_eq!(worse(&at(100.0).to_string(), &at(70.0), 20.0).len(), 1);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_line_of_the_trend() {
+        let nothing = json!({ "figures": [{ "id": "G1", "what": "", "unit": "", "value": null, "goal": {} }] });
+        assert_eq!(entry(&nothing, "now", "abc", "mine")["figures"], json!([]));
+    }
+}
