@@ -1,4 +1,5 @@
-//! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing.
+//! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing,
+//! or, where no browser is needed for it, the same.
 
 pub mod api_request;
 pub mod clipboard;
@@ -14,6 +15,7 @@ pub mod form;
 pub mod heights;
 pub mod highlight;
 pub mod history;
+pub mod letters;
 pub mod local_store;
 pub mod media;
 pub mod network;

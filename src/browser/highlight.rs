@@ -7,6 +7,8 @@ mod real {
     use wasm_bindgen::{JsCast, JsValue};
     use web_sys::{Element, Node, Range};
 
+    use crate::browser::letters::lower;
+
     /// The name under which style sheets know them.
     const NAME: &str = "found";
     /// Marks in one element; a letter may be there thousands of times.
@@ -79,7 +81,7 @@ mod real {
             ends.push(all.length());
         }
         let all = all.to_lower_case();
-        let words = words.to_lowercase();
+        let words = lower(words);
         let length = u32::try_from(words.encode_utf16().count()).unwrap_or(u32::MAX).max(1);
         let found = Array::new();
         let mut from = 0;

@@ -50,7 +50,11 @@ mod real {
         }
         let element = node.dyn_ref::<Element>()?;
         let attributes = READ.into_iter().filter_map(|name| Some((name, element.get_attribute(name)?))).collect();
-        Some(Rich::Element { name: element.tag_name().to_lowercase(), attributes, children: children(node, depth) })
+        Some(Rich::Element {
+            name: element.tag_name().to_ascii_lowercase(),
+            attributes,
+            children: children(node, depth),
+        })
     }
 }
 

@@ -89,7 +89,8 @@ fn count(text: impl Iterator<Item = char>, most: usize) -> (Count, usize) {
         seen += 1;
         let is_latin = letter.is_ascii_alphabetic() || matches!(letter, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}');
         if is_latin || (letter == '\'' && !word.is_empty()) {
-            word.extend(letter.to_lowercase());
+            // The words that are looked for have no other letters.
+            word.push(letter.to_ascii_lowercase());
         } else {
             count.word(&mut word);
             count.letter(letter);

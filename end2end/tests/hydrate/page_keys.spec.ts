@@ -48,3 +48,24 @@ test("? lists the keys, and is a letter where somebody types", async ({ page, mo
   await expect(list).toBeHidden();
   await expect(heading(latestReply(page))).toBeFocused();
 });
+
+test("keys of other alphabets are known in small letters and in capitals", async ({ page }) => {
+  await page.goto("/settings/shortcuts");
+  const row = page.locator("#search");
+  await row.getByRole("textbox").fill("Ctrl+ж");
+  await row.getByRole("textbox").press("Enter");
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await expect(page.locator("#search kbd").last()).toHaveText("Ж");
+  await open(page);
+  const search = page.getByRole("dialog", { name: "Search and commands" });
+  for (const key of ["ж", "Ж"]) {
+    // With Caps Lock it is a capital; Playwright has no such key.
+    const press = { key, ctrlKey: true, bubbles: true, cancelable: true };
+    await page.evaluate((press) => document.body.dispatchEvent(new KeyboardEvent("keydown", press)), press);
+    await expect(search).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(search).toBeHidden();
+  }
+  await page.keyboard.press("Control+/");
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" }).locator("kbd", { hasText: "Ж" })).toBeVisible();
+});

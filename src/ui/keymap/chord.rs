@@ -4,6 +4,8 @@ use std::fmt;
 
 use leptos::ev::KeyboardEvent;
 
+use crate::browser::letters::{lower, upper};
+
 /// Keys with names: as a browser says it, as it is shown, and what else somebody may write.
 const NAMED: &[(&str, &str, &[&str])] = &[
     ("ArrowUp", "↑", &["up"]),
@@ -76,7 +78,7 @@ impl Key {
             && !sign.is_control()
             && !NAMED.iter().any(|(_, shown, _)| *shown == word)
         {
-            return Some(Self::Sign(sign.to_lowercase().next().unwrap_or(sign)));
+            return Some(Self::Sign(lower(word).chars().next().unwrap_or(sign)));
         }
         let is = |name: &str| name.eq_ignore_ascii_case(word);
         let at = NAMED.iter().position(|(name, shown, others)| is(name) || is(shown) || others.iter().any(|o| is(o)));
@@ -93,7 +95,7 @@ impl Chord {
         while let Some((before, after)) =
             rest.split_once('+').filter(|(before, after)| !before.is_empty() && !after.is_empty())
         {
-            let part = match before.trim().to_lowercase().as_str() {
+            let part = match lower(before.trim()).as_str() {
                 "ctrl" | "control" | "strg" | "cmd" | "command" | "meta" | "⌘" => &mut chord.command,
                 "shift" | "⇧" => &mut chord.shift,
                 "alt" | "option" | "⌥" => &mut chord.alt,
@@ -148,7 +150,8 @@ impl Chord {
             return false;
         }
         let Key::Sign(sign) = self.key else { return self.shift == press.shift && press.key == self.name() };
-        let mut signs = press.key.chars().flat_map(char::to_lowercase);
+        let pressed = lower(press.key);
+        let mut signs = pressed.chars();
         let (Some(pressed), None) = (signs.next(), signs.next()) else { return false };
         let is_above = || ABOVE.contains(&(sign, pressed));
         match (sign.is_alphanumeric(), self.shift) {
@@ -185,7 +188,7 @@ impl Chord {
     pub fn parts(self) -> Vec<String> {
         let flag = |is: bool, name: &str| is.then(|| name.to_owned());
         let key = match self.key {
-            Key::Sign(sign) => sign.to_uppercase().to_string(),
+            Key::Sign(sign) => upper(&sign.to_string()),
             Key::Named(at) => NAMED[usize::from(at)].1.to_owned(),
         };
         [flag(self.command, "Ctrl"), flag(self.alt, "Alt"), flag(self.shift, "Shift"), Some(key)]

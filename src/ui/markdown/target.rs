@@ -1,6 +1,8 @@
 //! Where a link may lead: an absolute http or https address or a mail address, and nothing else. The text comes from a
 //! model, a tool or a stranger, so the question is not "is this bad?" but "is this exactly one of three shapes?".
 
+use crate::browser::letters::lower;
+
 /// Longer ones are not meant to be followed.
 const BYTES: usize = 8192;
 
@@ -86,7 +88,7 @@ fn host_of(authority: &str) -> Option<String> {
 
 /// Letter by letter, as names of hosts are: a sigma at the end of a Greek word is no exception there.
 fn in_lower_case(host: &str) -> String {
-    host.chars().flat_map(char::to_lowercase).collect()
+    host.chars().map(|letter| lower(letter.encode_utf8(&mut [0; 4]))).collect()
 }
 
 /// A name of labels joined by single dots; letters of any script, digits, hyphens and underscores. A dot may end it.

@@ -1,5 +1,6 @@
 //! The rows of the palette: what each says and does, and their order.
 
+use crate::browser::letters::lower;
 use crate::domain::percent;
 use crate::ui::keymap::{self, Keymap};
 use crate::ui::palette::hits::Found;
@@ -126,10 +127,10 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
         entry(Settings, "trash", words::trash(), "", leave("/trash")),
         entry(Settings, "external", words::API, "", leave("/api/docs")),
     ]);
-    let typed = typed.to_lowercase();
+    let typed = lower(typed);
     let wanted: Vec<&str> = typed.split_whitespace().collect();
     all.retain(|entry| {
-        let name = entry.key.to_lowercase();
+        let name = lower(&entry.key);
         wanted.iter().all(|word| name.contains(word))
     });
     all

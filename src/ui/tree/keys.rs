@@ -1,6 +1,7 @@
 //! What a key does in a tree (the APG's tree view): pure, so that every rule is a line of a table.
 
 use crate::api::view::tree::{TreePage, TreeRow};
+use crate::browser::letters::lower;
 use crate::domain::limits;
 
 /// What a key asks for.
@@ -73,12 +74,12 @@ pub fn turned(page: &TreePage, is_on: bool) -> Option<usize> {
 
 /// The next row whose words begin with what was typed; a letter that is typed again and again goes from one to the next.
 fn find(rows: &[TreeRow], at: usize, key: &str, typed: &str) -> Option<usize> {
-    let all = format!("{typed}{key}").to_lowercase();
+    let all = lower(&format!("{typed}{key}"));
     let is_repeated = all.chars().all(|c| all.starts_with(c));
-    let wanted = if is_repeated { key.to_lowercase() } else { all };
+    let wanted = if is_repeated { lower(key) } else { all };
     // A longer word may go on where one is; a single letter moves.
     let from = if is_repeated { at + 1 } else { at };
-    (from..rows.len()).chain(0..from.min(rows.len())).find(|&at| rows[at].words.to_lowercase().starts_with(&wanted))
+    (from..rows.len()).chain(0..from.min(rows.len())).find(|&at| lower(&rows[at].words).starts_with(&wanted))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the page says of files, documents and images that go with a message, in both languages.
 
 use super::transcript::size;
+use crate::browser::letters::upper;
 use crate::domain::attachment::{Card, Standing};
 use crate::domain::limits;
 use crate::ui::locale::{counted, said, word, words};
@@ -58,15 +59,14 @@ fn tokens(count: u64) -> String {
 
 /// The server's words, which begin small, as a sentence of its own.
 pub fn sentence(why: &str) -> String {
-    let mut letters = why.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let (first, rest) = why.split_at(why.chars().next().map_or(0, char::len_utf8));
     let stop = match why.chars().next_back() {
         Some('.' | '?' | '!' | '。' | '？' | '！') => "",
         // A text of the server in its reader's language.
         Some(last) if !last.is_ascii() => word(".", "。"),
         _ => ".",
     };
-    first.chain(letters.by_ref()).collect::<String>() + stop
+    [&upper(first), rest, stop].concat()
 }
 
 /// The button that has a file read in this encoding.

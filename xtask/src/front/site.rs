@@ -18,7 +18,7 @@ pub const BUDGET: u64 = 400_000;
 /// (docs/decisions.md).
 pub const CEILING: u64 = 400_000;
 /// The same for all parts together.
-pub const PARTS_CEILING: u64 = 355_000;
+pub const PARTS_CEILING: u64 = 360_000;
 /// The sheet that only the plain pages load: no part of what the application weighs.
 pub const PLAIN_SHEET: &str = "plain.css";
 /// What compression makes smaller.
@@ -127,7 +127,8 @@ fn compress_one(file: &Path) -> Result<u64> {
 
 fn brotli(content: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
-    let parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+    // Small blocks: what is frequent in a module changes from one kind of function to the next.
+    let parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, lgblock: 16, ..Default::default() };
     brotli::BrotliCompress(&mut &content[..], &mut out, &parameters)?;
     Ok(out)
 }

@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use super::{LIST, command_at_end, text_before};
+use crate::browser::letters::lower;
 use crate::browser::{focus, textarea};
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live, on_change, view};
@@ -64,8 +65,8 @@ impl Command {
     /// Whether what is typed is a part of what it is called.
     fn is_called(self, typed: &str) -> bool {
         let (slash, _, (english, shown)) = self.row();
-        let typed = typed.to_lowercase();
-        [slash, english, shown].iter().any(|name| name.to_lowercase().contains(&typed))
+        let typed = lower(typed);
+        [slash, english, shown].iter().any(|name| lower(name).contains(&typed))
     }
 
     /// Does it, once the word is out of the text.
@@ -95,7 +96,8 @@ impl Command {
 fn fitting(typed: &str, around: Around) -> Vec<Command> {
     let all = Command::ALL.into_iter();
     let mut found: Vec<_> = all.filter(|command| command.is_for(around) && command.is_called(typed)).collect();
-    found.sort_by_key(|command| !command.row().0.starts_with(&typed.to_lowercase()));
+    let typed = lower(typed);
+    found.sort_by_key(|command| !command.row().0.starts_with(&typed));
     found
 }
 
