@@ -69,6 +69,15 @@ mod real {
         }
     }
 
+    /// Opens the popover with this id, or closes it.
+    pub fn toggle_popover(id: &str) {
+        let Some(popover) = find(&format!("#{id}")) else { return };
+        let toggle = js_sys::Reflect::get(&popover, &"togglePopover".into());
+        if let Ok(Ok(toggle)) = toggle.map(wasm_bindgen::JsCast::dyn_into::<js_sys::Function>) {
+            let _ = toggle.call0(&popover);
+        }
+    }
+
     fn find(selector: &str) -> Option<web_sys::Element> {
         web_sys::window()?.document()?.query_selector(selector).ok().flatten()
     }
@@ -94,6 +103,8 @@ mod real {
     }
 
     pub fn close_popovers() {}
+
+    pub fn toggle_popover(_id: &str) {}
 }
 
-pub use real::{close_popovers, is_any_open, is_open, is_own, show};
+pub use real::{close_popovers, is_any_open, is_open, is_own, show, toggle_popover};

@@ -106,6 +106,14 @@ mod real {
         find().is_some_and(focus)
     }
 
+    /// Shuts what matches out of what can be clicked, focused and read, or lets it in again.
+    pub fn shut_out(selector: &str, is_out: bool) {
+        let Some(all) = document().and_then(|d| d.query_selector_all(selector).ok()) else { return };
+        for element in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<web_sys::Element>().ok()) {
+            let _ = element.toggle_attribute_with_force("inert", is_out);
+        }
+    }
+
     /// Whether nothing has the focus, so that taking it disturbs nobody.
     pub fn is_free() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
@@ -138,7 +146,8 @@ mod real {
             .iter()
             .enumerate()
             .filter_map(|(at, selector)| Some((at, document.query_selector(selector).ok().flatten()?)))
-            .filter(|(_, element)| element.get_client_rects().length() > 0)
+            // On a phone the list of chats is a box without a width.
+            .filter(|(_, element)| element.get_bounding_client_rect().width() > 0.0)
             .collect();
         // A region may be inside of another, which comes before it.
         let current = regions.iter().rposition(|selector| is_within(selector));
@@ -186,6 +195,8 @@ mod real {
         false
     }
 
+    pub fn shut_out(_selector: &str, _is_out: bool) {}
+
     pub fn is_free() -> bool {
         false
     }
@@ -229,5 +240,5 @@ mod real {
 
 pub use real::{
     click_focused, cycle, is_at_start_of_text, is_free, is_in_empty_box, is_in_text, is_there, is_within, neighbour,
-    on, on_last, press_all_within, press_last, press_within, quietly_on, quietly_on_last,
+    on, on_last, press_all_within, press_last, press_within, quietly_on, quietly_on_last, shut_out,
 };

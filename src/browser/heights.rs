@@ -32,6 +32,17 @@ mod real {
         };
     }
 
+    /// Tells the element with this id how far up it was before the change that is drawn next, for it to move from there.
+    pub fn tell_way(id: &str, property: &'static str) {
+        let find = |id: &str| web_sys::window()?.document()?.get_element_by_id(id)?.dyn_into::<HtmlElement>().ok();
+        let Some(element) = find(id) else { return };
+        let before = element.get_bounding_client_rect().top();
+        leptos::prelude::request_animation_frame(move || {
+            let way = before - element.get_bounding_client_rect().top();
+            let _ = element.style().set_property(property, &format!("{}px", way as i32));
+        });
+    }
+
     /// Tells the height of an element from now on. None where the browser cannot.
     pub fn tell(element: &Element, property: &'static str) -> Option<Told> {
         let of = element.clone();
@@ -51,6 +62,8 @@ mod real {
     pub fn tell(_element: &Element, _property: &'static str) -> Option<Told> {
         None
     }
+
+    pub fn tell_way(_id: &str, _property: &'static str) {}
 }
 
-pub use real::{Told, tell};
+pub use real::{Told, tell, tell_way};

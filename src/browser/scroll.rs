@@ -6,6 +6,8 @@ pub mod reader;
 #[cfg(feature = "hydrate")]
 mod hold;
 #[cfg(feature = "hydrate")]
+mod keyboard;
+#[cfg(feature = "hydrate")]
 mod page;
 #[cfg(feature = "hydrate")]
 mod place;
@@ -70,9 +72,14 @@ mod real {
         page::bring(y);
     }
 
-    /// Keeps an element where it is on screen while what is around it changes (S8, S9).
+    /// Keeps an element where it is on screen while what is around it changes (S8).
     pub fn hold(id: &str) {
         holding::hold(id, id, None);
+    }
+
+    /// Keeps the header of a part that opens or closes by this click where it is (S9). Nothing where it is of none.
+    pub fn hold_clicked(click: &leptos::ev::MouseEvent) {
+        holding::hold_clicked(click);
     }
 
     /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
@@ -162,6 +169,8 @@ mod real {
 
     pub fn hold(_id: &str) {}
 
+    pub fn hold_clicked(_click: &leptos::ev::MouseEvent) {}
+
     pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
 
     pub fn open(_list_id: &str, _key: &str, _as_left: bool, _on_missing: impl FnOnce(String, u32) + 'static) {}
@@ -192,6 +201,6 @@ mod real {
 }
 
 pub use real::{
-    Wait, bring, first_seen, hold, hold_for, into_sight, is_following, is_held, is_holding, keep_end, keeping, open,
+    Wait, bring, first_seen, hold, hold_clicked, hold_for, into_sight, is_following, is_held, is_holding, keep_end, keeping, open,
     resume, start, stop, to_element, to_latest, to_sent, wait,
 };

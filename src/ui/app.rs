@@ -20,6 +20,7 @@ use crate::ui::palette::{PaletteDialog, provide_palette};
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
+use crate::ui::transcript::provide_path_end;
 use crate::ui::tree::fetch_tree;
 use crate::ui::tree::panel::{Panel, provide_panel};
 use crate::ui::words;
@@ -39,6 +40,7 @@ pub fn App() -> impl IntoView {
     provide_chats();
     provide_panel();
     provide_palette();
+    provide_path_end();
     fetch_ahead();
     view! {
         <Title text=words::PRODUCT/>
@@ -51,12 +53,12 @@ pub fn App() -> impl IntoView {
                 <Sidebar/>
                 <main id="main" class="main">
                     <p class="basic-mode no-print">{words::basic_mode()}</p>
-                    <ConnectionBanner/>
                     <Routes fallback=NotFoundPage>
                         <Route path=path!("/") view=HomePage ssr=SsrMode::Async/>
                         <Route path=path!("/c/:chat") view=ChatPageView ssr=SsrMode::Async/>
                         <Route path=path!("/c/:chat/tree") view=TreePageView ssr=SsrMode::Async/>
                     </Routes>
+                    <ConnectionBanner/>
                 </main>
                 <Panel/>
             </div>

@@ -3,7 +3,7 @@
 mod banner;
 mod link;
 
-pub use banner::ConnectionBanner;
+pub use banner::{ConnectionBanner, ConnectionBars};
 pub use link::Link;
 
 use std::time::Duration;

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -13,6 +14,9 @@ pub use leptos::wasm_split::SplitLoaderError as NotFetched;
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live, view};
 use crate::ui::words;
+
+/// What comes sooner is not announced, nor shown (`.late`).
+const SOON: Duration = Duration::from_millis(200);
 
 /// How far the code of a part is.
 #[derive(Clone, Copy, PartialEq)]
@@ -114,7 +118,7 @@ impl Part {
         live(move || match code.get() {
             Code::Unwanted => None,
             Code::Here => untrack(|| (self.draw)()),
-            Code::OnItsWay => Some(view! { <p class="hint">{words::loading_part()}</p> }),
+            Code::OnItsWay => Some(view! { <p class="hint late">{words::loading_part()}</p> }),
             Code::Missing => {
                 let part = self.clone();
                 let cancel = self.leave.map(|leave| {
@@ -148,7 +152,12 @@ impl Part {
             Poll::Pending => {
                 code.set(Code::OnItsWay);
                 if let Some(announcer) = announcer {
-                    announcer.say(words::loading_part());
+                    let say = move || {
+                        if code.try_get_untracked() == Some(Code::OnItsWay) {
+                            announcer.say(words::loading_part());
+                        }
+                    };
+                    set_timeout(say, SOON);
                 }
                 spawn_local(async move { came(fetching.await) });
             }

@@ -14,7 +14,7 @@ use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::palette::Palette;
 use crate::ui::preferences::{Preferences, Setting, chosen};
 use crate::ui::sidebar::toggle_sidebar;
-use crate::ui::transcript::{self, ASK};
+use crate::ui::transcript::{self, ASK, PathEnd};
 use crate::ui::tree::panel::TreePanel;
 use crate::ui::words;
 use crate::ui::words::keys::{does, fixed};
@@ -33,6 +33,7 @@ pub fn Shortcuts() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let panel = expect_context::<TreePanel>();
     let announcer = expect_context::<Announcer>();
+    let end = use_context::<PathEnd>();
     effect(move || {
         let navigate = navigate.clone();
         // False where it is not for here: then the key is whose it was.
@@ -54,7 +55,7 @@ pub fn Shortcuts() -> impl IntoView {
                 Command::PartBefore => focus::cycle(&REGIONS, true, enter),
                 Command::MessageBox if dialog::is_any_open() => return false,
                 Command::MessageBox => drop(focus::on("#message")),
-                Command::CopyCode => copy_last_code(announcer),
+                Command::CopyCode => return transcript::at_end(end, move || copy_last_code(announcer)),
                 _ => return false,
             }
             true
@@ -112,7 +113,7 @@ fn fetch() -> Result<Draw, NotFetched> {
 }
 
 /// The keys and what they do: those of the commands as they are now, then those that stay as they are.
-fn rows() -> AnyView {
+pub fn rows() -> AnyView {
     let row = |keys: Vec<String>, does: &'static str| {
         view! {
             <div>
@@ -129,9 +130,12 @@ fn rows() -> AnyView {
 }
 
 /// Copies the code block that is lowest on the page.
-fn copy_last_code(announcer: Announcer) {
-    let Some(code) = clipboard::last_code() else { return announcer.say(words::keys::no_code()) };
-    clipboard::copy(code, move |copied| {
-        announcer.say(if copied { words::copied() } else { words::transcript::copy_failed() });
-    });
+fn copy_last_code(announcer: Announcer) -> bool {
+    match clipboard::last_code() {
+        Some(code) => clipboard::copy(code, move |copied| {
+            announcer.say(if copied { words::copied() } else { words::transcript::copy_failed() });
+        }),
+        None => announcer.say(words::keys::no_code()),
+    }
+    true
 }

@@ -8,8 +8,9 @@ pub mod theme_menu;
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::browser::dialog;
-use crate::ui::erased::view;
+use crate::browser::{dialog, media};
+use crate::ui::erased::{effect, view};
+use crate::ui::keymap::{self, Command};
 use crate::ui::kit::Icon;
 use crate::ui::kit::toast::RecentToasts;
 use crate::ui::palette::SearchLink;
@@ -24,6 +25,9 @@ pub const DRAWER: &str = "chats";
 
 /// Shows or hides the column (Ctrl+B) and remembers it.
 pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
+    if !media::is_wide() {
+        return dialog::toggle_popover(DRAWER);
+    }
     let other = if preferences.get_untracked().is(Setting::Sidebar, "closed") { "open" } else { "closed" };
     choose(preferences, Setting::Sidebar, other);
 }
@@ -70,7 +74,7 @@ pub fn Sidebar() -> impl IntoView {
 pub fn SidebarButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let open = move |event: leptos::ev::MouseEvent| {
-        if crate::browser::media::is_wide() {
+        if media::is_wide() {
             event.prevent_default();
             if preferences.get_untracked().is(Setting::Sidebar, "closed") {
                 toggle_sidebar(preferences);
@@ -96,6 +100,9 @@ fn HideButton() -> impl IntoView {
     view! {
         <button type="button" class="button bare only-wide needs-script" on:click=hide title="Ctrl+B">
             <Icon name="sidebar"/>
+    // The keys are the reader's own, which the server does not draw.
+    let keys = RwSignal::new(None::<String>);
+    effect(move || keys.set(Some(keymap::told(Command::Sidebar)).filter(|keys| !keys.is_empty())));
             <span class="quiet">{words::hide_chats()}</span>
         </button>
     }

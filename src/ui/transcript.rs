@@ -47,7 +47,7 @@ mod ways_out;
 pub use asks::ASK;
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
-pub use entering::{enter, to_last_reply};
+pub use entering::{PathEnd, at_end, edit_last_message, enter, provide_path_end, to_last_reply};
 use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
@@ -86,6 +86,7 @@ pub fn Transcript(
             let _ = place.try_set(now);
         });
         on_cleanup(move || scroll::stop(watch));
+    more::lead_to_end(state);
         open_at(state, at, is_new_visit);
     });
     let on_keydown = move |event: KeyboardEvent| {
@@ -119,6 +120,7 @@ pub fn Transcript(
                 state.say(if copied { crate::ui::words::copied() } else { words::copy_failed() });
             });
         }
+        scroll::hold_clicked(&event);
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>

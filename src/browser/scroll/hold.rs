@@ -2,14 +2,15 @@
 
 use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{Element, Event, HtmlElement};
 
 use super::page::{element, follow, go, header, metrics, report, with};
 use super::reader::Reader;
 use super::will::is_waiting;
+use crate::browser::clock;
 
-/// How many frames a held place waits for the element that will be there.
-const FRAMES_TO_WAIT: u32 = 180;
+/// How long a held place waits for the element that will be there, ms.
+const PATIENCE_MS: i64 = 3_000;
 
 pub(super) fn to_element(id: &str, focus: Option<&str>) {
     follow(false);
@@ -33,23 +34,39 @@ fn focus_quietly(id: &str) {
 }
 
 pub(super) fn hold(old: &str, new: &str, focus: Option<&str>) {
-    let Some(y) = element(old).map(|element| element.get_bounding_client_rect().top()) else { return };
+    let (new, focus) = (new.to_owned(), focus.map(str::to_owned));
+    let Some(y) = element(old).map(|element| top(&element)) else { return };
+    begin(move || element(&new), y, focus);
+}
+
+pub(super) fn hold_clicked(event: &Event) {
+    let clicked = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    if let Some(summary) = clicked.and_then(|clicked| clicked.closest("summary").ok().flatten()) {
+        let y = top(&summary);
+        begin(move || Some(summary.clone()), y, None);
+    }
+}
+
+fn begin(find: impl Fn() -> Option<Element> + 'static, y: f64, focus: Option<String>) {
     with(|watch| watch.holds += 1);
-    settle(new.to_owned(), focus.map(str::to_owned), y, FRAMES_TO_WAIT);
+    settle(Box::new(find), y, focus, clock::now_ms() + PATIENCE_MS);
 }
 
 /// Waits for the element and puts it at `y`; a second time one frame later, because what is drawn may still grow.
-fn settle(id: String, focus: Option<String>, y: f64, frames: u32) {
-    request_animation_frame(move || match element(&id) {
-        None if frames > 0 => settle(id, focus, y, frames - 1),
+fn settle(find: Box<dyn Fn() -> Option<Element>>, y: f64, focus: Option<String>, until: i64) {
+    request_animation_frame(move || match find() {
+        // Frames come as often as the screen draws, so that they are no measure of a wait.
+        None if clock::now_ms() < until => settle(find, y, focus, until),
         None => release(),
-        Some(_) => {
-            put_at(&id, y);
+        Some(held) => {
+            put(&held, y);
             if let Some(focus) = focus {
                 focus_quietly(&focus);
             }
             request_animation_frame(move || {
-                put_at(&id, y);
+                if let Some(held) = find() {
+                    put(&held, y);
+                }
                 release();
             });
         }
@@ -57,8 +74,18 @@ fn settle(id: String, focus: Option<String>, y: f64, frames: u32) {
 }
 
 pub(super) fn put_at(id: &str, y: f64) {
-    let (Some(held), Some(now)) = (element(id), metrics()) else { return };
-    let moved = held.get_bounding_client_rect().top() - y;
+    if let Some(held) = element(id) {
+        put(&held, y);
+    }
+}
+
+fn top(element: &Element) -> f64 {
+    element.get_bounding_client_rect().top()
+}
+
+fn put(held: &Element, y: f64) {
+    let Some(now) = metrics() else { return };
+    let moved = top(held) - y;
     if moved.abs() >= 1.0 {
         go(now.top + moved);
     }

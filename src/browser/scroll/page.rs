@@ -10,7 +10,7 @@ use web_sys::{AddEventListenerOptions, Document, Element, Event, ResizeObserver,
 
 use super::reader::{Metrics, Reader};
 use super::will::{is_reader_busy, is_still, is_waiting};
-use super::{Place, place, room};
+use super::{Place, keyboard, place, room};
 
 /// How many frames the list may take to appear in the page.
 const FRAMES_TO_WAIT: u32 = 180;
@@ -22,7 +22,7 @@ const LIST_NEAR: f64 = 800.0;
 /// How much below the header may float over the page, in pixels.
 const FLOATING: f64 = 64.0;
 
-type Listener = Closure<dyn FnMut(Event)>;
+pub(super) type Listener = Closure<dyn FnMut(Event)>;
 
 pub(super) struct Watch {
     /// Which start this is, so that a page that goes away late does not stop the next one.
@@ -103,7 +103,10 @@ pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
 
 fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
     let (Some(window), Some(now)) = (window(), metrics()) else { return };
-    let on_scroll = Listener::new(|event: Event| if event.type_() == "resize" { resized() } else { scrolled() });
+    let on_scroll = Listener::new(|event: Event| {
+        keyboard::tell();
+        if event.type_() == "resize" { resized() } else { scrolled() }
+    });
     let on_pointer = Listener::new(|event: Event| {
         let is_down = event.type_() == "touchstart";
         with(|watch| watch.is_touched = is_down);
@@ -118,6 +121,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
     };
     listen("scroll", &on_scroll);
     listen("resize", &on_scroll);
+    keyboard::listen(&on_scroll);
     for name in ["touchstart", "touchend", "touchcancel"] {
         listen(name, &on_pointer);
     }
@@ -167,6 +171,7 @@ pub(super) fn stop(start: u32) {
     let Some(watch) = watch else { return };
     place::close();
     watch.observer.disconnect();
+    keyboard::stop(&watch.on_scroll);
     let Some(window) = window() else { return };
     for (name, listener) in [
         ("scroll", &watch.on_scroll),

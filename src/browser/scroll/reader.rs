@@ -5,8 +5,10 @@
 const NEAR: f64 = 60.0;
 /// Beyond this, the way back deserves a button (S7).
 const FAR: f64 = 200.0;
-/// An upward move of this much is the reader's will (S3).
+/// Moves upward that come to this much are the reader's will (S3), in however small steps.
 const WILL: f64 = 3.0;
+/// Who is not even this far from the bottom has not left it.
+const PIXEL: f64 = 1.0;
 /// Rounding of positions by browsers.
 const ROUNDING: f64 = 1.5;
 /// A jump longer than this is not eased.
@@ -45,6 +47,9 @@ pub struct Reader {
     /// The last position that was seen, or that the page itself scrolled to.
     top: f64,
     height: f64,
+    /// How far the reader has moved in one direction, upward as less than nothing. The page's own moves in between do not
+    /// count: it may move with every frame, and slow wheels turn by two pixels.
+    way: f64,
 }
 
 impl Reader {
@@ -54,6 +59,7 @@ impl Reader {
             is_far: metrics.rest() > FAR,
             top: metrics.top,
             height: metrics.height,
+            way: 0.0,
         }
     }
 
@@ -70,15 +76,21 @@ impl Reader {
     /// Follows from now on, or stops to.
     pub fn set_following(&mut self, is_following: bool) {
         self.is_following = is_following;
+        self.way = 0.0;
     }
 
     /// The page was scrolled by somebody. A move to where the page itself went is no move of the reader.
     pub fn scrolled(&mut self, now: Metrics) {
         let moved = now.top - self.top;
-        if moved <= -WILL && !self.was_pulled(now) {
-            self.is_following = false;
-        } else if moved > ROUNDING && now.rest() <= NEAR {
-            self.is_following = true;
+        let is_pulled = moved < 0.0 && (self.was_pulled(now) || now.rest() < PIXEL);
+        if moved != 0.0 && !is_pulled {
+            let is_back = (moved < 0.0) != (self.way < 0.0);
+            self.way = if is_back { moved } else { self.way + moved };
+            if self.way <= -WILL {
+                self.is_following = false;
+            } else if self.way > ROUNDING && now.rest() <= NEAR {
+                self.is_following = true;
+            }
         }
         self.seen(now);
     }
@@ -207,6 +219,40 @@ mod tests {
         assert!(reader.is_following(), "two pixels are rounding");
         reader.scrolled(at(2_195.0));
         assert!(!reader.is_following(), "though it is still near the bottom");
+    }
+
+    #[test]
+    fn small_steps_upward_are_a_way_whatever_the_page_does_in_between() {
+        for step in [1.0, 2.0] {
+            let mut reader = Reader::new(at(2_200.0));
+            for steps in 1..=3 {
+                reader.scrolled(at(2_200.0 - step * f64::from(steps)));
+            }
+            assert!(!reader.is_following(), "three steps of {step}");
+        }
+        // The page follows its growth after each of them.
+        let mut reader = Reader::new(at(2_200.0));
+        for grown in [3_100.0, 3_200.0] {
+            reader.scrolled(Metrics { top: grown - 902.0, height: grown - 100.0, view: 800.0 });
+            reader.arrived(Metrics { top: grown - 800.0, height: grown, view: 800.0 });
+        }
+        assert!(!reader.is_following());
+        // Up and down again is no way; nor is a place that is rounded otherwise each time.
+        let mut reader = Reader::new(at(2_200.0));
+        for top in [2_198.0, 2_199.0, 2_197.5, 2_199.0, 2_197.0] {
+            reader.scrolled(at(top));
+            assert!(reader.is_following(), "{top}");
+        }
+        for height in [2_999.5, 2_999.0, 2_998.5, 2_998.0] {
+            reader.scrolled(Metrics { top: height - 800.0, height, view: 800.0 });
+        }
+        assert!(reader.is_following());
+        // Coming back takes small steps, too.
+        reader.scrolled(at(2_100.0));
+        for top in 2_101..=2_141 {
+            reader.scrolled(at(f64::from(top)));
+        }
+        assert!(reader.is_following());
     }
 
     #[test]

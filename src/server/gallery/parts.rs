@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::{board, words};
 use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
-use crate::ui::connection::{ConnectionBanner, Link, provide_connection};
+use crate::ui::connection::{ConnectionBars, Link, provide_connection};
 use crate::ui::erased::view;
 use crate::ui::kit::loading::outline;
 use crate::ui::kit::toast::ToastShelf;
@@ -124,7 +124,7 @@ fn notes() -> AnyView {
 fn bars() -> AnyView {
     let bar = |link: Link, is_old: bool| {
         provide_connection().stand(link, is_old);
-        view! { <ConnectionBanner/> }
+        view! { <ConnectionBars/> }
     };
     let bars =
         [bar(Link::Reconnecting, false), bar(Link::Offline, false), bar(Link::Back, false), bar(Link::Live, true)];

@@ -90,7 +90,7 @@ pub fn in_box(press: Press<'_>, memory: Memory, is_touch: bool, chose: &str) -> 
 pub fn on_page(press: Press<'_>, memory: Memory) -> Ask {
     let escaped_before = memory.escaped.is_some_and(|before| press.at - before < TWICE_MS);
     match (press.key, press.command, press.shift, press.alt) {
-        _ if press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD => Ask::Nothing,
+        _ if is_of_input_method(press, memory) => Ask::Nothing,
         ("Escape", false, false, false) if escaped_before => Ask::Stop,
         _ => Ask::Nothing,
     }

@@ -16,7 +16,7 @@ use crate::ui::escape::textarea_content;
 use crate::ui::keymap::{self, Command, Keymap, Scope};
 use crate::ui::kit::Icon;
 use crate::ui::preferences::{Setting, chosen};
-use crate::ui::transcript;
+use crate::ui::transcript::{self, PathEnd};
 use crate::ui::words;
 
 /// What in the list of chats has led to the page that is shown; the button of the drawer has the focus when that is shut.
@@ -34,6 +34,7 @@ fn is_move(key: &str) -> bool {
 #[component]
 pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
+    let end = use_context::<PathEnd>();
     effect(move || take_over(state));
     // When Ctrl+Shift+V was pressed, which pastes words alone.
     let plainly = StoredValue::new(None::<f64>);
@@ -50,7 +51,7 @@ pub fn MessageBox() -> impl IntoView {
         }
         if leads_to_reply(keymap::Press::of(&event, &key)) && !event.is_composing() && is_at_start(state) {
             // Nothing is above the first line, but the reply.
-            if transcript::to_last_reply() {
+            if transcript::at_end(end, transcript::to_last_reply) {
                 event.prevent_default();
             }
             return;
@@ -66,7 +67,7 @@ pub fn MessageBox() -> impl IntoView {
         }
         if key == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
             // Of an empty box: the person's last message.
-            if focus::press_last("[data-role=user] [data-verb=edit]") {
+            if transcript::at_end(end, transcript::edit_last_message) {
                 event.prevent_default();
             }
             return;
@@ -190,8 +191,9 @@ fn is_bare(event: &KeyboardEvent) -> bool {
 
 /// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
 pub fn listen_on_page(state: ComposerState) {
+    let end = use_context::<PathEnd>();
     effect(move || {
-        let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| on_page_key(state, &event));
+        let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| on_page_key(state, end, &event));
         let hidden = window_event_listener(ev::visibilitychange, move |_| {
             if document::is_hidden() {
                 state.draft.send_waiting();
@@ -208,12 +210,12 @@ pub fn listen_on_page(state: ComposerState) {
     on_cleanup(move || state.draft.save());
 }
 
-fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
+fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent) {
     // Where nothing has the focus, keys lead as from the box.
     if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
         && focus::is_free()
         && leads_to_reply(keymap::Press::of(event, &event.key()))
-        && transcript::to_last_reply()
+        && transcript::at_end(end, transcript::to_last_reply)
     {
         return event.prevent_default();
     }
@@ -222,8 +224,10 @@ fn on_page_key(state: ComposerState, event: &KeyboardEvent) {
         return;
     }
     let pressed = event.key();
-    let asked = keys::on_page(press(event, &pressed), state.memory.get_value());
-    if pressed == "Escape" {
+    let (pressing, memory) = (press(event, &pressed), state.memory.get_value());
+    let asked = keys::on_page(pressing, memory);
+    // One that only ended a composition is no wish.
+    if pressed == "Escape" && !keys::is_of_input_method(pressing, memory) {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
     let by_command = || keymap::asked(Scope::Page, keymap::Press::of(event, &pressed), focus::is_in_text());

@@ -4,14 +4,21 @@ use leptos::ev;
 use leptos::prelude::*;
 
 use super::{Connection, Link};
+use crate::browser::heights::{self, Told};
 use crate::browser::{document, network, reload};
 use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
-/// The line itself, and the ears for the device's network.
+/// Where the line stands: over the message box, wherever the reader is, and in nobody's way.
 #[component]
 pub fn ConnectionBanner() -> impl IntoView {
+    view! { <div class="connection no-print"><ConnectionBars/></div> }
+}
+
+/// The line itself, and the ears for the device's network.
+#[component]
+pub fn ConnectionBars() -> impl IntoView {
     let connection = expect_context::<Connection>();
     effect(move || {
         if !network::is_online() {
@@ -68,5 +75,9 @@ pub fn ConnectionBanner() -> impl IntoView {
             }
         })
     });
-    view! { {state} {version} }
+    // The page is told how much of it they cover.
+    let bars = NodeRef::<leptos::html::Div>::new();
+    let told = StoredValue::new(None::<Told>);
+    effect(move || told.set_value(bars.get().and_then(|bars| heights::tell(&bars, "--bars"))));
+    view! { <div class="connection-bars" node_ref=bars>{state} {version}</div> }
 }

@@ -21,7 +21,7 @@ use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
 use crate::api::view::{ChatPage, Notice, Side, Started, TurnView};
-use crate::browser::document;
+use crate::browser::{document, scroll};
 use crate::domain::waiting::waits_for;
 use crate::domain::{ChatId, Lock, Role, TurnId};
 use crate::ui::announce::say_arrival;
@@ -40,7 +40,7 @@ use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::chat::listed::{refresh_list, title_of, watch_end};
 use crate::ui::page::chat::started::show_started;
 use crate::ui::page::not_found::{Failed, Missing};
-use crate::ui::page::sending::SendingTurn;
+use crate::ui::page::sending::{SENDING, SendingTurn};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::{ModelChoice, Transcript, Verbs};
 use crate::ui::tree::panel::stand_beside_tree;
@@ -219,7 +219,11 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let stop_asked = RwSignal::new(false);
     let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
     let listeners = Listeners {
-        on_sending: Callback::new(move |text| sending.set(Some(text))),
+        // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
+        on_sending: Callback::new(move |text| {
+            sending.set(Some(text));
+            scroll::to_sent(SENDING);
+        }),
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
             // Elsewhere the address may name a turn that is not on the path any more.

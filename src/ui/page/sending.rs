@@ -5,6 +5,9 @@ use leptos::prelude::*;
 use crate::ui::erased::{live, view};
 use crate::ui::words;
 
+/// The id of what is on its way, for whoever brings it into view.
+pub const SENDING: &str = "sending";
+
 /// The text that is being sent, in the look of a user's turn; nothing when none is. It has a place that is always there: an
 /// element that comes into the page's main part by itself lets Chromium ask all that is in it for its style again, once there
 /// is a formula on the page (its sheet for MathML counts siblings of every kind).
@@ -13,7 +16,7 @@ pub fn SendingTurn(#[prop(into)] text: Signal<Option<String>>) -> impl IntoView 
     let sent = live(move || {
         text.get().map(|text| {
             view! {
-                <div class="sending" aria-hidden="true">
+                <div id=SENDING class="sending" aria-hidden="true">
                     <p class="sending-text" dir="auto">{text}</p>
                     <span class="sending-word">{words::sending()}</span>
                 </div>

@@ -21,7 +21,7 @@ use crate::ui::deleting::{Deed, Deleting};
 use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
 use crate::ui::fetched::fetched;
-use crate::ui::kit::Icon;
+use crate::ui::kit::{Icon, Loading};
 use crate::ui::locale::colon;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::sidebar::SidebarButton;
@@ -56,7 +56,10 @@ pub(in crate::ui) fn draw_page() -> AnyView {
         false,
     );
     view! {
-        <Transition fallback=|| view! { <p class="hint">{said::loading()}</p> }>
+        <Transition fallback=move || {
+            let retry = Callback::new(move |()| resource.refetch());
+            view! { <Loading what=said::loading() retry/> }
+        }>
             {move || Suspend::new(async move {
                 match resource.await {
                     Ok((ask, page)) => view! { <TreeScreen ask page/> }.into_any(),

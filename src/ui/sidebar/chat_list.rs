@@ -36,7 +36,7 @@ pub fn ChatList() -> impl IntoView {
         }
     });
     view! {
-        <Transition fallback=|| view! { <p class="hint">{words::loading_chats()}</p> }>
+        <Transition fallback=|| view! { <p class="hint late">{words::loading_chats()}</p> }>
             {move || Suspend::new(async move {
                 match chats.visible().await {
                     Ok(items) => {

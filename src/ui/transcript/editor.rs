@@ -88,7 +88,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     };
     // Of the buttons too: on its way up the page the key would stop a reply.
     let on_escape = move |event: KeyboardEvent| {
-        if event.key() == "Escape" && !event.is_composing() {
+        if event.key() == "Escape" && !keys::is_of_input_method(press(&event, "Escape"), memory.get_value()) {
             event.prevent_default();
             verbs.cancel_edit(id);
         }

@@ -1,5 +1,7 @@
 //! The ways into the transcript by keys (ux.md 11): F6 to what is read, and from the message box to the last reply.
 
+use leptos::prelude::*;
+
 use super::turn_heading::{heading_id, turn_of};
 use super::{LIST_ID, focus_on_turn};
 use crate::browser::{focus, scroll};
@@ -24,4 +26,35 @@ pub fn enter() -> bool {
 /// Goes to the last reply, to read it. False where there is none.
 pub fn to_last_reply() -> bool {
     focus::on_last(REPLIES)
+}
+
+/// Opens the person's last message to be edited. False where there is none.
+pub fn edit_last_message() -> bool {
+    focus::press_last("[data-role=user] [data-verb=edit]")
+}
+
+/// The way to the end of the path on screen; in context. Where a page holds a stretch of the path that ends before it, what
+/// is last on the page is hundreds of turns above what somebody means who asks for the last.
+#[derive(Clone, Copy)]
+pub struct PathEnd(StoredValue<Option<Callback<Callback<()>, bool>>>);
+
+/// Puts it into the context; there is no path yet.
+pub fn provide_path_end() {
+    provide_context(PathEnd(StoredValue::new(None)));
+}
+
+impl PathEnd {
+    /// Is told how the end of the path on screen is brought, if it is not there: true then, and what it is given is done
+    /// when the end has come.
+    pub(super) fn is_brought_by(self, bring: Callback<Callback<()>, bool>) {
+        self.0.set_value(Some(bring));
+    }
+}
+
+/// Does what is about the last turns when they are on the page. False where there was nothing to be done.
+pub fn at_end(end: Option<PathEnd>, act: impl Fn() -> bool + Clone + Send + Sync + 'static) -> bool {
+    // A path whose page is gone brings nothing.
+    let bring = end.and_then(|end| end.0.get_value());
+    let later = act.clone();
+    bring.and_then(|bring| bring.try_run(Callback::new(move |()| _ = later()))) == Some(true) || act()
 }

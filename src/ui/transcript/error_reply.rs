@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::copy_button::CopyButton;
 use super::turn_actions::RetryForm;
 use super::ways_out::{way_out, ways};
-use crate::browser::scroll;
 use crate::domain::{Failure, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
@@ -31,7 +30,6 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
         let title_id = format!("turn-{id}-error");
         let labelled_by = title_id.clone();
         let summary_id = format!("turn-{id}-error-details");
-        let held = summary_id.clone();
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
         let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
@@ -58,7 +56,7 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
                 <details class="error-details">
-                    <summary id=summary_id role="button" on:click=move |_| scroll::hold(&held)>
+                    <summary id=summary_id role="button">
                         {words::details()}
                         <Icon name="chevron-right"/>
                     </summary>

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::LIST_ID;
+use super::entering::PathEnd;
 use super::turn_heading::{article_id, heading_id, turn_of};
 use crate::api::turns::load_turns;
 use crate::api::view::{ChatPage, Side};
@@ -139,6 +140,22 @@ pub fn to_latest(state: ChatState) {
     if let Some(leaf) = state.leaf_id() {
         bring(state, leaf, |_| scroll::to_latest());
     }
+}
+
+/// Lets whoever acts on what is last on the path have it on the page first.
+pub fn lead_to_end(state: ChatState) {
+    let Some(end) = use_context::<PathEnd>() else { return };
+    end.is_brought_by(Callback::new(move |then: Callback<()>| {
+        let leaf = untrack(move || state.leaf_id().filter(|_| state.has_more(Side::Newer)));
+        let Some(leaf) = leaf else { return false };
+        bring(state, leaf, move |is_there| {
+            if is_there {
+                scroll::to_latest();
+                then.run(());
+            }
+        });
+        true
+    }));
 }
 
 /// Takes what another tab did to the path. A reader far from what changed stays where they are, if the turn before their

@@ -89,7 +89,6 @@ fn Panel(
     let on_toggle = on_toggle(state, key, panel_id.clone(), open);
     // Without script nobody would say that it has changed; the element itself does.
     let is_live = standalone().is_none();
-    let held = label_id.clone();
     let timer = {
         let turn = turn.clone();
         move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(words::seconds)
@@ -121,7 +120,6 @@ fn Panel(
                 role="button"
                 aria-expanded=is_live.then_some(move || if open.get() { "true" } else { "false" })
                 aria-controls=body_id.clone()
-                on:click=move |_| scroll::hold(&held)
             >
                 <Icon name="thought"/>
                 <span class="label-words" dir="auto">{label}</span>

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::posting::Posting;
-use crate::browser::{focus, scroll};
+use crate::browser::focus;
 use crate::domain::{BlockId, Content};
 use crate::ui::drawn;
 use crate::ui::erased::{live, view};
@@ -63,7 +63,7 @@ pub fn ToolCard(
     let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(Call::reason)));
     let is_open = standalone().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
-    let (labelled_by, held) = (heading_id.clone(), heading_id.clone());
+    let labelled_by = heading_id.clone();
     let state_word = move || looks.get().map(|looks| looks.word);
     let icon = move || view! { <Icon name=looks.get().map_or("tool", |looks| looks.icon)/> };
     let server = move || name.get().1.map(|server| view! { <bdi class="tool-server">{server}</bdi> });
@@ -102,7 +102,7 @@ pub fn ToolCard(
             {live(declined)}
             <WhileItRuns call turn=turn_id block/>
             <details class="tool-details" open=is_open>
-                <summary role="button" on:click=move |_| scroll::hold(&held)>
+                <summary role="button">
                     <span class="quiet">{words::arguments_and_result()}</span>
                     <Icon name="chevron-right"/>
                 </summary>

@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::disclosed::{on_toggle, open_and_close};
 use super::segment_view::SegmentBody;
 use super::tool_card::status;
-use crate::browser::scroll;
 use crate::domain::block::{BlockState, ToolStatus};
 use crate::domain::segment::{Segment, tool_failed};
 use crate::domain::{BlockId, limits};
@@ -30,7 +29,6 @@ pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<
         Memo::new(move |_| is_full || is_busy.get() || calls.with(|calls| calls.all <= limits::TOOLS_IN_A_ROW));
     let panel_id = format!("tools-{key}");
     let label_id = format!("tools-{key}-label");
-    let held = label_id.clone();
     let open = RwSignal::new(stays_open.get_untracked());
     open_and_close(state, key, panel_id.clone(), open, stays_open);
     let on_toggle = on_toggle(state, key, panel_id.clone(), open);
@@ -47,7 +45,6 @@ pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<
                 class="tool-group-label"
                 role="button"
                 aria-expanded=page.is_none().then_some(move || if open.get() { "true" } else { "false" })
-                on:click=move |_| scroll::hold(&held)
             >
                 <Icon name="tool"/>
                 <span>{move || words::tool_group(calls.get())}</span>

@@ -1,7 +1,7 @@
 //! The panel beside a chat: it pushes where there is room and lies over the page where there is less; on a phone the tree
 //! is a page of its own.
 
-use leptos::ev::KeyboardEvent;
+use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
@@ -13,6 +13,7 @@ use crate::domain::{Branch, ChatId, TurnId};
 use crate::ui::deleting::Deleting;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::fetched::fetched;
+use crate::ui::input_method::InputMethod;
 use crate::ui::kit::Icon;
 use crate::ui::transcript::{article_id, heading_id};
 use crate::ui::words::tree as said;
@@ -21,6 +22,9 @@ use crate::ui::words::tree as said;
 pub const PANEL: &str = "panel";
 /// The button that opens it.
 pub const BUTTON: &str = "tree-button";
+
+/// What is behind the panel where it lies over the page.
+const BEHIND: &str = "#sidebar, #main, .skip";
 
 /// What has the focus until there are rows.
 const HEADING: &str = "#panel h2";
@@ -88,7 +92,10 @@ impl TreePanel {
         let had_focus = focus::is_within("#panel");
         self.is_open.set(false);
         if had_focus {
-            focus::on(&format!("#{BUTTON}"));
+            // What was behind it takes the focus again when it is no more behind anything.
+            request_animation_frame(|| {
+                focus::on(&format!("#{BUTTON}"));
+            });
         }
     }
 
@@ -125,12 +132,24 @@ pub fn Panel() -> impl IntoView {
     let chat = Memo::new(move |_| panel.is_open.get().then(|| panel.shown.with(|shown| shown.map(|on| on.chat)))?);
     on_change(
         move || chat.get().is_some(),
-        |_, is_open| document::set_root_attribute("data-panel", if is_open { "open" } else { "closed" }),
+        |_, is_open| {
+            document::set_root_attribute("data-panel", if is_open { "open" } else { "closed" });
+            focus::shut_out(BEHIND, is_open && !media::is_wide());
+        },
     );
+    effect(move || {
+        let resized = window_event_listener(ev::resize, move |_| {
+            if let Some(is_open) = chat.try_get_untracked().map(|chat| chat.is_some()) {
+                focus::shut_out(BEHIND, is_open && !media::is_wide());
+            }
+        });
+        on_cleanup(move || resized.remove());
+    });
     live(move || {
         let shown = chat.get().and_then(|_| panel.shown.get_untracked())?;
+        let input = InputMethod::default();
         let on_key = move |event: KeyboardEvent| {
-            if event.key() == "Escape" {
+            if !input.takes(&event) && event.key() == "Escape" {
                 event.prevent_default();
                 event.stop_propagation();
                 panel.close();
@@ -138,7 +157,7 @@ pub fn Panel() -> impl IntoView {
         };
         Some(view! {
             <div class="panel-scrim" on:click=move |_| panel.close()></div>
-            <aside id=PANEL class="side-panel no-print" aria-label=said::tree_short() on:keydown=on_key>
+            <aside id=PANEL class="side-panel no-print" aria-label=said::tree_short() on:keydown=on_key on:compositionend=move |event| input.ended(&event)>
                 <header class="panel-head">
                     <h2 tabindex="-1">{said::tree_short()}</h2>
                     <a class="button bare" rel="external" href=format!("/c/{}/branches", shown.chat)>{said::branches()}</a>

@@ -1,0 +1,354 @@
+// What a reader sees of what floats: how the connection is, the message on its way, the way back, notes, the focus. Each is
+// looked for on the screen and not in the document.
+import type { Locator, Page } from "@playwright/test";
+
+import { begin, expectStatus, latestReply, messageBox, open, replies, send, sendButton } from "../../support/chat.ts";
+import { attach, attached, text } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import type { ModelServer } from "../../support/model_server.ts";
+import { scrollTo, seen, settled, turn } from "../../support/reader.ts";
+import { heading, hold, users } from "../../support/verbs.ts";
+
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1440, height: 900 };
+const lines = (count: number): string => Array.from({ length: count }, (_, at) => `Paragraph ${at + 1} of a reply.\n\n`).join("");
+const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
+
+/** Whether what is in the middle and at the corners of it is what would be clicked there. */
+async function expectOnTop(thing: Locator, what: string): Promise<void> {
+  await expect(thing, what).toBeVisible();
+  await settled(thing.page());
+  await expect.poll(() => thing.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const places = [[(left + right) / 2, (top + bottom) / 2], [left + 6, top + 6], [right - 6, bottom - 6]];
+    return places.every(([x, y]) => {
+      const found = document.elementFromPoint(x!, y!);
+      return found !== null && (element.contains(found) || found.contains(element) && found.closest("button, .banner") === element);
+    });
+  }), `${what} is not covered`).toBe(true);
+}
+
+/** A chat whose only reply is longer than any window. */
+async function longChat(page: Page, model: ModelServer): Promise<void> {
+  await begin(page, "Write a lot");
+  (await model.next()).answer(lines(60));
+  await expectStatus(latestReply(page), "complete");
+}
+
+test("how the connection is, is seen wherever the reader is, and moves nothing", async ({ page, model, context, watch }) => {
+  watch.expectLostConnection();
+  watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
+  await longChat(page, model);
+  const bar = page.locator(".banner.warn");
+  for (const size of [DESK, PHONE]) {
+    await page.setViewportSize(size);
+    for (const top of [0, 600, 1_000_000]) {
+      await scrollTo(page, top);
+      const before = await seen(page);
+      await context.setOffline(true);
+      await expect(bar).toBeInViewport({ ratio: 1 });
+      await expectOnTop(bar, `${size.width} at ${top}`);
+      await expectOnTop(bar.getByRole("button", { name: "Try now" }), "Try now");
+      const after = await seen(page);
+      expect(after.id).toBe(before.id);
+      expect(Math.abs(after.y - before.y), "what is read stays where it is").toBeLessThanOrEqual(1);
+      await context.setOffline(false);
+      const back = page.locator(".banner.ok");
+      await expect(back).toBeInViewport({ ratio: 1 });
+      await expect(back).toHaveCount(0);
+    }
+  }
+  // What has the focus is not behind it.
+  await page.setViewportSize(DESK);
+  await context.setOffline(true);
+  await expect(bar).toBeInViewport({ ratio: 1 });
+  await scrollTo(page, 0);
+  const last = latestReply(page).getByRole("button", { name: "Copy reply" });
+  await last.focus();
+  await settled(page);
+  expect((await last.boundingBox())!.y + (await last.boundingBox())!.height).toBeLessThanOrEqual((await bar.boundingBox())!.y);
+  await context.setOffline(false);
+});
+
+test("a newer page is offered where the reader is", async ({ page, model }) => {
+  await longChat(page, model);
+  await page.route("**/api/page/glance_at_all", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
+  });
+  await expect(page.getByRole("button", { name: "Reload" })).toBeInViewport({ ratio: 1 });
+  // Above the message box, at the end too: the last line can be read.
+  await scrollTo(page, 1_000_000);
+  const bar = (await page.locator(".banner").boundingBox())!;
+  expect(bar.y + bar.height).toBeLessThanOrEqual((await page.getByRole("form", { name: "Message" }).boundingBox())!.y);
+  const actions = (await latestReply(page).locator(".actions").boundingBox())!;
+  expect(actions.y + actions.height).toBeLessThanOrEqual(bar.y);
+});
+
+for (const size of [PHONE, DESK]) {
+  for (const from of ["the end", "above"]) {
+    test(`UX-03 S6 a message is seen before the server answers, ${size.width} from ${from}`, async ({ page, model }) => {
+      await page.setViewportSize(size);
+      await longChat(page, model);
+      await scrollTo(page, from === "the end" ? 1_000_000 : 500);
+      const held = await hold(page, "send_message");
+      await send(page, "Seen at once");
+      const words = page.locator(".sending-text");
+      await held.asked;
+      await expect(words).toBeInViewport({ ratio: 1 });
+      await expectOnTop(words, "the words");
+      await expect(page.getByText("Sending…")).toBeInViewport();
+      await settled(page);
+      const before = (await words.boundingBox())!.y;
+      held.release();
+      const call = await model.next();
+      await expect(users(page)).toHaveCount(2);
+      await expect(words).toHaveCount(0);
+      await settled(page);
+      const said = users(page).last().locator(".bubble");
+      await expect(said).toBeInViewport({ ratio: 1 });
+      expect(Math.abs((await said.boundingBox())!.y - before), "its turn takes its place").toBeLessThanOrEqual(2);
+      call.answer("Yes.");
+      await expectStatus(latestReply(page), "complete");
+      await expect(said).toBeInViewport({ ratio: 1 });
+    });
+  }
+}
+
+test("a message that did not go out leaves no room behind", async ({ page, model, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await longChat(page, model);
+  const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+  const before = await height();
+  await page.route("**/api/page/send_message", (route) => route.abort());
+  await send(page, "Lost");
+  await expect(messageBox(page)).toHaveValue("Lost");
+  await expect(page.locator(".sending")).toHaveCount(0);
+  await settled(page);
+  expect(await height()).toBeLessThan(before + 120);
+});
+
+test("S3 a wheel that turns by a pixel or two stops following", async ({ page, model }) => {
+  for (const step of [1, 2]) {
+    await begin(page, "Write a lot");
+    const reply = await model.next();
+    reply.say(lines(40));
+    await expect(latestReply(page)).toContainText("Paragraph 40 of");
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY)).toBeLessThanOrEqual(2);
+    await page.mouse.move(700, 300);
+    for (let turned = 0; turned < 20; turned += 1) {
+      await page.mouse.wheel(0, -step);
+      await settled(page);
+    }
+    const before = await page.evaluate(() => scrollY);
+    reply.say(`${lines(20)}The end of it.`);
+    await expect(latestReply(page)).toContainText("The end of it.");
+    await settled(page);
+    expect(Math.abs((await page.evaluate(() => scrollY)) - before), `steps of ${step}`).toBeLessThanOrEqual(1);
+    reply.end();
+    await expectStatus(latestReply(page), "complete");
+  }
+});
+
+test("S7 the way back is never behind the message box", async ({ page, model, context, watch }) => {
+  watch.expectLostConnection();
+  watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
+  await longChat(page, model);
+  for (const size of [DESK, PHONE]) {
+    await page.setViewportSize(size);
+    await scrollTo(page, 300);
+    await expectOnTop(toLatest(page), `${size.width}, one line`);
+    await messageBox(page).fill("line\n".repeat(8));
+    await scrollTo(page, 300);
+    await expectOnTop(toLatest(page), `${size.width}, eight lines`);
+    await attach(page, text("notes.txt", "A note."));
+    await expect(attached(page).first()).toBeVisible();
+    await scrollTo(page, 300);
+    await expectOnTop(toLatest(page), `${size.width}, and a file`);
+    await page.getByRole("button", { name: "Higher" }).or(page.locator(".expand")).first().click();
+    await scrollTo(page, 300);
+    await expectOnTop(toLatest(page), `${size.width}, the whole height`);
+    await page.locator(".expand").click();
+    await context.setOffline(true);
+    await expect(page.locator(".banner.warn")).toBeVisible();
+    await expectOnTop(toLatest(page), `${size.width}, with a bar`);
+    await context.setOffline(false);
+    await expect(page.locator(".banner")).toHaveCount(0);
+    await messageBox(page).fill("");
+    await attached(page).first().getByRole("button", { name: /^Remove/ }).click();
+  }
+});
+
+test("the turn that has the focus shows it", async ({ page, model }) => {
+  await longChat(page, model);
+  await messageBox(page).focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect(heading(latestReply(page))).toBeFocused();
+  const ring = (of: Locator) => of.evaluate((element) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    return outlineStyle === "none" ? 0 : parseFloat(outlineWidth);
+  });
+  expect(await ring(latestReply(page))).toBeGreaterThanOrEqual(2);
+  expect(await ring(users(page).first())).toBe(0);
+  await page.keyboard.press("Alt+ArrowUp");
+  expect(await ring(users(page).first())).toBeGreaterThanOrEqual(2);
+  expect(await ring(latestReply(page))).toBe(0);
+});
+
+test("notes never lie on the message box", async ({ page, model }) => {
+  await longChat(page, model);
+  for (const width of [390, 820, 1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await begin(page, `Gone ${width}`);
+    (await model.next()).answer("So.");
+    await expectStatus(latestReply(page), "complete");
+    const chats = await page.request.get("/api/chats");
+    expect(chats.ok()).toBe(true);
+    await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("button", { name: /^Delete/ }).filter({ visible: true }).first().click();
+    const note = page.locator(".toast").last();
+    await expect(note).toBeInViewport({ ratio: 1 });
+    await settled(page);
+    const place = (await note.boundingBox())!;
+    const box = (await page.getByRole("form", { name: "Message" }).boundingBox())!;
+    expect(place.y + place.height, `${width}`).toBeLessThanOrEqual(box.y);
+    await expectOnTop(messageBox(page), `the box at ${width}`);
+    await note.getByRole("button", { name: "Undo" }).click();
+    await expect(page.locator(".toast")).toHaveCount(0);
+  }
+});
+
+test("far up, what is about the last turn is about the last of the path", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(1_000);
+  const [first, last] = [long.turns[20]!, long.turns.at(-1)!];
+  const lastMessage = long.turns.at(-2)!;
+  const farUp = async () => {
+    await open(page, `/c/${long.chat}?at=${first}`);
+    await expect(turn(page, first)).toBeInViewport();
+    await expect(turn(page, last)).toHaveCount(0);
+    await messageBox(page).focus();
+  };
+  await farUp();
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect(heading(turn(page, last))).toBeFocused();
+  await expect(turn(page, last)).toBeInViewport();
+  await farUp();
+  await page.keyboard.press("ArrowUp");
+  const box = turn(page, lastMessage).getByRole("textbox", { name: "Edit your message" });
+  await expect(box).toBeFocused();
+  await expect(box).toBeInViewport();
+});
+
+test("F6 goes on on a phone, where the list of chats is in a drawer", async ({ page, model }) => {
+  await page.setViewportSize(PHONE);
+  await longChat(page, model);
+  await messageBox(page).focus();
+  await page.keyboard.press("F6");
+  await expect(heading(latestReply(page))).toBeFocused();
+  await page.keyboard.press("F6");
+  await expect(messageBox(page)).toBeFocused();
+  await page.keyboard.press("Shift+F6");
+  await expect(heading(latestReply(page))).toBeFocused();
+});
+
+test("Ctrl+B opens and closes the drawer where there is no column, and remembers nothing", async ({ page, context, model }) => {
+  for (const width of [390, 820]) {
+    await page.setViewportSize({ width, height: 900 });
+    await open(page);
+    const drawer = page.locator("#chats");
+    await page.keyboard.press("Control+b");
+    await expect(drawer).toBeInViewport();
+    await page.keyboard.press("Control+b");
+    await expect(drawer).not.toBeVisible();
+  }
+  expect((await context.cookies()).map(({ name }) => name)).not.toContain("turnleaf_sidebar");
+  await page.setViewportSize(DESK);
+  await open(page);
+  await expect(page.getByRole("button", { name: "Hide chats" }).filter({ visible: true })).toHaveAttribute("title", "Ctrl+B");
+  expect(model.asked).toBe(0);
+});
+
+test("what is behind the tree is shut out where the tree lies over it", async ({ page, model }) => {
+  await longChat(page, model);
+  const box = messageBox(page);
+  await page.setViewportSize({ width: 1000, height: 900 });
+  await page.keyboard.press("Control+.");
+  await expect(page.getByRole("tree")).toBeVisible();
+  await expect(page.locator("main[inert]")).toBeAttached();
+  expect(await page.locator("#message").evaluate((element) => (element as HTMLElement).focus() ?? document.activeElement === element)).toBe(false);
+  await page.keyboard.press("Escape");
+  await expect(page.locator("[inert]")).toHaveCount(0);
+  await expect(page.locator("#tree-button")).toBeFocused();
+  await page.keyboard.press("Control+.");
+  await expect(page.locator("main[inert]")).toBeAttached();
+  // There is room for both.
+  await page.setViewportSize(DESK);
+  await expect(page.locator("[inert]")).toHaveCount(0);
+  await box.click();
+  await expect(box).toBeFocused();
+});
+
+test("a keyboard that lies over the page lifts the message box", async ({ page, model }) => {
+  // As on iPhones: what is seen gets lower, and the page does not.
+  await page.addInitScript(() => {
+    const seen = Object.assign(new EventTarget(), { height: 844, offsetTop: 0, scale: 1 });
+    Object.defineProperty(window, "visualViewport", { value: seen });
+  });
+  await page.setViewportSize(PHONE);
+  await longChat(page, model);
+  const bottom = async () => {
+    await settled(page);
+    const box = (await page.getByRole("form", { name: "Message" }).boundingBox())!;
+    return box.y + box.height;
+  };
+  const keyboard = (height: number) => page.evaluate((height) => {
+    Object.assign(window.visualViewport!, { height: 844 - height });
+    window.visualViewport!.dispatchEvent(new Event("resize"));
+  }, height);
+  const without = await bottom();
+  await keyboard(336);
+  await expect.poll(bottom).toBeLessThanOrEqual(844 - 336);
+  await keyboard(0);
+  await expect.poll(bottom).toBe(without);
+});
+
+test("while a reply grows nothing outside of it shifts", async ({ page, model }) => {
+  await begin(page, "Before");
+  (await model.next()).answer(lines(3));
+  await expectStatus(latestReply(page), "complete");
+  await send(page, "Everything");
+  const reply = await model.next();
+  await expect(replies(page)).toHaveCount(2);
+  await settled(page);
+  await page.evaluate(() => {
+    const shifts: string[] = [];
+    Object.assign(window, { shifts });
+    const growing = [...document.querySelectorAll("article[data-role=assistant]")].at(-1);
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; sources: { node: Node | null }[] })[]) {
+        for (const { node } of entry.sources) {
+          if (node && growing && !growing.contains(node)) shifts.push(`${entry.value} ${(node as Element).outerHTML?.slice(0, 160)}`);
+        }
+      }
+    }).observe({ type: "layout-shift", buffered: false });
+  });
+  const pieces = [
+    ...Array.from({ length: 12 }, (_, at) => `Text ${at} with $x_${at}^2$ in it.\n\n`),
+    "| a | b |\n| - | - |\n", ...Array.from({ length: 8 }, (_, at) => `| ${at} | row |\n`),
+    "\n```rust\n", ...Array.from({ length: 12 }, (_, at) => `let a${at} = ${at};\n`), "```\n\n",
+    "$$\\sum_{i=0}^n i$$\n\n",
+  ];
+  for (let at = 0; at < 10; at += 1) {
+    reply.think(`Thought ${at}\n\n`);
+    await settled(page);
+  }
+  for (const piece of pieces) {
+    reply.say(piece);
+    await settled(page);
+  }
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  await settled(page);
+  expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
+  await expect(sendButton(page)).toBeVisible();
+});
