@@ -1,4 +1,5 @@
-//! Notes that the system shows beside the page. By name and not by `web_sys`, because some browsers have none.
+//! Notes that the system shows beside the page. By name and not by `web_sys`, because some browsers have none. The service
+//! worker shows them where there is one: browsers of phones refuse those of a page.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -6,6 +7,9 @@ mod real {
     use wasm_bindgen::closure::Closure;
     use wasm_bindgen::{JsCast, JsValue};
     use wasm_bindgen_futures::{JsFuture, spawn_local};
+    use web_sys::{MessageEvent, MessagePort};
+
+    use crate::browser::service_worker;
 
     fn class() -> Option<Function> {
         Reflect::get(&js_sys::global(), &"Notification".into()).ok()?.dyn_into().ok()
@@ -33,22 +37,45 @@ mod real {
         });
     }
 
-    /// Shows one, in the place of another with the same tag. A press of it brings the page to the front first.
-    pub fn show(title: &str, body: &str, tag: &str, on_press: impl Fn() + 'static) {
+    fn method(of: &JsValue, name: &str) -> Option<Function> {
+        Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
+    }
+
+    /// Shows one, in the place of another with the same tag. A press of it brings a page to the front and gives it the tag:
+    /// one that hears (`hear`), or this one where no worker shows it.
+    pub async fn show(title: &str, body: &str, tag: &str, on_press: impl Fn() + 'static) {
         let options = Object::new();
-        for (key, value) in [("body", body), ("tag", tag), ("icon", "/icon-192.png")] {
+        for (key, value) in [("body", body), ("tag", tag), ("data", tag), ("icon", "/icon-192.png")] {
             let _ = Reflect::set(&options, &key.into(), &value.into());
         }
+        if !show_by_worker(title, &options).await {
+            show_by_page(title, &options, on_press);
+        }
+    }
+
+    /// False where there is no worker that works by now, or the browser does not let it.
+    async fn show_by_worker(title: &str, options: &Object) -> bool {
+        let Some(container) = service_worker::container() else { return false };
+        let Ok(registration) = JsFuture::from(container.get_registration()).await else { return false };
+        let asked = method(&registration, "showNotification")
+            .and_then(|show| show.call2(&registration, &title.into(), options).ok())
+            .and_then(|asked| asked.dyn_into::<Promise>().ok());
+        match asked {
+            Some(asked) => JsFuture::from(asked).await.is_ok(),
+            None => false,
+        }
+    }
+
+    fn show_by_page(title: &str, options: &Object, on_press: impl Fn() + 'static) {
         // Some browsers have the class and refuse to make one.
-        let made = class().and_then(|class| Reflect::construct(&class, &Array::of2(&title.into(), &options)).ok());
+        let made = class().and_then(|class| Reflect::construct(&class, &Array::of2(&title.into(), options)).ok());
         let Some(note) = made else { return };
         let of_press = note.clone();
         let press = Closure::<dyn Fn()>::new(move || {
             if let Some(window) = web_sys::window() {
                 let _ = window.focus();
             }
-            let close = Reflect::get(&of_press, &"close".into()).ok().and_then(|it| it.dyn_into::<Function>().ok());
-            if let Some(close) = close {
+            if let Some(close) = method(&of_press, "close") {
                 let _ = close.call0(&of_press);
             }
             on_press();
@@ -56,6 +83,21 @@ mod real {
         let _ = Reflect::set(&note, &"onclick".into(), press.as_ref());
         // As long as the page: a note may be pressed hours later.
         let _: JsValue = press.into_js_value();
+    }
+
+    /// Hears from the worker which note was pressed, by its tag, and answers that it goes there.
+    pub fn hear(on_press: impl Fn(String) + 'static) {
+        let Some(container) = service_worker::container() else { return };
+        let hear = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+            let (Some(tag), Ok(port)) = (event.data().as_string(), event.ports().get(0).dyn_into::<MessagePort>())
+            else {
+                return;
+            };
+            let _ = port.post_message(&JsValue::TRUE);
+            on_press(tag);
+        });
+        container.set_onmessage(Some(hear.as_ref().unchecked_ref()));
+        let _: JsValue = hear.into_js_value();
     }
 }
 
@@ -67,7 +109,9 @@ mod real {
 
     pub fn ask(_on_answer: impl FnOnce(bool) + 'static) {}
 
-    pub fn show(_title: &str, _body: &str, _tag: &str, _on_press: impl Fn() + 'static) {}
+    pub async fn show(_title: &str, _body: &str, _tag: &str, _on_press: impl Fn() + 'static) {}
+
+    pub fn hear(_on_press: impl Fn(String) + 'static) {}
 }
 
-pub use real::{ask, is_allowed, show};
+pub use real::{ask, hear, is_allowed, show};

@@ -3,19 +3,22 @@
 #[cfg(feature = "hydrate")]
 mod real {
     use js_sys::Reflect;
-    use wasm_bindgen::JsValue;
+    use wasm_bindgen::{JsCast, JsValue};
+    use web_sys::ServiceWorkerContainer;
 
     const SCRIPT: &str = "/worker.js";
 
-    /// Lets the browser keep the page for when there is no network.
+    /// Where the browser's workers are asked for; nothing where it has none.
+    pub fn container() -> Option<ServiceWorkerContainer> {
+        let navigator = web_sys::window()?.navigator();
+        Reflect::get(&navigator, &JsValue::from_str("serviceWorker")).ok()?.dyn_into().ok()
+    }
+
+    /// Lets the browser keep the page for when there is no network, and show notes that are pressed later.
     pub fn register() {
-        let Some(window) = web_sys::window() else { return };
-        let navigator = window.navigator();
-        let is_known =
-            Reflect::get(&navigator, &JsValue::from_str("serviceWorker")).is_ok_and(|known| !known.is_undefined());
-        if is_known {
-            // Without it everything works but the page for when there is no network.
-            drop(navigator.service_worker().register(SCRIPT));
+        if let Some(container) = container() {
+            // Without it everything works but these.
+            drop(container.register(SCRIPT));
         }
     }
 }
@@ -25,4 +28,6 @@ mod real {
     pub fn register() {}
 }
 
+#[cfg(feature = "hydrate")]
+pub(in crate::browser) use real::container;
 pub use real::register;

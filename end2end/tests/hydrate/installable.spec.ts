@@ -1,5 +1,5 @@
 // The application can be installed, and says so itself when there is no network. What is kept for that is nobody's.
-import { hydrated, messageBox, open } from "../../support/chat.ts";
+import { begin, hydrated, messageBox, open } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test.use({ serviceWorkers: "allow" });
@@ -43,4 +43,50 @@ test("what the manifest names is there", async ({ page }) => {
   }
   for (const { url } of manifest.shortcuts) expect((await page.request.get(url)).status()).toBe(200);
   expect((await page.request.get("/worker.js")).headers()["content-type"]).toContain("text/javascript");
+});
+
+test("a note comes by way of the worker, which phones ask for, and leads to its chat", async ({ page, context, model }) => {
+  await context.grantPermissions(["notifications"]);
+  await open(page, "/settings/general");
+  await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();
+  await expect(page.locator("#notify").getByRole("button", { name: "On", exact: true })).toHaveAttribute("aria-pressed", "true");
+  await begin(page, "A question");
+  const call = await model.next();
+  await page.waitForURL("**/c/*");
+  const chat = new URL(page.url()).pathname;
+  await open(page, "/");
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  await expect(page.locator(`.chat-link[href="${chat}"]`).getByText("answering")).toBeAttached();
+  await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
+  await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
+  call.answer("A secret answer.");
+  const notes = () =>
+    page.evaluate(async () => {
+      const shown = await (await navigator.serviceWorker.ready).getNotifications();
+      return shown.map(({ title, body, data }) => ({ title, body, data }));
+    });
+  await expect.poll(notes).toEqual([{ title: "A question", body: "Reply complete.", data: chat.slice("/c/".length) }]);
+  // Nobody can press a note of the system here; the worker hears the same event.
+  await context.serviceWorkers()[0].evaluate(async () => {
+    const worker = self as unknown as ServiceWorkerGlobalScope;
+    const [notification] = await worker.registration.getNotifications();
+    const event = new NotificationEvent("notificationclick", { notification });
+    Object.defineProperty(event, "waitUntil", { value: (done: Promise<unknown>) => void done.catch(() => {}) });
+    worker.dispatchEvent(event);
+  });
+  await expect(page).toHaveURL(chat);
+  expect(await notes()).toEqual([]);
+});
+
+test("what the browser refuses is said where notifications are switched on", async ({ page, context }) => {
+  const refused = page.getByText("The browser does not allow notifications from this site.");
+  await context.grantPermissions(["notifications"]);
+  await open(page, "/settings/general");
+  await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();
+  await expect(page.locator("#notify").getByRole("button", { name: "On", exact: true })).toHaveAttribute("aria-pressed", "true");
+  await hydrated(page);
+  await expect(refused).toBeHidden();
+  await context.clearPermissions();
+  await open(page, "/settings/general");
+  await expect(refused).toBeVisible();
 });

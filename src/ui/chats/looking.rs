@@ -56,12 +56,15 @@ pub(super) fn look_at_running(chats: Chats) {
             if let Some(connection) = connection {
                 connection.heard(&answer);
             }
-            let Ok(Glance { running: now, models_rev, build }) = answer else { return };
+            let Ok(Glance { running: now, models_rev, draft_rev, build }) = answer else { return };
             if let Some(connection) = connection {
                 connection.of_build(&build);
             }
             if chats.models_rev.get_untracked() != Some(models_rev) {
                 chats.models_rev.set(Some(models_rev));
+            }
+            if chats.draft_rev.get_untracked() != draft_rev {
+                chats.draft_rev.set(draft_rev);
             }
             let ended = chats.take_running(&now);
             let waiting: Vec<ChatId> = now.iter().filter(|(_, waits)| *waits).map(|(chat, _)| *chat).collect();
@@ -86,6 +89,9 @@ pub(super) fn look_at_running(chats: Chats) {
     };
     effect(move || {
         chats.unread.set(Watched::kept().unread);
+        if notifying::are_wanted() {
+            notifying::hear(chats.open_from_note());
+        }
         let seen = window_event_listener(ev::visibilitychange, move |_| look_if_seen());
         let ticking = set_interval_with_handle(look_if_seen, RUNNING_EVERY).ok();
         on_cleanup(move || {
@@ -111,10 +117,12 @@ fn agree(listed: &[ChatItem], now: &[(ChatId, bool)]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::chat::Heading;
 
     fn item(id: u128, running: bool, needs_you: bool) -> ChatItem {
         let id = ChatId::from(uuid::Uuid::from_u128(id));
-        ChatItem { id, title: String::new(), updated_at: Default::default(), running, needs_you, has_draft: false }
+        let (updated_at, heading) = (Default::default(), Heading::Today);
+        ChatItem { id, title: String::new(), updated_at, heading, running, needs_you, has_draft: false }
     }
 
     #[test]

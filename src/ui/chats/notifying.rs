@@ -8,8 +8,17 @@ use leptos::task::spawn_local;
 use crate::api::chats::last_status;
 use crate::browser::{document, notification};
 use crate::domain::{ChatId, TurnStatus};
+use crate::ui::fetched::NotFetched;
 use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
+
+/// What shows one, and what leads to the chat of one that is pressed. Most people never switch them on.
+type Code = (fn(ChatId, String, &'static str, Callback<ChatId>), fn(Callback<ChatId>));
+
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Code, NotFetched> {
+    Ok((show_now, hear_now))
+}
 
 /// Whether somebody wants them and the browser shows them.
 pub fn are_wanted() -> bool {
@@ -41,9 +50,37 @@ fn said(status: TurnStatus) -> Option<&'static str> {
     }
 }
 
-fn show(chat: ChatId, title: &str, word: &str, open: Callback<ChatId>) {
-    let title = if title.is_empty() { words::untitled() } else { title };
+fn show(chat: ChatId, title: &str, word: &'static str, open: Callback<ChatId>) {
+    let title = if title.is_empty() { words::untitled() } else { title }.to_owned();
     if document::is_hidden() {
-        notification::show(title, word, &chat.to_string(), move || open.run(chat));
+        spawn_local(async move {
+            if let Ok((show, _)) = fetch().await {
+                show(chat, title, word, open);
+            }
+        });
     }
+}
+
+fn show_now(chat: ChatId, title: String, word: &'static str, open: Callback<ChatId>) {
+    hear_now(open);
+    spawn_local(async move {
+        notification::show(&title, word, &chat.to_string(), move || open.run(chat)).await;
+    });
+}
+
+/// Leads to the chat of a note that was shown before this page was loaded, too.
+pub fn hear(open: Callback<ChatId>) {
+    spawn_local(async move {
+        if let Ok((_, hear)) = fetch().await {
+            hear(open);
+        }
+    });
+}
+
+fn hear_now(open: Callback<ChatId>) {
+    notification::hear(move |chat| {
+        if let Ok(chat) = chat.parse() {
+            open.run(chat);
+        }
+    });
 }

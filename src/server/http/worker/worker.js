@@ -1,5 +1,5 @@
 // Keeps one page for when there is no network, and the style sheets of that page, whose addresses say what is in them.
-// Nothing of a person is kept: no chat, no document, no answer of the API.
+// Nothing of a person is kept: no chat, no document, no answer of the API. And leads from notes to their chats.
 const BUILD = "{build}";
 const OFFLINE = "/offline";
 const KEPT = `turnleaf-${BUILD}`;
@@ -31,6 +31,29 @@ addEventListener("fetch", (event) => {
     event.respondWith(kept(request));
   }
 });
+
+// A note of the page was pressed.
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(show(event.notification.data));
+});
+
+// A page that works goes there itself and loses nothing. Who does not answer is asleep, or is no page of the application.
+async function show(chat) {
+  for (const page of await clients.matchAll({ type: "window", includeUncontrolled: true })) {
+    if (await goes(page, chat)) return page.focus();
+  }
+  return clients.openWindow(`/c/${chat}`);
+}
+
+function goes(page, chat) {
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => done(true);
+    setTimeout(done, 300, false);
+    page.postMessage(chat, [port2]);
+  });
+}
 
 async function visit(request, early) {
   try {
