@@ -1,6 +1,6 @@
-//! What script adds to pages that the server draws alone: moments in the reader's own time, files that are dropped or
-//! pasted, keys that can be looked at while they are typed, and the browser's leave for notifications. Without it each of
-//! these pages works all the same.
+//! What script adds to pages that the server draws alone: the way back to the chat, moments in the reader's own time,
+//! files that are dropped or pasted, keys that can be looked at while they are typed, and the browser's leave for
+//! notifications. Without it each of these pages works all the same.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -10,16 +10,49 @@ mod real {
     use wasm_bindgen::JsCast;
     use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
 
+    use crate::browser::local_store::{self, CAME_FROM};
     use crate::browser::{clock, files, notification};
 
     /// Begins all of it, on pages that have a place for it.
     pub fn enhance() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
         tell_times(&document);
+        lead_back(&document);
+        tell_refused(&document);
         if upload_field().is_some() {
             take_files();
         }
         drop(window_event_listener(ev::click, pressed));
+        drop(window_event_listener(ev::submit, sent));
+        drop(window_event_listener(ev::pageshow, |_| come_back()));
+    }
+
+    /// What takes a while says so, and is sent once however often it is pressed.
+    fn sent(event: ev::SubmitEvent) {
+        let form = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let Some((form, button)) =
+            form.and_then(|form| Some((form.clone(), form.query_selector("[data-busy]").ok()??)))
+        else {
+            return;
+        };
+        if form.has_attribute("aria-busy") {
+            return event.prevent_default();
+        }
+        let idle = button.text_content().unwrap_or_default();
+        let _ = (form.set_attribute("aria-busy", "true"), button.set_attribute("data-idle", &idle));
+        button.set_text_content(button.get_attribute("data-busy").as_deref());
+    }
+
+    /// A page that the browser kept, and shows again, has sent nothing.
+    fn come_back() {
+        let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
+        while let Ok(Some(form)) = document.query_selector("form[aria-busy]") {
+            let _ = form.remove_attribute("aria-busy");
+            if let Ok(Some(button)) = form.query_selector("[data-idle]") {
+                button.set_text_content(button.get_attribute("data-idle").as_deref());
+                let _ = button.remove_attribute("data-idle");
+            }
+        }
     }
 
     /// Moments in the reader's place and language: the words themselves, or where those say how long ago it was, the
@@ -34,6 +67,29 @@ mod real {
             } else {
                 time.set_text_content(Some(&local));
             }
+        }
+    }
+
+    /// The way back leads to the chat that this tab showed last.
+    fn lead_back(document: &Document) {
+        if let (Some(chat), Some(back)) = (local_store::get_in_tab(CAME_FROM), document.get_element_by_id("way-back")) {
+            let _ = back.set_attribute("href", &format!("/c/{chat}"));
+        }
+    }
+
+    /// Notifications that are on and that the browser does not show: switched on in another browser, or forbidden since.
+    fn tell_refused(document: &Document) {
+        let is_on =
+            document.query_selector("button[name=notify][value=on][aria-pressed=true]").is_ok_and(|on| on.is_some());
+        if is_on && !notification::is_allowed() {
+            say_refused();
+        }
+    }
+
+    fn say_refused() {
+        let refused = web_sys::window().and_then(|w| w.document()?.get_element_by_id("notify-refused"));
+        if let Some(refused) = refused {
+            let _ = refused.remove_attribute("hidden");
         }
     }
 
@@ -113,10 +169,7 @@ mod real {
                 }
                 return;
             }
-            let refused = web_sys::window().and_then(|w| w.document()?.get_element_by_id("notify-refused"));
-            if let Some(refused) = refused {
-                let _ = refused.remove_attribute("hidden");
-            }
+            say_refused();
         });
     }
 }

@@ -11,6 +11,7 @@ use leptos::prelude::set_timeout;
 use serde_json::{Value, json};
 
 use self::keys::{Ask, ask};
+use crate::browser::local_store::CAME_FROM;
 use crate::browser::viewer::{self, Event};
 use crate::browser::{api_request, clipboard, document, focus, local_store};
 use crate::domain::attachment::DOCUMENT;
@@ -19,8 +20,6 @@ use crate::domain::{limits, quoted};
 use crate::ui::keymap::{self, Command, Press, Scope};
 use crate::ui::words::quoting as words;
 
-/// Where a tab keeps which chat it showed last.
-pub const CAME_FROM: &str = "came-from";
 const TEXT: &str = "[data-document]";
 const BAR: &str = "#quote-bar";
 const CHAT: &str = "#quote-bar-chat";

@@ -119,3 +119,26 @@ test("a screen reader is told that a reply came, and no more, where that was cho
   await expect.poll(told).toContainEqual(expect.stringMatching(/^Reply complete, 3 words/));
   expect((await told()).filter((text) => /thinking|answering|short reply/i.test(text))).toEqual([]);
 });
+
+test("a connection that is being tested says so, and is sent once", async ({ page, model }) => {
+  await open(page, "/settings/providers?add=other");
+  const form = page.locator("form[action='/forms/providers/add']");
+  await form.getByLabel("Name").fill("Mine");
+  await form.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL);
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  let sent = 0;
+  await page.route("**/forms/providers/add", async (route) => {
+    sent += 1;
+    await held;
+    await route.continue();
+  });
+  await form.getByRole("button", { name: "Test and save" }).click({ noWaitAfter: true });
+  const busy = form.getByRole("button", { name: "Testing…" });
+  await expect(busy).toBeVisible();
+  await expect(form).toHaveAttribute("aria-busy", "true");
+  await busy.click({ noWaitAfter: true });
+  release();
+  await expect(page.getByRole("article", { name: "Mine" })).toBeVisible();
+  expect(sent).toBe(1);
+});

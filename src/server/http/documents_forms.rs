@@ -227,7 +227,7 @@ pub async fn quote(State(app): State<App>, viewer: Viewer, asked: Asked, fields:
         let lines = Lines { first, last, wrong: Some(wrong.to_owned()) };
         let said = Some(Said::Refused(wrong.to_owned()));
         let page = show_page(&app, viewer.0, (id, at), (None, lines), said).await?;
-        return Ok(asked.answer_enhanced(&app, StatusCode::UNPROCESSABLE_ENTITY, page));
+        return Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page));
     };
     let block = MessageBlock::PartialReference {
         ref_id: id.to_string(),

@@ -126,7 +126,7 @@ pub async fn show(
     });
     let lines = Lines { first: marked.map(|(first, _)| first), last: marked.map(|(_, last)| last), wrong: None };
     let page = show_page(&app, viewer.0, (id, query.version), (query.from, lines), said).await?;
-    Ok(asked.answer_enhanced(&app, StatusCode::OK, page))
+    Ok(asked.answer(&app, StatusCode::OK, page))
 }
 
 /// `GET /documents/{id}/edit`.
@@ -142,7 +142,7 @@ pub async fn edit(
     if text.len() > limits::BODY_BYTES / 4 {
         let said = Some(Said::Refused(words::too_long().into()));
         let page = show_page(&app, viewer.0, (id, None), (None, Lines::default()), said).await?;
-        return Ok(asked.answer_enhanced(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
+        return Ok(asked.answer(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
     }
     let page = EditorPage { of: Some((id, document.rev)), title: document.title, text, ..EditorPage::default() };
     Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))

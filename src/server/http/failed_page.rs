@@ -85,7 +85,7 @@ fn told(app: &App, (method, uri, asked): (Method, Uri, HeaderMap), typed: &[Stri
         request_id: id,
         typed,
     };
-    let drawn = Asked::of(&asked, None).answer(app, status, page.draw());
+    let drawn = Asked::of(&asked, None).answer_bare(app, status, page.draw());
     let (mut drawn, body) = drawn.into_parts();
     let policy = headers::document_policy(None, app.transport());
     if let Ok(policy) = HeaderValue::from_str(&policy) {

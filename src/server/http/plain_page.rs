@@ -39,21 +39,14 @@ impl Asked {
         Self { preferences: preferences(headers), address }
     }
 
-    /// The page as an answer. The shell gives it the policy of a document without scripts, unless it has something that
-    /// script makes better.
-    pub fn answer(self, app: &App, status: StatusCode, page: Page) -> Response {
-        let frame = self.frame(app, &page, None);
-        let html = frame.draw(page);
-        if !Frame::gains_by_script(&html) {
-            return (status, Html(html)).into_response();
-        }
-        let nonce = Nonce::new().to_string();
-        let policy = document_policy(Some(&nonce), app.transport());
-        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(frame.with_script(&html, &nonce))).into_response()
+    /// The page as an answer without script, for when something is wrong. The shell gives it the policy of such a document.
+    pub fn answer_bare(self, app: &App, status: StatusCode, page: Page) -> Response {
+        (status, Html(self.frame(app, &page, None).draw(page))).into_response()
     }
 
-    /// The same for a page that does more with script, which its policy lets run.
-    pub fn answer_enhanced(self, app: &App, status: StatusCode, page: Page) -> Response {
+    /// The page as an answer, with the script that its policy lets run: it works without, and does more with it
+    /// (`browser::plain_page`).
+    pub fn answer(self, app: &App, status: StatusCode, page: Page) -> Response {
         let nonce = Nonce::new().to_string();
         let policy = document_policy(Some(&nonce), app.transport());
         (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, &page, Some(nonce)).draw(page)))

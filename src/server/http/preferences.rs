@@ -12,6 +12,7 @@ use super::problem::Problem;
 use super::query::Query;
 use super::site_pages::{cookies, preferences};
 use crate::domain::Invalid;
+use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::about::AboutPage;
 use crate::server::plain_pages::preferences::PreferencesPage;
@@ -31,11 +32,13 @@ pub struct PageQuery {
 /// `GET /settings/general`.
 pub async fn general(
     State(app): State<App>,
+    viewer: Viewer,
     asked: Asked,
     headers: HeaderMap,
     Query(query): Query<PageQuery>,
-) -> Response {
-    show(&app, asked, &headers, Section::General, query)
+) -> Result<Response, Problem> {
+    let instructions = app.service().instructions(viewer.0).await?;
+    Ok(show(&app, asked, &headers, Section::General, Some(instructions), query))
 }
 
 /// `GET /settings/appearance`.
@@ -45,18 +48,21 @@ pub async fn appearance(
     headers: HeaderMap,
     Query(query): Query<PageQuery>,
 ) -> Response {
-    show(&app, asked, &headers, Section::Appearance, query)
+    show(&app, asked, &headers, Section::Appearance, None, query)
 }
 
-fn show(app: &App, asked: Asked, headers: &HeaderMap, section: Section, query: PageQuery) -> Response {
+fn show(
+    app: &App,
+    asked: Asked,
+    headers: &HeaderMap,
+    section: Section,
+    instructions: Option<String>,
+    query: PageQuery,
+) -> Response {
     let language = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
-    let page =
-        PreferencesPage { section, preferences: preferences(headers), language, is_saved: query.saved.is_some() };
-    // Script asks the browser whether notifications may be shown.
-    fresh(match section {
-        Section::General => asked.answer_enhanced(app, StatusCode::OK, page.draw()),
-        _ => asked.answer(app, StatusCode::OK, page.draw()),
-    })
+    let (preferences, is_saved) = (preferences(headers), query.saved.is_some());
+    let page = PreferencesPage { section, preferences, language, instructions, is_saved };
+    fresh(asked.answer(app, StatusCode::OK, page.draw()))
 }
 
 /// `GET /settings/shortcuts`.

@@ -35,7 +35,7 @@ impl Worker {
 
 /// `GET /offline`.
 pub async fn page(State(app): State<App>, asked: Asked) -> Response {
-    asked.answer(&app, StatusCode::OK, offline::page())
+    asked.answer_bare(&app, StatusCode::OK, offline::page())
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
                 <p class="hint" id="upload-hint">{words::files_hint()}</p>
                 <input class="field" type="file" id="upload-files" name="files" multiple=!is_one required aria-describedby="upload-hint"/>
             </div>
-            <div class="deeds"><button type="submit" class="button">{name}</button></div>
+            <div class="deeds"><button type="submit" class="button" data-busy=super::words::transfer::sending()>{name}</button></div>
         </form>
     }
 }

@@ -19,7 +19,7 @@ pub struct Frame {
     pub preferences: Preferences,
     /// Path and query that show this page again.
     pub address: String,
-    /// Where the page does more with script: the nonce under which the policy lets it run.
+    /// The nonce under which the policy lets script do more on the page; none where the page is all there is.
     pub nonce: Option<String>,
 }
 
@@ -47,6 +47,8 @@ pub enum Section {
     Tools,
     Usage,
     Search,
+    /// Every chat, those of the archive too.
+    Chats,
     Trash,
     Api,
     /// A chat's own settings: reached from the chat, not from the list.
@@ -54,8 +56,9 @@ pub enum Section {
 }
 
 impl Section {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Search,
+        Self::Chats,
         Self::Documents,
         Self::General,
         Self::Appearance,
@@ -82,6 +85,7 @@ impl Section {
             Self::Tools => "/settings/tools",
             Self::Usage => "/usage",
             Self::Search => "/search",
+            Self::Chats => "/chats",
             Self::Trash => "/trash",
             Self::Api => "/api/docs",
             Self::Chat => "/",
@@ -101,6 +105,7 @@ impl Section {
             Self::Tools => words::tools::title(),
             Self::Usage => words::usage_title(),
             Self::Search => words::search::title(),
+            Self::Chats => app_words::chats::all_chats(),
             Self::Trash => words::trash::trash(),
             Self::Api => words::API,
             Self::Chat => words::chat_settings(),
@@ -125,19 +130,6 @@ impl Frame {
         // Marks for hydration, which never comes here, and which a title would show. No text holds one: its `<` is
         // written as a reference.
         html.replace("<!>", "")
-    }
-
-    /// Whether script adds something to this document: moments in the reader's time, keys to be looked at, files to be
-    /// dropped (`browser::plain_page`).
-    pub fn gains_by_script(html: &str) -> bool {
-        ["<time ", " data-shows=", " id=\"upload-files\""].iter().any(|part| html.contains(part))
-    }
-
-    /// A document that was drawn without script, with the script under this nonce.
-    pub fn with_script(&self, html: &str, nonce: &str) -> String {
-        let script = Owner::new().with(|| self.script(nonce).to_html()).replace("<!>", "");
-        // Texts hold no such mark: their `<` is written as a reference.
-        html.replacen("</head>", &format!("{script}</head>"), 1)
     }
 
     fn document(&self, page: Page) -> AnyView {
@@ -175,7 +167,7 @@ impl Frame {
                 <body class="plain">
                     <a class="skip" href="#main">{words::skip()}</a>
                     <header class="plain-head">
-                        <a class="button bare" href="/"><Icon name="chevron-left"/>{words::back()}</a>
+                        <a class="button bare" id="way-back" href="/"><Icon name="chevron-left"/>{words::back()}</a>
                         <span class="brand"><Icon name="leaf"/>{app_words::PRODUCT}</span>
                     </header>
                     <div class="plain-columns">

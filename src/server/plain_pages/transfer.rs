@@ -63,7 +63,7 @@ impl TransferPage {
                         <input class="field" type="file" id="import-file" name="file" required
                             accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
                     </div>
-                    <div class="deeds"><button type="submit" class="button primary">{words::begin()}</button></div>
+                    <div class="deeds"><button type="submit" class="button primary" data-busy=words::sending()>{words::begin()}</button></div>
                 </form>
             </section>
             {jobs}

@@ -124,7 +124,7 @@ fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
                 <form class="form" method="post" action="/forms/providers/key">
                     <input type="hidden" name="id" value=id.clone()/>
                     {field.draw()}
-                    <div class="deeds"><button type="submit" class="button primary">{words::save_key()}</button></div>
+                    <div class="deeds"><button type="submit" class="button primary" data-busy=words::testing()>{words::save_key()}</button></div>
                 </form>
                 {remove}
             </div>

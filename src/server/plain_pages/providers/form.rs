@@ -90,7 +90,7 @@ impl Form {
             <form class="form" method="post" action="/forms/providers/add">
                 {self.fields("new", None)}
                 <div class="deeds">
-                    <button type="submit" class="button primary">{words::test_and_save()}</button>
+                    <button type="submit" class="button primary" data-busy=words::testing()>{words::test_and_save()}</button>
                     <a class="button bare" href="/settings/providers#add">{app_words::cancel()}</a>
                 </div>
             </form>
@@ -110,7 +110,7 @@ impl Form {
                     <input type="hidden" name="whole" value="1"/>
                     {self.fields(&id, Some(provider))}
                     <div class="deeds">
-                        <button type="submit" class="button primary">{app_words::save()}</button>
+                        <button type="submit" class="button primary" data-busy=words::testing()>{app_words::save()}</button>
                         <a class="button bare" href=format!("/settings/providers#provider-{id}")>{app_words::cancel()}</a>
                     </div>
                 </form>

@@ -49,6 +49,7 @@ words! {
     default_model: "Default model", "默认模型";
     default_model_hint: "The first in the menu of this provider.", "此服务商菜单中的第一个。";
     test_and_save: "Test and save", "测试并保存";
+    testing: "Testing…", "正在测试…";
     test: "Test", "测试";
     edit: "Edit", "编辑";
     switch_off: "Switch off", "停用";

@@ -16,6 +16,8 @@ words! {
     by_content: "Find out from the file", "根据文件内容判断";
     only_look: "Only look: say what would come in, and store nothing", "仅检查：说明会导入什么，不保存";
     begin: "Import", "开始导入";
+    /// A file is on its way.
+    sending: "Sending…", "正在发送…";
     stop: "Stop", "停止";
     back_up: "Back up", "备份";
     back_up_sqlite: "The whole database, with settings and sealed keys, is copied by this command, also while the server runs; the second puts a copy back, while it does not:", "用以下命令可在服务器运行时复制整个数据库，包括设置和加密的密钥；第二条命令在服务器停止时恢复备份：";

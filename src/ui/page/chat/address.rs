@@ -9,15 +9,15 @@ use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 use super::beside::Beside;
 use crate::api::chats::load_chat;
 use crate::api::view::{ChatPage, Side};
-use crate::browser::{focus, history, local_store};
+use crate::browser::local_store::{self, CAME_FROM};
+use crate::browser::{focus, history};
 use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::chat_path;
 use crate::ui::erased::{effect, on_change};
 use crate::ui::kit::Toasts;
-use crate::ui::quoting::CAME_FROM;
-use crate::ui::state::ChatState;
-use crate::ui::transcript::reveal;
+use crate::ui::state::{ChatState, TurnState};
+use crate::ui::transcript::{Refusals, reveal};
 use crate::ui::words::told::problem;
 
 /// What the address asks to see of the chat.
@@ -69,6 +69,7 @@ pub fn follow_address(
     beside: Beside,
     take: impl Fn(ChatPage) + Copy + 'static,
     chat: ChatId,
+    refusals: Refusals,
 ) -> Callback<TurnId> {
     let asked = asked_in_address();
     let path = use_location().pathname;
@@ -79,7 +80,7 @@ pub fn follow_address(
         shown.set_value(now);
         navigate(&now.href(chat), NavigateOptions { replace: true, scroll: false, ..Default::default() });
     });
-    // A document that is opened from here is quoted here.
+    // A document that is opened from here is quoted here, and pages without the list lead back here.
     local_store::put_in_tab(CAME_FROM, &chat.to_string());
     let keep = move || {
         if let Some(leaf) = state.leaf_id() {
@@ -96,6 +97,7 @@ pub fn follow_address(
         if !is_here() || shown.get_value() == now {
             return;
         }
+        refusals.forget();
         let arrive = move || {
             shown.set_value(now);
             keep();
@@ -126,8 +128,17 @@ pub fn follow_address(
                 Err(error) => {
                     // The address is that of what is on screen: the same way can be tried again.
                     state.arrived(None);
-                    announcer.alert(&problem(&error));
-                    toasts.say(problem(&error));
+                    // Said at the version that it would have taken the place of.
+                    let is_pressed = |turn: &TurnState| {
+                        turn.with_untracked(|view| now.at.is_some_and(|at| view.siblings.contains(&at)))
+                    };
+                    match untrack(|| state.turns()).iter().find(|turn| is_pressed(turn)) {
+                        Some(turn) => refusals.say(turn.id(), error),
+                        None => {
+                            announcer.alert(&problem(&error));
+                            toasts.say(problem(&error));
+                        }
+                    }
                     replace.run(shown.get_value());
                 }
             }
