@@ -11,6 +11,7 @@ use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::Router;
 use turnleaf::api::view::{ChatItem, ChatPage, DraftView, Notice, TurnView};
 use turnleaf::domain::attachment::{Attachment, Standing};
+use turnleaf::domain::chat::Heading;
 use turnleaf::domain::provider::{Model, Reasoning};
 use turnleaf::domain::{
     Block, BlockId, BlockState, Branch, BranchId, Chat, ChatId, Content, ExchangeId, Lock, Origin, Role, Turn, TurnId,
@@ -162,7 +163,7 @@ fn empty_page() -> ChatPage {
         turns: Vec::new(),
         has_more_before: false,
         leaves: 0,
-        running: 0,
+        running: Vec::new(),
         end: None,
         elsewhere: None,
         copied_from: None,
@@ -188,6 +189,8 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         default_branch_id: None,
         last_viewed_turn_id: None,
         copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
         rev: 1,
         created_at: noon(),
         updated_at: noon(),
@@ -254,13 +257,14 @@ async fn no_words_of_a_person_or_a_model_become_markup_in_any_page() {
     for words in HOSTILE {
         let mut page = chat_page(TurnStatus::Complete, words);
         page.models.push(Model { provider_name: words.into(), name: words.into(), ..model(words, words, false) });
-        page.notices.push(Notice::FoundLocally { name: words.into(), address: words.into() });
+        page.notices.push(Notice::FoundLocally { name: words.into(), address: words.into(), has_models: true });
         page.notices.push(Notice::NothingConfigured);
         let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
         let listed = vec![ChatItem {
             id: id(1),
             title: words.into(),
             updated_at: noon(),
+            heading: Heading::Today,
             running: true,
             needs_you: false,
             has_draft: true,
@@ -434,7 +438,7 @@ async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo
         models: vec![model("demo", "demo", true)],
         notices: vec![
             Notice::NothingConfigured,
-            Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into() },
+            Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into(), has_models: true },
         ],
         ..empty_page()
     };
@@ -456,6 +460,7 @@ async fn the_list_of_chats_marks_what_runs_and_what_has_a_draft() {
             id: id(1),
             title: "Cats".into(),
             updated_at: noon(),
+            heading: Heading::Today,
             running: true,
             needs_you: false,
             has_draft: false,
@@ -464,6 +469,7 @@ async fn the_list_of_chats_marks_what_runs_and_what_has_a_draft() {
             id: id(2),
             title: String::new(),
             updated_at: noon(),
+            heading: Heading::Today,
             running: false,
             needs_you: false,
             has_draft: true,

@@ -11,14 +11,14 @@ use crate::domain::{ChatId, TurnId, TurnStatus};
 #[server(prefix = "/api/page", endpoint = "list_chats", input = Call, output = Call)]
 pub async fn list_chats() -> Result<Vec<ChatItem>, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chats(viewer, None).await
+    pages.chats(viewer, None, crate::server::access::zone()).await
 }
 
 /// The viewer's chats that stand behind this one in the list.
 #[server(prefix = "/api/page", endpoint = "older_chats", input = Call, output = Call)]
 pub async fn older_chats(behind: ChatId) -> Result<Vec<ChatItem>, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.chats(viewer, Some(behind)).await
+    pages.chats(viewer, Some(behind), crate::server::access::zone()).await
 }
 
 /// What became of the reply that a chat ends with; nothing where it has none.
@@ -33,7 +33,8 @@ pub async fn last_status(chat_id: ChatId) -> Result<Option<TurnStatus>, ApiError
 pub async fn glance_at_all() -> Result<Glance, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     let running = pages.running_chats(viewer).await?;
-    Ok(Glance { running, models_rev: pages.models_rev(), build: crate::server::access::build() })
+    let draft_rev = pages.new_draft_rev(viewer).await?;
+    Ok(Glance { running, models_rev: pages.models_rev(), draft_rev, build: crate::server::access::build() })
 }
 
 /// What the page of a chat shows: the path through the turn `at` where given, and of it the turns around `at`, or on one
@@ -74,6 +75,13 @@ pub async fn glance_at_chat(chat_id: ChatId, leaf: Option<TurnId>, draft_rev: i6
 pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
     pages.rename_chat(viewer, chat_id, title).await
+}
+
+/// Pins a chat or no longer, puts it into the archive or takes it out.
+#[server(prefix = "/api/page", endpoint = "place_chat", input = Call, output = Call)]
+pub async fn place_chat(chat_id: ChatId, pinned: Option<bool>, archived: Option<bool>) -> Result<(), ApiError> {
+    let (pages, viewer) = crate::server::access::pages()?;
+    pages.place_chat(viewer, chat_id, pinned, archived).await
 }
 
 /// Hides a chat; `restore_chat` undoes it.

@@ -77,6 +77,7 @@ impl<T: DeserializeOwned> Decoder<T> for Json {
 mod tests {
     use super::*;
     use crate::api::view::ChatItem;
+    use crate::domain::chat::Heading;
     use crate::domain::{Event, sample};
 
     #[test]
@@ -85,6 +86,7 @@ mod tests {
             id: "01890000-0000-7000-8000-000000000001".parse().unwrap(),
             title: "a \"title\"".into(),
             updated_at: sample::time(1),
+            heading: Heading::Today,
             running: true,
             needs_you: false,
             has_draft: false,

@@ -1,6 +1,7 @@
 //! What server functions hand to pages: domain things with what a page needs beside them. Not for rules: those are in
 //! `domain`.
 
+mod listed;
 pub mod tree;
 
 use chrono::{DateTime, Utc};
@@ -10,6 +11,8 @@ use crate::domain::attachment::{Attachment, Standing};
 use crate::domain::provider::Model;
 use crate::domain::reader::{Members, apart, unknown};
 use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, NotSent, Thinking, Turn, TurnId, TurnStatus};
+
+pub use listed::ChatItem;
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,7 +89,7 @@ pub struct BlockMarkup {
 }
 
 /// Everything a chat's page shows, the new chat's included.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatPage {
     /// None on the new chat's page.
     pub chat: Option<Chat>,
@@ -103,7 +106,7 @@ pub struct ChatPage {
     pub leaves: u64,
     /// Replies that are being written and are not the end of this path.
     #[serde(default)]
-    pub running: usize,
+    pub running: Vec<AlsoRunning>,
     /// The path's last turn, where `turns` does not reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TurnView>,
@@ -180,8 +183,20 @@ pub struct Glance {
     pub running: Vec<(ChatId, bool)>,
     /// As [`ChatPage::models_rev`].
     pub models_rev: u64,
+    /// The revision of the new chat's draft; 0 before the first.
+    pub draft_rev: i64,
     /// The name of the build that the server's pages are of; empty where they have no script.
     pub build: String,
+}
+
+/// A reply that is being written on another path of the chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlsoRunning {
+    pub turn_id: TurnId,
+    /// As soon as it has begun.
+    pub model: Option<String>,
+    /// The first words of its message.
+    pub words: String,
 }
 
 /// How a chat stands at this moment, for a page that shows it already.
@@ -208,8 +223,8 @@ pub struct ChatGlance {
 pub enum Notice {
     /// No provider is configured; only the demo answers.
     NothingConfigured,
-    /// A local server answers at this address and its models can be chosen.
-    FoundLocally { name: String, address: String },
+    /// A local server answers at this address, and its models, if it has any, can be chosen. For who begins.
+    FoundLocally { name: String, address: String, has_models: bool },
     /// The branch's model cannot be used any more; the chat can only go on in a new branch.
     ModelUnavailable { lock: Lock },
 }
@@ -217,7 +232,11 @@ pub enum Notice {
 fn notice(notice: &Members<'_>) -> Result<Notice, serde_json::Error> {
     Ok(match notice.word("kind")? {
         "nothing_configured" => Notice::NothingConfigured,
-        "found_locally" => Notice::FoundLocally { name: notice.get("name")?, address: notice.get("address")? },
+        "found_locally" => Notice::FoundLocally {
+            name: notice.get("name")?,
+            address: notice.get("address")?,
+            has_models: notice.get("has_models")?,
+        },
         "model_unavailable" => Notice::ModelUnavailable { lock: notice.get("lock")? },
         other => return Err(unknown(other)),
     })
@@ -244,20 +263,6 @@ pub struct DraftView {
     /// The model chosen for a new chat or branch.
     pub lock: Option<Lock>,
     pub thinking: Option<Thinking>,
-}
-
-/// A chat in the list of chats.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChatItem {
-    pub id: ChatId,
-    pub title: String,
-    pub updated_at: DateTime<Utc>,
-    /// Whether a reply is being written in it.
-    pub running: bool,
-    /// Whether that reply waits for the person.
-    #[serde(default)]
-    pub needs_you: bool,
-    pub has_draft: bool,
 }
 
 /// A reply that began: by sending or by trying again.
@@ -288,4 +293,7 @@ pub struct SendMessage {
     pub thinking: Option<Thinking>,
     /// The same id never sends twice.
     pub client_request_id: String,
+    /// It was not written in the message box: what stands there stays.
+    #[serde(default)]
+    pub keeps_draft: bool,
 }

@@ -2,16 +2,42 @@
 
 #[cfg(feature = "hydrate")]
 mod real {
+    use std::future::{Future, poll_fn};
+    use std::pin::pin;
+    use std::task::Poll;
+    use std::time::Duration;
+
     use chrono::{DateTime, Utc};
+    use wasm_bindgen_futures::JsFuture;
 
     /// Milliseconds since 1970 by the device's clock.
     pub fn now_ms() -> i64 {
         js_sys::Date::now() as i64
     }
 
+    /// Waits for something so long and no longer. What is given up is dropped, and a request with it is broken off.
+    pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = pin!(work);
+        let mut ring = pin!(JsFuture::from(js_sys::Promise::new(&mut |over, _| {
+            let ms = i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
+            let _ =
+                web_sys::window().map(|window| window.set_timeout_with_callback_and_timeout_and_arguments_0(&over, ms));
+        })));
+        poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => ring.as_mut().poll(context).map(|_| None),
+        })
+        .await
+    }
+
     /// The device's time; none on the server, where pages have no time.
     pub fn now() -> Option<DateTime<Utc>> {
         DateTime::from_timestamp_millis(now_ms())
+    }
+
+    /// How many minutes it is before that of UTC.
+    pub fn zone() -> i32 {
+        -(js_sys::Date::new_0().get_timezone_offset() as i32)
     }
 
     /// A moment in the reader's own place and language: the time if it is today, else the day too.
@@ -40,6 +66,9 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    use std::future::Future;
+    use std::time::Duration;
+
     use chrono::{DateTime, Utc};
 
     pub fn now_ms() -> i64 {
@@ -50,9 +79,17 @@ mod real {
         None
     }
 
+    pub async fn within<T>(_time: Duration, work: impl Future<Output = T>) -> Option<T> {
+        Some(work.await)
+    }
+
+    pub fn zone() -> i32 {
+        0
+    }
+
     pub fn local(_moment: DateTime<Utc>) -> Option<String> {
         None
     }
 }
 
-pub use real::{local, now, now_ms};
+pub use real::{local, now, now_ms, within, zone};

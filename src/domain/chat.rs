@@ -1,5 +1,7 @@
 //! Chats: the whole tree's own row, and the rules of its title.
 
+mod heading;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,8 @@ use crate::exchange::Params;
 use crate::failure::Invalid;
 use crate::id::{BranchId, ChatId, TurnId, UserId};
 use crate::limits;
+
+pub use heading::Heading;
 
 /// A chat without its turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -26,6 +30,12 @@ pub struct Chat {
     /// The reply of another chat up to which this one is a copy of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from_turn_id: Option<TurnId>,
+    /// Since when it stands before the others in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_at: Option<DateTime<Utc>>,
+    /// Since when the list leaves it out. A new message brings it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<DateTime<Utc>>,
     /// Rises with every change of the tree.
     pub rev: i64,
     pub created_at: DateTime<Utc>,

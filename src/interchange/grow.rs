@@ -171,6 +171,8 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
         default_branch_id: shown.map(|(_, branch)| branch),
         last_viewed_turn_id: shown.map(|(turn, _)| turn),
         copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
         rev: i64::try_from(turns.len()).unwrap_or(i64::MAX),
         created_at: begun,
         updated_at: turns

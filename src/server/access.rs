@@ -35,3 +35,12 @@ pub struct JustDeleted(pub Option<DeletionId>);
 pub fn just_deleted() -> Option<DeletionId> {
     use_context::<JustDeleted>()?.0
 }
+
+/// How many minutes the clock of whoever asks is before that of UTC, as the browser told; put into the context by `http`.
+#[derive(Debug, Clone, Copy)]
+pub struct Zone(pub i32);
+
+/// It; that of UTC where nobody told.
+pub fn zone() -> i32 {
+    use_context::<Zone>().map_or(0, |Zone(minutes)| minutes)
+}

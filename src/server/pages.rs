@@ -3,6 +3,7 @@
 
 mod drawing;
 mod glance;
+mod listed;
 mod messages;
 mod running;
 mod trash;
@@ -10,7 +11,7 @@ mod tree;
 mod window;
 
 use crate::api::error::ApiError;
-use crate::api::view::{ChatItem, ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
+use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
 use crate::domain::excerpt::first_words;
 use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits};
 use crate::server::platform::ids;
@@ -32,27 +33,6 @@ pub struct Pages(Service, Locale);
 impl Pages {
     pub fn new(service: Service) -> Self {
         Self(service, locale())
-    }
-
-    /// The newest chats, or those behind one of them.
-    pub async fn chats(&self, viewer: UserId, behind: Option<ChatId>) -> Result<Vec<ChatItem>, ApiError> {
-        let chats = match behind {
-            Some(behind) => self.0.chats_behind(viewer, behind, limits::LISTED_CHATS).await,
-            None => self.0.list_chats(viewer, limits::LISTED_CHATS).await,
-        };
-        let chats = chats.map_err(api_error)?;
-        let running = self.0.supervisor().running_chats(viewer);
-        Ok(chats
-            .into_iter()
-            .map(|chat| ChatItem {
-                id: chat.id,
-                title: chat.title,
-                updated_at: chat.updated_at,
-                running: chat.running,
-                needs_you: running.get(&chat.id).is_some_and(|waits| *waits),
-                has_draft: chat.has_draft,
-            })
-            .collect())
     }
 
     /// A chat as it is read at a turn. Where that turn is deleted, as it is read where something is left.
@@ -92,7 +72,7 @@ impl Pages {
             turns: Vec::new(),
             has_more_before: false,
             leaves: 0,
-            running: 0,
+            running: Vec::new(),
             end: None,
             elsewhere: None,
             copied_from: None,
@@ -106,9 +86,6 @@ impl Pages {
             models_rev: self.models_rev(),
             models,
         };
-        for server in registry.found_locally() {
-            page.notices.push(Notice::FoundLocally { name: server.name, address: server.address });
-        }
         if page.models.iter().all(|model| model.is_demo) {
             page.notices.push(Notice::NothingConfigured);
         }
@@ -118,6 +95,9 @@ impl Pages {
                 model.is_default = model.lock == default;
             }
             page.tools_on = self.tools_of_new_chats(viewer).await?;
+            let asked = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
+            page.draft.thinking = page.draft.thinking.or(asked.map(Thinking::level));
+            page.notices.extend(self.found_at_first(viewer).await?);
             return Ok(page);
         };
         let (path, end) = match from {
@@ -137,10 +117,10 @@ impl Pages {
             page.branch_from = self.branch_from(viewer, branch).await?;
             page.tools_on = self.tools_on(viewer, branch).await?;
         }
-        page.running = self.running_elsewhere(id, leaf.map(|leaf| leaf.id));
+        page.running = self.also_running(viewer, id, leaf.map(|leaf| leaf.id)).await;
         self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
         if let Some(branch) = &path.branch
-            && registry.find(&branch.lock.provider).is_none()
+            && !registry.offers(&branch.lock)
         {
             page.notices.push(Notice::ModelUnavailable { lock: branch.lock.clone() });
         }

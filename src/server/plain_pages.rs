@@ -9,6 +9,7 @@ pub mod api;
 pub mod attaching;
 pub mod branches;
 pub mod chat_settings;
+pub mod chats;
 pub mod compare;
 pub mod deeds;
 pub mod documents;

@@ -61,6 +61,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("chat_sources", chat_sources::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),
+        ("chats/listed", chats::listed::STATEMENTS),
         ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),

@@ -3,6 +3,7 @@
 
 mod looking;
 pub mod notifying;
+mod placing;
 pub mod unread;
 
 use leptos::prelude::*;
@@ -13,12 +14,15 @@ use crate::api::chats::{delete_chat, list_chats, older_chats, rename_chat, resto
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::view::ChatItem;
-use crate::browser::{document, focus, history};
+use crate::browser::{clock, cookies, document, focus, history, local_store};
 use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::looking::look_at_running;
+pub use crate::ui::chats::placing::Place;
 use crate::ui::chats::unread::Watched;
+use crate::ui::erased::effect;
 use crate::ui::kit::Toasts;
+use crate::ui::preferences::{KEPT_SECONDS, ZONE_COOKIE};
 use crate::ui::words::{self, told::problem};
 
 /// The list, and what was just done with it. In context.
@@ -38,6 +42,8 @@ pub struct Chats {
     pub renamed: RwSignal<Option<(ChatId, String)>>,
     /// Which models can be chosen, as the server said last; nothing before it did.
     pub models_rev: RwSignal<Option<u64>>,
+    /// The revision of the new chat's draft, as the server said last.
+    pub draft_rev: RwSignal<i64>,
     /// The chat that is on its way to the screen.
     pub loading: RwSignal<Option<ChatId>>,
     /// Chats with a reply that nobody has looked at since it ended. Nothing before the page is alive.
@@ -59,6 +65,7 @@ pub fn provide_chats() -> Chats {
         renaming: RwSignal::new(None),
         renamed: RwSignal::new(None),
         models_rev: RwSignal::new(None),
+        draft_rev: RwSignal::new(0),
         loading: RwSignal::new(None),
         unread: RwSignal::new(Vec::new()),
         asked_for: RwSignal::new(None),
@@ -66,11 +73,22 @@ pub fn provide_chats() -> Chats {
         announcer: expect_context(),
     };
     provide_context(chats);
+    effect(move || chats.tell_zone());
     look_at_running(chats);
     chats
 }
 
 impl Chats {
+    /// Lets the server know which day it is here: it says under which heading a chat stands.
+    fn tell_zone(self) {
+        let zone = clock::zone().to_string();
+        if local_store::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned()) != zone {
+            cookies::keep(ZONE_COOKIE, &zone, KEPT_SECONDS);
+            local_store::put(ZONE_COOKIE, &zone);
+            self.refresh();
+        }
+    }
+
     /// The chats that are not hidden, newest first.
     pub async fn visible(self) -> Result<Vec<ChatItem>, ApiError> {
         let hidden = self.hidden;
@@ -106,6 +124,11 @@ impl Chats {
         self.there_is_more(more.len());
         self.older.update(|older| older.extend(more));
         Ok(())
+    }
+
+    /// A chat that stands elsewhere by now.
+    fn forget_older(self, id: ChatId) {
+        self.older.update(|older| older.retain(|chat| chat.id != id));
     }
 
     /// A part of the list that is full has more behind it.
@@ -148,7 +171,7 @@ impl Chats {
     }
 
     fn notify(self, ended: &[ChatId], waiting: &[ChatId], before: Option<Vec<ChatId>>) {
-        let open = Callback::new(move |id| self.asked_for.set(Some(id)));
+        let open = self.open_from_note();
         for id in ended {
             notifying::ended(*id, self.title_of(*id), open);
         }
@@ -157,6 +180,11 @@ impl Chats {
         for id in waiting.iter().filter(|id| !before.contains(id)) {
             notifying::waits(*id, &self.title_of(*id), open);
         }
+    }
+
+    /// What a note that is pressed does.
+    fn open_from_note(self) -> Callback<ChatId> {
+        Callback::new(move |id| self.asked_for.set(Some(id)))
     }
 
     fn title_of(self, id: ChatId) -> String {

@@ -7,6 +7,9 @@ use crate::browser::{cookies, document};
 use crate::ui::keymap::Keymap;
 use crate::ui::kit::installable::frame_colours;
 
+/// The cookie that says how many minutes the clock of the browser is before that of UTC.
+pub const ZONE_COOKIE: &str = "turnleaf_zone";
+
 /// The cookie that keeps the keys that are not the usual ones.
 pub const KEYS_COOKIE: &str = "turnleaf_keys";
 

@@ -23,7 +23,7 @@ use crate::ui::words;
 /// The id of the drawer; buttons name it in `popovertarget`.
 pub const DRAWER: &str = "chats";
 
-/// Shows or hides the column (Ctrl+B) and remembers it.
+/// Shows or hides the column (Ctrl+B) and remembers it; where there is no room for one, the drawer, for now.
 pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
     if !media::is_wide() {
         return dialog::toggle_popover(DRAWER);
@@ -60,6 +60,8 @@ pub fn Sidebar() -> impl IntoView {
                 <div class="drawer-foot">
                     <ThemeMenu/>
                     <RecentToasts/>
+                    <a class="button bare" rel="external" href="/documents">{words::documents()}</a>
+                    <a class="button bare" rel="external" href="/usage">{words::usage()}</a>
                     <a class="button bare" rel="external" href="/trash">{words::trash()}</a>
                     <a class="button bare" rel="external" href="/settings/general">{words::settings()}</a>
                 </div>
@@ -89,27 +91,29 @@ pub fn SidebarButton() -> impl IntoView {
     }
 }
 
+/// Hides the column.
 #[component]
-fn HideButton() -> impl IntoView {
+pub fn HideButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let hide = move |_| {
         if preferences.get_untracked().is(Setting::Sidebar, "open") {
             toggle_sidebar(preferences);
         }
     };
-    view! {
-        <button type="button" class="button bare only-wide needs-script" on:click=hide title="Ctrl+B">
-            <Icon name="sidebar"/>
     // The keys are the reader's own, which the server does not draw.
     let keys = RwSignal::new(None::<String>);
     effect(move || keys.set(Some(keymap::told(Command::Sidebar)).filter(|keys| !keys.is_empty())));
+    view! {
+        <button type="button" class="button bare only-wide needs-script" on:click=hide title=move || keys.get()>
+            <Icon name="sidebar"/>
             <span class="quiet">{words::hide_chats()}</span>
         </button>
     }
 }
 
+/// Leads to the new chat.
 #[component]
-fn NewChatLink() -> impl IntoView {
+pub fn NewChatLink() -> impl IntoView {
     view! {
         <A href="/" attr:class="button new-chat" on:click=move |_| dialog::close_popovers()>
             <Icon name="plus"/>

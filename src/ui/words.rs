@@ -1,6 +1,7 @@
 //! What the page says, in both languages. Sentences are whole, so that each language can order them differently.
 
 pub mod attaching;
+pub mod chats;
 pub mod commands;
 pub mod keys;
 pub mod palette;
@@ -69,6 +70,8 @@ words! {
     restored: "Chat restored.", "对话已恢复。";
     renamed: "Renamed.", "已重命名。";
     settings: "Settings", "设置";
+    documents: "Documents", "文档";
+    usage: "Usage", "用量";
     trash: "Trash", "回收站";
     theme_label: "Theme", "主题";
     basic_mode: "Running in basic mode: this page works with forms and links only.", "当前为基本模式：此页面只使用表单和链接。";
@@ -98,6 +101,8 @@ words! {
     write_first: "Write something first.", "请先输入内容。";
     still_sending: "Your last message is still being sent.", "你的上一条消息仍在发送。";
     too_long: "This message is too long to send. Shorten it.", "此消息过长，无法发送，请缩短。";
+    /// A message that may have arrived all the same.
+    not_answered: "The server did not answer in time, so the message is back in the box. Should it have arrived, it is not sent twice.", "服务器未及时响应，消息已放回输入框。如果其实已送达，也不会重复发送。";
     draft_elsewhere: "Draft changed in another tab", "草稿已在另一个标签页中更改";
     use_it: "Use it", "使用该草稿";
     draft_unsaved: "Not saved on the server yet; kept in this browser.", "尚未保存到服务器，已保留在此浏览器中。";
@@ -235,7 +240,13 @@ pub fn chat_menu(title: &str) -> String {
 }
 
 /// A local server that answers and needs no key.
-pub fn found_locally(name: &str, address: &str) -> String {
+pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
+    if !has_models {
+        return said!(
+            "{name} answers at {address}, but has no model yet. Get one, with Ollama by “ollama pull qwen3”, and press Test on the page of the providers.",
+            "{name} 在 {address} 有响应，但还没有模型。请先获取一个（Ollama 可用“ollama pull qwen3”），然后在服务商页面点击“测试”。"
+        );
+    }
     said!(
         "{name} answers at {address}. Its models can be chosen below; no key is needed.",
         "{name} 在 {address} 有响应。可以在下方选择它的模型，无需密钥。"

@@ -56,3 +56,97 @@ async fn the_number_of_a_branchs_tools_is_what_it_offers() {
         house.close().await;
     }
 }
+
+#[tokio::test]
+async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
+    use turnleaf::domain::chat::Heading;
+    use turnleaf::server::service::chats::{Browsed, ChatChange};
+    for house in House::everywhere(|| Scripted::new("scripted", [Answer::Silence, Answer::Silence])).await {
+        let pages = Pages::new(house.service.clone());
+        let (one, two, three) = (house.chat_with(&[]).await, house.chat_with(&[]).await, house.chat_with(&[]).await);
+        let listed = async || -> Vec<(ChatId, Heading)> {
+            let items = pages.chats(house.owner, None, 0).await.unwrap();
+            items.into_iter().map(|item| (item.id, item.heading)).collect()
+        };
+        let archive = async || -> Vec<ChatId> {
+            let which = Browsed { archived: true, ..Browsed::default() };
+            let chats = house.service.browse_chats(house.owner, &which, 9).await.unwrap();
+            chats.into_iter().map(|chat| chat.id).collect()
+        };
+        let change = async |chat, pinned, archived| {
+            let change = ChatChange { pinned, archived, ..ChatChange::default() };
+            house.service.change_chat(house.owner, chat, change).await.unwrap()
+        };
+        change(one, Some(true), None).await;
+        let mut all = listed().await;
+        assert_eq!(all[0], (one, Heading::Pinned));
+        all.sort_unstable_by_key(|(chat, _)| *chat);
+        let mut expected = vec![(one, Heading::Pinned), (two, Heading::Today), (three, Heading::Today)];
+        expected.sort_unstable_by_key(|(chat, _)| *chat);
+        assert_eq!(all, expected, "each stands once");
+        // Pinning again keeps its place; others cannot do it at all.
+        let since = change(two, Some(true), None).await.pinned_at;
+        assert_eq!(change(two, Some(true), None).await.pinned_at, since);
+        let stranger = ChatChange { archived: Some(true), ..ChatChange::default() };
+        assert!(house.service.change_chat(ids::mint(), two, stranger).await.is_err());
+        change(two, Some(false), None).await;
+
+        change(one, None, Some(true)).await;
+        change(three, None, Some(true)).await;
+        assert_eq!(listed().await, [(two, Heading::Today)]);
+        let mut archived = archive().await;
+        archived.sort_unstable();
+        let mut expected = vec![one, three];
+        expected.sort_unstable();
+        assert_eq!(archived, expected);
+        assert_eq!(house.service.list_chats(house.owner, 9).await.unwrap().len(), 1);
+        // A message brings a chat back, still pinned.
+        let turn = house.send_to(one, "and now?").await.assistant_turn.id;
+        assert_eq!(listed().await, [(one, Heading::Pinned), (two, Heading::Today)]);
+        assert_eq!(archive().await, [three]);
+        house.service.stop_turn(house.owner, turn).await.unwrap();
+        change(three, None, Some(false)).await;
+        assert_eq!(archive().await, []);
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn all_chats_are_looked_through_by_a_part_of_their_titles_and_page_by_page() {
+    use turnleaf::server::service::chats::{Browsed, ChatChange};
+    for house in House::everywhere(|| Scripted::new("scripted", [])).await {
+        let mut named = Vec::new();
+        for title in ["Trees", "Über Bäume", "100 % leaves", "More trees"] {
+            let chat = house.chat_with(&[]).await;
+            let change = ChatChange { title: Some(title.into()), ..ChatChange::default() };
+            house.service.change_chat(house.owner, chat, change).await.unwrap();
+            named.push(chat);
+        }
+        let found = async |part: &str| -> Vec<String> {
+            let which = Browsed { part: part.into(), ..Browsed::default() };
+            let chats = house.service.browse_chats(house.owner, &which, 9).await.unwrap();
+            let mut titles: Vec<String> = chats.into_iter().map(|chat| chat.title).collect();
+            titles.sort_unstable();
+            titles
+        };
+        assert_eq!(found("TREE").await, ["More trees", "Trees"]);
+        assert_eq!(found("über").await, ["Über Bäume"]);
+        assert_eq!(found("%").await, ["100 % leaves"]);
+        assert_eq!(found("stones").await, Vec::<String>::new());
+        let mut seen = Vec::new();
+        let mut which = Browsed::default();
+        loop {
+            let some = house.service.browse_chats(house.owner, &which, 3).await.unwrap();
+            seen.extend(some.iter().map(|chat| chat.id));
+            which.behind = some.last().map(|chat| chat.id);
+            if some.len() < 3 {
+                break;
+            }
+        }
+        seen.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(seen, named);
+        assert!(house.service.browse_chats(ids::mint(), &Browsed::default(), 9).await.unwrap().is_empty());
+        house.close().await;
+    }
+}

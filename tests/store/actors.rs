@@ -36,6 +36,8 @@ pub fn chat(owner: UserId) -> Chat {
         default_branch_id: None,
         last_viewed_turn_id: None,
         copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
         rev: 0,
         created_at: now(),
         updated_at: now(),

@@ -62,6 +62,8 @@ fn a_chat_does_not_tell_its_owner() {
         default_branch_id: None,
         last_viewed_turn_id: None,
         copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
         rev: 1,
         created_at: crate::sample::time(0),
         updated_at: crate::sample::time(0),

@@ -37,6 +37,8 @@ fn chat(title: &str) -> Chat {
         default_branch_id: None,
         last_viewed_turn_id: None,
         copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
         rev: 1,
         created_at: at,
         updated_at: at,

@@ -6,6 +6,7 @@ use super::{board, words};
 use crate::api::view::ChatItem;
 use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
 use crate::domain::branch::Origin;
+use crate::domain::chat::Heading;
 use crate::domain::tree::outline::Mark;
 use crate::domain::{Branch, BranchId, ChatId, Role, TurnId, sample};
 use crate::ui::chats::Chats;
@@ -19,7 +20,7 @@ pub fn draw() -> AnyView {
     view! { {board(words::chats(), chats())} {board(words::tree(), tree())} }
 }
 
-fn chat(n: u64) -> ChatId {
+pub(super) fn chat(n: u64) -> ChatId {
     ChatId::from_uuid(sample::uuid(0xc_0000_0000 + n))
 }
 
@@ -28,11 +29,13 @@ fn chats() -> AnyView {
         id: chat(n),
         title: title.into(),
         updated_at: sample::time(0),
+        heading: Heading::Today,
         running: false,
         needs_you: false,
         has_draft: false,
     };
     let items = vec![
+        ChatItem { heading: Heading::Pinned, ..item(10, "A chat that stands before the others") },
         item(1, "How leaves grow"),
         ChatItem { running: true, ..item(2, "An answer is being written") },
         ChatItem { running: true, needs_you: true, ..item(3, "A tool waits for you") },
@@ -40,8 +43,8 @@ fn chats() -> AnyView {
         ChatItem { has_draft: true, ..item(5, "A message that was not sent") },
         item(6, ""),
         item(7, "A title that is much longer than the column in which it stands and has to end somewhere"),
-        item(8, "中文标题：树与叶"),
-        item(9, "شجرة المحادثة"),
+        ChatItem { heading: Heading::Week, ..item(8, "中文标题：树与叶") },
+        ChatItem { heading: Heading::Of(2026, 5), ..item(9, "شجرة المحادثة") },
     ];
     if let Some(chats) = use_context::<Chats>() {
         chats.unread.set(vec![chat(4)]);
@@ -106,8 +109,9 @@ fn tree() -> AnyView {
     view! { <TreeMap state leaf=Some(leaf) changes=0/> }
 }
 
-fn card(leaf: TurnId) -> TreeCard {
-    let branch = Branch {
+/// A branch that left another one.
+pub(super) fn branch() -> Branch {
+    Branch {
         id: BranchId::from_uuid(sample::uuid(0xb7_0000_0000)),
         chat_id: chat(0),
         name: "retry 2".into(),
@@ -120,7 +124,10 @@ fn card(leaf: TurnId) -> TreeCard {
         pinned: true,
         policy: Default::default(),
         created_at: sample::time(0),
-    };
+    }
+}
+
+fn card(leaf: TurnId) -> TreeCard {
     TreeCard {
         chat_id: chat(0),
         turn: sample::turn_id(18),
@@ -128,7 +135,7 @@ fn card(leaf: TurnId) -> TreeCard {
         mark: Mark::Plain,
         created_at: sample::time(0),
         text: "At the nodes.".into(),
-        branch,
+        branch: branch(),
         model: "Demo (scripted)".into(),
         below: 6,
         ends: 3,

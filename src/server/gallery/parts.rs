@@ -10,7 +10,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::loading::outline;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::kit::{Dialog, Icon, Menu, provide_toasts};
-use crate::ui::page::first_run::FirstRunPanel;
+use crate::ui::page::first_run::{FirstRunPanel, found};
 use crate::ui::sidebar::chat_list::Items;
 use crate::ui::words as app_words;
 
@@ -149,10 +149,14 @@ fn loading() -> AnyView {
 }
 
 fn first_run() -> AnyView {
-    let notices = vec![found_locally()];
-    view! { <FirstRunPanel models=vec![super::composers::demo()] notices form_request_id=String::new()/> }
+    let found = found(&[found_locally(true), found_locally(false)]);
+    view! { {found}<FirstRunPanel models=vec![super::composers::demo()] form_request_id=String::new()/> }
 }
 
-fn found_locally() -> crate::api::view::Notice {
-    crate::api::view::Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into() }
+fn found_locally(has_models: bool) -> crate::api::view::Notice {
+    crate::api::view::Notice::FoundLocally {
+        name: "Ollama".into(),
+        address: "http://127.0.0.1:11434".into(),
+        has_models,
+    }
 }

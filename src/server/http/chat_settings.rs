@@ -45,18 +45,7 @@ pub async fn save(
     asked: Asked,
     fields: Fields,
 ) -> Result<Response, Problem> {
-    let text = |name: &str| fields.text(name).unwrap_or_default();
-    let form = ChatForm {
-        system_prompt: text("system_prompt"),
-        thinking: text("thinking"),
-        budget: text("budget"),
-        temperature: text("temperature"),
-        top_p: text("top_p"),
-        top_k: text("top_k"),
-        max_tokens: text("max_tokens"),
-        stop_sequences: fields.lines("stop_sequences"),
-        policy: text("policy"),
-    };
+    let form = typed(&fields);
     let refused = |wrong| async {
         let said = Some(Said::Refused(words::not_saved().into()));
         answer(&app, viewer.0, id, asked, Typed::Settings(form.clone(), wrong), said).await
@@ -65,7 +54,8 @@ pub async fn save(
         Ok(params) => params,
         Err(wrong) => return refused(wrong).await,
     };
-    let change = ChatChange { title: None, system_prompt: Some(form.system_prompt.clone()), params: Some(params) };
+    let (system_prompt, params) = (Some(form.system_prompt.clone()), Some(params));
+    let change = ChatChange { system_prompt, params, ..ChatChange::default() };
     match app.service().change_chat(viewer.0, id, change).await {
         Ok(_) => {}
         Err(ServiceError::Invalid(Invalid { field, reason })) => {
@@ -104,6 +94,22 @@ pub async fn rename(State(app): State<App>, viewer: Viewer, asked: Asked, fields
     }
 }
 
+/// What the form holds.
+pub(super) fn typed(fields: &Fields) -> ChatForm {
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    ChatForm {
+        system_prompt: text("system_prompt"),
+        thinking: text("thinking"),
+        budget: text("budget"),
+        temperature: text("temperature"),
+        top_p: text("top_p"),
+        top_k: text("top_k"),
+        max_tokens: text("max_tokens"),
+        stop_sequences: fields.lines("stop_sequences"),
+        policy: text("policy"),
+    }
+}
+
 /// What a form sent that could not be saved, with what is wrong.
 enum Typed {
     Nothing,
@@ -127,14 +133,15 @@ async fn answer(
     };
     let model = branch.as_ref().map(|(branch, _)| service.model(&branch.lock));
     let status = if matches!(typed, Typed::Nothing) { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let stored = ChatForm::of(&path.chat, branch.as_ref().map(|(branch, _)| branch));
+    let chat = &path.chat;
+    let stored = ChatForm::of(&chat.system_prompt, &chat.settings.params, branch.as_ref().map(|(branch, _)| branch));
     let (form, wrong, title) = match typed {
         Typed::Nothing => (stored, Wrong::new(), path.chat.title.clone()),
         Typed::Settings(form, wrong) => (form, wrong, path.chat.title.clone()),
         Typed::Title(title, why) => (stored, Wrong::from([("title".to_owned(), why)]), title),
     };
     let view = ChatSettingsView {
-        chat: &path.chat,
+        chat: Some(chat),
         title: &title,
         branch: branch
             .as_ref()

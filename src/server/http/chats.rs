@@ -15,7 +15,7 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::chats::{ChatChange, NewChat};
+use crate::server::service::chats::{Browsed, ChatChange, NewChat};
 use crate::server::service::usage::Sum;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -24,6 +24,9 @@ use crate::server::service::usage::Sum;
 pub struct ListQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
+    /// `true` for those of the archive, which are left out otherwise.
+    #[serde(default)]
+    archived: bool,
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -31,6 +34,10 @@ pub struct ChatListed {
     id: ChatId,
     title: String,
     updated_at: DateTime<Utc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned_at: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived_at: Option<DateTime<Utc>>,
     running: bool,
 }
 
@@ -56,6 +63,10 @@ pub struct ChatPatch {
     title: Option<String>,
     system_prompt: Option<String>,
     params: Option<Params>,
+    /// Whether it stands before the others in the list.
+    pinned: Option<bool>,
+    /// Whether the list leaves it out. A new message brings it back.
+    archived: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -84,7 +95,8 @@ pub async fn list(
     if !(1..=limits::PAGE_MAX).contains(&limit) {
         return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
     }
-    let chats = app.service().list_chats(viewer.0, limit).await?;
+    let which = Browsed { archived: query.archived, ..Browsed::default() };
+    let chats = app.service().browse_chats(viewer.0, &which, limit).await?;
     Ok(Json(
         chats
             .into_iter()
@@ -92,6 +104,8 @@ pub async fn list(
                 id: chat.id,
                 title: chat.title,
                 updated_at: chat.updated_at,
+                pinned_at: chat.pinned_at,
+                archived_at: chat.archived_at,
                 running: chat.running,
             })
             .collect(),
@@ -140,7 +154,8 @@ pub async fn change(
     PathId(id): PathId<ChatId>,
     Json(patch): Json<ChatPatch>,
 ) -> Result<Json<Chat>, Problem> {
-    let change = ChatChange { title: patch.title, system_prompt: patch.system_prompt, params: patch.params };
+    let ChatPatch { title, system_prompt, params, pinned, archived } = patch;
+    let change = ChatChange { title, system_prompt, params, pinned, archived };
     Ok(Json(app.service().change_chat(viewer.0, id, change).await?))
 }
 

@@ -7,10 +7,10 @@ use super::assets::{self, Site};
 use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
-    attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, compare, copies, documents,
+    attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, chats_page, compare, copies, documents,
     documents_forms, documents_page, drafts, events, exports, find, forms, gallery, generations, grafts, imports,
-    openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings, tools, trash,
-    trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
+    new_chat, openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings, tools,
+    trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
 };
 use crate::server::app::App;
 
@@ -110,7 +110,9 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/tools/remove", post(tool_settings::remove))
         .route("/c/{id}/tools", get(chat_tools::show).post(chat_tools::save))
         .route("/forms/tools/ask-again", post(chat_tools::ask_again))
-        .route("/forms/branch-tools", post(chat_tools::use_now))
+        .route("/new/tools", get(new_chat::tools).post(new_chat::save_tools))
+        .route("/new/settings", get(new_chat::settings).post(new_chat::save_settings))
+        .route("/forms/instructions", post(new_chat::instructions))
         .route("/settings", get(settings::first))
         .route("/settings/providers", get(settings::show))
         .route("/forms/providers/add", post(settings::add))
@@ -124,6 +126,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/usage", get(usage::show))
         .route("/usage", get(usage::page))
         .route("/trash", get(trash_page::show))
+        .route("/chats", get(chats_page::show))
+        .route("/forms/chats", post(chats_page::act))
         .route("/forms/delete-turn", post(trash_page::delete_turn))
         .route("/forms/delete-branch", post(trash_page::delete_branch))
         .route("/forms/delete-chat", post(trash_page::delete_chat))

@@ -86,6 +86,8 @@ enum SearchHit {
         chat_id: ChatId,
         title: Marked,
         updated_at: DateTime<Utc>,
+        /// Whether the list of chats leaves it out.
+        archived: bool,
     },
     Document {
         document_id: DocumentId,
@@ -97,6 +99,8 @@ enum SearchHit {
         turn_id: TurnId,
         chat_id: ChatId,
         chat_title: String,
+        /// Whether the list of chats leaves the chat out.
+        archived: bool,
         branch_id: BranchId,
         branch: String,
         provider: String,
@@ -110,7 +114,7 @@ enum SearchHit {
 impl From<Hit> for SearchHit {
     fn from(hit: Hit) -> Self {
         match hit {
-            Hit::Chat { chat_id, title, updated_at } => Self::Chat { chat_id, title, updated_at },
+            Hit::Chat { chat_id, title, updated_at, archived } => Self::Chat { chat_id, title, updated_at, archived },
             Hit::Document { document_id, title, updated_at, excerpt } => {
                 Self::Document { document_id, title, excerpt, updated_at }
             }
@@ -118,6 +122,7 @@ impl From<Hit> for SearchHit {
                 turn_id: hit.turn_id,
                 chat_id: hit.chat_id,
                 chat_title: hit.chat_title,
+                archived: hit.archived,
                 branch_id: hit.branch_id,
                 branch: hit.branch,
                 provider: hit.lock.provider,

@@ -9,11 +9,11 @@ use leptos::prelude::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
 use super::headers::{Transport, allow_nonce};
-use crate::server::access::{Build, JustDeleted, Viewer};
+use crate::server::access::{Build, JustDeleted, Viewer, Zone};
 use crate::server::app::App as Server;
 use crate::ui::app::App;
 use crate::ui::page::PageStatus;
-use crate::ui::preferences::Preferences;
+use crate::ui::preferences::{Preferences, ZONE_COOKIE, kept};
 use crate::ui::shell::shell;
 
 impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
@@ -34,6 +34,7 @@ pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Rou
         if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
             provide_context(preferences(&parts.headers));
             provide_context(just_deleted(&parts.uri));
+            provide_context(zone(&parts.headers));
         }
         provide_status();
         allow_nonce(transport);
@@ -96,6 +97,13 @@ fn just_deleted(address: &http::Uri) -> JustDeleted {
 /// What the cookies of a request say.
 pub(super) fn preferences(headers: &http::HeaderMap) -> Preferences {
     Preferences::from_cookies(&cookies(headers))
+}
+
+/// Where the browser is, within the hours that there are.
+fn zone(headers: &http::HeaderMap) -> Zone {
+    const DAY: i32 = 24 * 60;
+    let minutes = kept(&cookies(headers), ZONE_COOKIE).and_then(|minutes| minutes.parse().ok());
+    Zone(minutes.filter(|minutes| (-DAY..=DAY).contains(minutes)).unwrap_or(0))
 }
 
 /// All cookies of a request in one line.

@@ -1,10 +1,15 @@
 //! The settings of one chat: its prompt, what is asked of its models, and how the branch that is read sends earlier
 //! reasoning back.
 
+mod deeds;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use deeds::{deleting, naming};
 use leptos::prelude::*;
+
+pub use deeds::places;
 
 use super::field::{Choice, Kind, TextField};
 use super::words;
@@ -12,7 +17,6 @@ use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::capabilities::{Capabilities, Takes};
 use crate::domain::{Branch, Chat, Invalid, Params, Thinking};
 use crate::ui::erased::view;
-use crate::ui::kit::Icon;
 use crate::ui::locale::said;
 use crate::ui::words::{self as app_words, told::told};
 
@@ -38,11 +42,10 @@ pub type Wrong = BTreeMap<String, String>;
 
 impl ChatForm {
     /// What is stored.
-    pub fn of(chat: &Chat, branch: Option<&Branch>) -> Self {
-        let params = &chat.settings.params;
+    pub fn of(system_prompt: &str, params: &Params, branch: Option<&Branch>) -> Self {
         let text = |value: Option<String>| value.unwrap_or_default();
         Self {
-            system_prompt: chat.system_prompt.clone(),
+            system_prompt: system_prompt.to_owned(),
             thinking: params.thinking.map(|thinking| thinking.as_str().to_owned()).unwrap_or_default(),
             budget: match params.thinking {
                 Some(Thinking::Budget(tokens)) => tokens.to_string(),
@@ -126,7 +129,8 @@ fn number<T: std::str::FromStr>(wrong: &mut Wrong, field: &str, text: &str) -> O
 
 /// What the page shows beside the form.
 pub struct ChatSettingsView<'a> {
-    pub chat: &'a Chat,
+    /// None for the chat that its first message makes.
+    pub chat: Option<&'a Chat>,
     /// What somebody wants to call it; what it is called.
     pub title: &'a str,
     /// The branch that the chat shows, with what it keeps and the name and abilities of its model.
@@ -137,21 +141,27 @@ pub struct ChatSettingsView<'a> {
 
 impl ChatSettingsView<'_> {
     pub fn draw(&self) -> AnyView {
-        let action = format!("/c/{}/settings", self.chat.id);
+        let (back, here) = places(self.chat.map(|chat| chat.id));
         let lines = |name, label, hint, value: &str, rows| {
             let (error, kind) = (self.error(name), Kind::Lines(rows));
             TextField { label, name, form: FORM, value, hint: Some(hint), error, kind, ..TextField::default() }.draw()
         };
         let form = self.form;
+        let prompt_hint = match self.chat {
+            Some(_) => words::system_prompt_hint(),
+            None => words::instructions_hint(),
+        };
         view! {
-            <p><a href=format!("/c/{}", self.chat.id)>{words::back_to_chat()}</a></p>
-            <p><a href=format!("/c/{}/tools", self.chat.id)>{words::tools::of_chat()}</a></p>
-            {self.naming()}
-            <form class="form" method="post" action=action>
+            <p><a href=back>{words::back_to_chat()}</a></p>
+            <p><a href=format!("{here}/tools")>{words::tools::of_chat()}</a></p>
+            {self.chat.is_none().then(|| view! { <p class="lead">{words::of_next_chat()}</p> })}
+            {self.chat.map(|chat| naming(chat, self.title, self.error("title")))}
+            {self.chat.map(super::chats::place)}
+            <form class="form" method="post" action=format!("{here}/settings")>
                 {self.branch.map(|(branch, ..)| view! {
                     <input type="hidden" name="branch_id" value=branch.id.to_string()/>
                 })}
-                {lines("system_prompt", words::system_prompt(), words::system_prompt_hint(), &form.system_prompt, 6)}
+                {lines("system_prompt", words::system_prompt(), prompt_hint, &form.system_prompt, 6)}
                 {self.kept_prompt()}
                 <h2>{words::parameters()}</h2>
                 <p class="hint">{self.about_model()}</p>
@@ -164,42 +174,7 @@ impl ChatSettingsView<'_> {
                 {self.policy()}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
             </form>
-            {self.deleting()}
-        }
-    }
-
-    /// The form that gives the chat another title.
-    fn naming(&self) -> AnyView {
-        let (form, error) = ("naming", self.error("title"));
-        let field = TextField {
-            label: app_words::title(),
-            name: "title",
-            form,
-            value: self.title,
-            error,
-            is_required: true,
-            ..TextField::default()
-        };
-        view! {
-            <form class="form" id="naming" method="post" action="/forms/rename">
-                <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
-                {field.draw()}
-                <div class="deeds"><button type="submit" class="button">{app_words::rename()}</button></div>
-            </form>
-        }
-    }
-
-    /// The form that deletes the chat. It can be undone, so nothing is asked.
-    fn deleting(&self) -> AnyView {
-        view! {
-            <form class="panel" method="post" action="/forms/delete-chat">
-                <h2>{words::delete_chat()}</h2>
-                <p class="hint">{words::delete_chat_what()}</p>
-                <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
-                <div class="deeds">
-                    <button type="submit" class="button danger"><Icon name="trash"/>{words::delete_chat()}</button>
-                </div>
-            </form>
+            {self.chat.map(deleting)}
         }
     }
 
@@ -210,7 +185,7 @@ impl ChatSettingsView<'_> {
     /// The prompt that the branch began with, where the chat has another one by now.
     fn kept_prompt(&self) -> AnyView {
         let kept = self.branch.filter(|(branch, frozen, ..)| {
-            branch.head_turn_id.is_some() && frozen.system_prompt != self.chat.system_prompt
+            branch.head_turn_id.is_some() && self.chat.is_some_and(|chat| frozen.system_prompt != chat.system_prompt)
         });
         let Some((branch, frozen, ..)) = kept else { return ().into_any() };
         let prompt = if frozen.system_prompt.is_empty() { words::no_prompt() } else { &frozen.system_prompt };
@@ -300,8 +275,6 @@ fn bounds<T: Display + PartialEq + Copy>(takes: Takes<T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::chat::ChatSettings;
-    use crate::domain::sample;
 
     #[test]
     fn what_is_stored_comes_back_from_the_form() {
@@ -313,20 +286,7 @@ mod tests {
             stop_sequences: vec!["END".into(), " two words ".into()],
             thinking: Some(Thinking::Budget(4_096)),
         };
-        let chat = Chat {
-            id: sample::uuid(1).into(),
-            owner_id: sample::uuid(2).into(),
-            title: String::new(),
-            system_prompt: "Be brief.".into(),
-            settings: ChatSettings { params: params.clone(), titled_by_user: false },
-            default_branch_id: None,
-            last_viewed_turn_id: None,
-            copied_from_turn_id: None,
-            rev: 0,
-            created_at: sample::time(0),
-            updated_at: sample::time(0),
-        };
-        assert_eq!(ChatForm::of(&chat, None).params(), Ok(params));
+        assert_eq!(ChatForm::of("Be brief.", &params, None).params(), Ok(params));
         assert_eq!(ChatForm::default().params(), Ok(Params::default()));
     }
 

@@ -227,9 +227,10 @@ fn day(label: &'static str, name: &'static str, value: Option<NaiveDate>) -> Any
 
 fn hit(hit: &Hit) -> AnyView {
     match hit {
-        Hit::Chat { chat_id, title, .. } => {
+        Hit::Chat { chat_id, title, archived, .. } => {
             let title = if title.text.is_empty() { app_words::untitled().into_any() } else { marked(title) };
-            view! { <li><a href=format!("/c/{chat_id}")><span dir="auto">{title}</span></a></li> }.into_any()
+            let mark = mark(*archived);
+            view! { <li><a href=format!("/c/{chat_id}")><span dir="auto">{title}</span>{mark}</a></li> }.into_any()
         }
         Hit::Document { document_id, title, excerpt, .. } => view! {
             <li>
@@ -259,12 +260,17 @@ fn turn(hit: &TurnHit) -> AnyView {
         <li>
             <a href=address>
                 <strong><bdi>{title.to_owned()}</bdi></strong>
-                " "<span class="hint" dir="auto">{who}" · "{place}{day}</span>
+                " "<span class="hint" dir="auto">{who}" · "{place}{day}</span>{mark(hit.archived)}
                 <span class="hit-text" dir="auto">{marked(&hit.excerpt)}</span>
             </a>
         </li>
     }
     .into_any()
+}
+
+/// Beside a chat that the list leaves out.
+fn mark(archived: bool) -> Option<AnyView> {
+    archived.then(|| view! { <span class="hint">" · "{app_words::chats::in_archive()}</span> })
 }
 
 fn marked(text: &Marked) -> AnyView {

@@ -1,6 +1,7 @@
 //! What the plain pages say in both languages, beside the words that they share with the application (`ui::words`).
 
 pub mod api;
+pub mod chats;
 pub mod compare;
 pub mod documents;
 pub mod failed;
@@ -40,6 +41,10 @@ words! {
     goes_along: "What is attached goes along:", "附件会一并发送：";
     system_prompt: "System prompt", "系统提示词";
     system_prompt_hint: "What every model is told before the first message. A branch keeps the prompt it began with; a changed one is for new branches, Try again included.", "每个模型在第一条消息之前收到的内容。分支沿用开始时的提示词；修改后只对新分支生效，包括重试产生的分支。";
+    of_next_chat: "For the chat that your next message begins. Later new chats begin as usual again.", "用于你的下一条消息所新建的对话。之后的新对话恢复为通常设置。";
+    instructions: "Instructions for new chats", "新对话的指令";
+    instructions_hint: "What every model is told before the first message.", "每个模型在第一条消息之前收到的内容。";
+    instructions_what: "Every new chat begins with these as its system prompt. They are kept on the server, for all your browsers.", "每个新对话都以此作为系统提示词开始。内容保存在服务器上，适用于你的所有浏览器。";
     no_prompt: "(none)", "（无）";
     parameters: "Parameters", "参数";
     parameters_hint: "Empty means the model's own. What a model does not take is not sent, and the reply says so.", "留空则使用模型的默认值。模型不支持的参数不会发送，回复中会注明。";

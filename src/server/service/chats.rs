@@ -1,4 +1,4 @@
-//! Chats as a whole: list, make, rename. Deleting is in [`super::trash`].
+//! Chats as a whole: list, make, rename, pin, archive. Deleting is in [`super::trash`].
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::server::platform::ids;
 use crate::server::store::db::Tx;
 use crate::server::store::{branches, chat_tools, chats};
 
-pub use crate::server::store::chats::ListedChat;
+pub use crate::server::store::chats::{Browsed, ListedChat};
 
 /// A chat to make before its first message.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,7 @@ pub struct NewChat {
 pub(super) struct Beginning {
     pub title: String,
     pub system_prompt: String,
+    pub params: Params,
     /// `None` is what new chats get.
     pub tools: Option<ToolChoice>,
 }
@@ -45,6 +46,8 @@ pub struct ChatChange {
     pub title: Option<String>,
     pub system_prompt: Option<String>,
     pub params: Option<Params>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
 }
 
 impl Service {
@@ -55,7 +58,7 @@ impl Service {
         owner: UserId,
         id: ChatId,
         wanted: &Wanted,
-        Beginning { title, system_prompt, tools }: Beginning,
+        Beginning { title, system_prompt, params, tools }: Beginning,
     ) -> Result<(Chat, Place), ServiceError> {
         if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
             return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
@@ -65,12 +68,14 @@ impl Service {
         let mut chat = Chat {
             id,
             owner_id: owner,
-            settings: ChatSettings { titled_by_user: !title.is_empty(), ..Default::default() },
+            settings: ChatSettings { params, titled_by_user: !title.is_empty() },
             title,
             system_prompt,
             default_branch_id: None,
             last_viewed_turn_id: None,
             copied_from_turn_id: None,
+            pinned_at: None,
+            archived_at: None,
             rev: 0,
             created_at: now,
             updated_at: now,
@@ -116,6 +121,21 @@ impl Service {
         Ok(chats::list_behind(self.db(), owner, behind, limit).await?)
     }
 
+    /// The pinned ones, the last one first.
+    pub async fn pinned_chats(&self, owner: UserId) -> Result<Vec<ListedChat>, ServiceError> {
+        Ok(chats::pinned(self.db(), owner, limits::PAGE_MAX).await?)
+    }
+
+    /// Some of all chats, those of the archive too.
+    pub async fn browse_chats(
+        &self,
+        owner: UserId,
+        which: &Browsed,
+        limit: u32,
+    ) -> Result<Vec<ListedChat>, ServiceError> {
+        Ok(chats::browse(self.db(), owner, which, limit).await?)
+    }
+
     pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
@@ -147,7 +167,7 @@ impl Service {
             self.check_choice(owner, choice, None).await?;
         }
         let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
-        let beginning = Beginning { title, system_prompt: new.system_prompt, tools: new.tools };
+        let beginning = Beginning { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
         let mut tx = self.db().begin().await?;
         let id: ChatId = ids::mint();
         if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
@@ -156,18 +176,21 @@ impl Service {
             let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
             return Ok(Made::before((chat, branch)));
         }
-        let (mut chat, place) = self.new_chat(&mut tx, owner, id, &wanted, beginning).await?;
-        if new.params != Params::default() {
-            chat.settings.params = new.params;
-            chats::set_params(&mut tx, owner, chat.id, &chat.settings.params).await?;
-        }
+        let (chat, place) = self.new_chat(&mut tx, owner, id, &wanted, beginning).await?;
         tx.commit().await?;
         Ok(Made::now((chat, place.branch)))
     }
 
     pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
         let mut tx = self.db().begin().await?;
-        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let now = self.clock().now();
+        if let Some(pinned) = change.pinned {
+            chats::set_pinned(&mut tx, owner, id, pinned.then(|| chat.pinned_at.unwrap_or(now))).await?;
+        }
+        if let Some(archived) = change.archived {
+            chats::set_archived(&mut tx, owner, id, archived.then(|| chat.archived_at.unwrap_or(now))).await?;
+        }
         if let Some(title) = change.title {
             let title = check_title(&title)?;
             chats::rename(&mut tx, owner, id, &title, true).await?;
@@ -187,7 +210,7 @@ impl Service {
     }
 }
 
-fn check_system_prompt(prompt: &str) -> Result<(), Invalid> {
+pub(super) fn check_system_prompt(prompt: &str) -> Result<(), Invalid> {
     if prompt.contains('\0') {
         return Err(Invalid::new("system_prompt", "must not contain NUL"));
     }

@@ -67,6 +67,8 @@ impl Service {
             default_branch_id: None,
             last_viewed_turn_id: None,
             copied_from_turn_id: Some(turn),
+            pinned_at: None,
+            archived_at: None,
             rev: 0,
             created_at: now,
             updated_at: now,

@@ -1,5 +1,7 @@
 //! Chats: the rows of whole trees, not their turns.
 
+pub mod listed;
+
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
@@ -14,36 +16,21 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::plain;
 use crate::server::store::search;
 
+pub use listed::{Browsed, ListedChat, browse, list, list_behind, pinned};
+
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
-        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11)";
+        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11, $12, $13)";
     /// While the default branch is deleted, the oldest other one stands in for it, rather one that has turns.
     FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
             (SELECT b.id FROM branches b WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL), \
             (SELECT b.id FROM branches b WHERE b.chat_id = c.id AND b.deleted_at IS NULL \
                 ORDER BY CASE WHEN b.head_turn_id IS NULL THEN 1 ELSE 0 END, b.created_at, b.id LIMIT 1)) \
             AS default_branch_id, \
-        c.last_viewed_turn_id, c.copied_from_turn_id, c.rev, c.created_at, c.updated_at FROM chats c \
+        c.last_viewed_turn_id, c.copied_from_turn_id, c.pinned_at, c.archived_at, c.rev, c.created_at, c.updated_at \
+        FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
-    LIST = "SELECT c.id, c.title, c.updated_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
-        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
-    /// The same behind one of them.
-    LIST_BEHIND = "SELECT c.id, c.title, c.updated_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
-        AND (c.updated_at, c.id) < (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
-        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
     OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
     /// Followed by the owner and a list of chats.
     THERE = "SELECT c.id FROM chats c ";
@@ -57,20 +44,11 @@ sql! {
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL AND EXISTS \
         (SELECT 1 FROM turns t WHERE t.id = $3 AND t.chat_id = $2 AND t.deleted_at IS NULL)";
     SET_DEFAULT_BRANCH = "UPDATE chats SET default_branch_id = $2 WHERE id = $1";
-    TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3 \
+    SET_PINNED = "UPDATE chats SET pinned_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    SET_ARCHIVED = "UPDATE chats SET archived_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    /// Who says something in a chat of the archive has it back in the list.
+    TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3, archived_at = NULL \
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
-}
-
-/// A chat as the sidebar lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedChat {
-    pub id: ChatId,
-    pub title: String,
-    pub updated_at: DateTime<Utc>,
-    /// A reply in it is not over.
-    pub running: bool,
-    /// Something is typed in it and not sent.
-    pub has_draft: bool,
 }
 
 #[derive(sqlx::FromRow)]
@@ -83,6 +61,8 @@ struct ChatRow {
     default_branch_id: Option<Uuid>,
     last_viewed_turn_id: Option<Uuid>,
     copied_from_turn_id: Option<Uuid>,
+    pinned_at: Option<DateTime<Utc>>,
+    archived_at: Option<DateTime<Utc>>,
     rev: i64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -99,30 +79,11 @@ impl From<ChatRow> for Chat {
             default_branch_id: row.default_branch_id.map(BranchId::from),
             last_viewed_turn_id: row.last_viewed_turn_id.map(TurnId::from),
             copied_from_turn_id: row.copied_from_turn_id.map(TurnId::from),
+            pinned_at: row.pinned_at,
+            archived_at: row.archived_at,
             rev: row.rev,
             created_at: row.created_at,
             updated_at: row.updated_at,
-        }
-    }
-}
-
-#[derive(sqlx::FromRow)]
-struct ListedRow {
-    id: Uuid,
-    title: String,
-    updated_at: DateTime<Utc>,
-    running: bool,
-    has_draft: bool,
-}
-
-impl From<ListedRow> for ListedChat {
-    fn from(row: ListedRow) -> Self {
-        Self {
-            id: row.id.into(),
-            title: row.title,
-            updated_at: row.updated_at,
-            running: row.running,
-            has_draft: row.has_draft,
         }
     }
 }
@@ -144,6 +105,8 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .bind(chat.created_at)
             .bind(chat.updated_at)
             .bind(chat.copied_from_turn_id.map(TurnId::uuid))
+            .bind(chat.pinned_at)
+            .bind(chat.archived_at)
             .execute(conn)
             .await?;
     });
@@ -187,22 +150,6 @@ pub async fn there(
     Ok(there)
 }
 
-/// The newest chats, by their last change.
-pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<ListedRow> =
-        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
-    Ok(rows.into_iter().map(ListedChat::from).collect())
-}
-
-/// Those that come behind one of them.
-pub async fn list_behind(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<ListedRow> = on!(db, |pool| {
-        let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
-        query.fetch_all(pool).await?
-    });
-    Ok(rows.into_iter().map(ListedChat::from).collect())
-}
-
 /// Names a chat; its place in the list stays. A title that a person gave is never replaced by an automatic one: then,
 /// as when the chat is gone, this gives false.
 pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_user: bool) -> Result<bool, StoreError> {
@@ -234,6 +181,34 @@ pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &
     let text = plain(text, "the system prompt")?;
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(SET_SYSTEM_PROMPT).bind(owner.uuid()).bind(chat.uuid()).bind(text);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Pins a chat since a moment, or no longer. False when it is gone.
+pub async fn set_pinned(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    since: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_PINNED).bind(owner.uuid()).bind(chat.uuid()).bind(since);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Puts a chat into the archive since a moment, or takes it out. False when it is gone.
+pub async fn set_archived(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    since: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_ARCHIVED).bind(owner.uuid()).bind(chat.uuid()).bind(since);
         query.execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)

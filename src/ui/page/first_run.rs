@@ -20,22 +20,28 @@ const WAYS: [(&str, &str); 6] = [
     ("", "other"),
 ];
 
-/// "Connect a model to start", the local servers that were found, and "Try the demo".
+/// The local servers that were found, for who has not begun a chat yet.
+pub fn found(notices: &[Notice]) -> Vec<AnyView> {
+    let text = |notice: &Notice| match notice {
+        Notice::FoundLocally { name, address, has_models } => {
+            Some((words::found_locally(name, address, *has_models), *has_models))
+        }
+        Notice::NothingConfigured | Notice::ModelUnavailable { .. } => None,
+    };
+    let line = |(text, has_models): (String, bool)| {
+        let (class, icon) = if has_models { ("found", "check") } else { ("found empty", "alert") };
+        view! { <p class=class><Icon name=icon/><span dir="auto">{text}</span></p> }
+    };
+    notices.iter().filter_map(text).map(line).collect()
+}
+
+/// "Connect a model to start", and "Try the demo".
 #[component]
 pub fn FirstRunPanel(
     models: Vec<Model>,
-    notices: Vec<Notice>,
     /// The name of the request that "Try the demo" sends.
     form_request_id: String,
 ) -> impl IntoView {
-    let found = notices
-        .into_iter()
-        .filter_map(|notice| match notice {
-            Notice::FoundLocally { name, address } => Some(words::found_locally(&name, &address)),
-            Notice::NothingConfigured | Notice::ModelUnavailable { .. } => None,
-        })
-        .map(|text| view! { <p class="found"><Icon name="check"/><span dir="auto">{text}</span></p> })
-        .collect_view();
     let demo = models.into_iter().find(|model| model.is_demo);
     let ways = WAYS
         .iter()
@@ -47,7 +53,6 @@ pub fn FirstRunPanel(
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{words::connect_first()}</h2>
-            {found}
             <ul class="ways">{ways}</ul>
             <p class="hint">{words::connect_how()}</p>
             {demo.map(|demo| view! {

@@ -9,14 +9,16 @@ use leptos_router::hooks::use_navigate;
 use crate::api::chats::load_chat;
 use crate::api::json::Json;
 use crate::api::view::{ChatPage, Notice, Started};
+use crate::browser::heights;
+use crate::browser::local_store::{self, CAME_FROM};
 use crate::domain::provider::Model;
 use crate::domain::{Lock, TurnId};
 use crate::ui::announce::{Announcer, say_arrival};
 use crate::ui::chats::{Chats, chat_path};
-use crate::ui::composer::Composer;
 use crate::ui::composer::state::Listeners;
+use crate::ui::composer::{COMPOSER, Composer};
 use crate::ui::erased::{effect, live, view};
-use crate::ui::page::first_run::FirstRunPanel;
+use crate::ui::page::first_run::{FirstRunPanel, found};
 use crate::ui::page::not_found::Failed;
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
@@ -32,7 +34,7 @@ pub fn HomePage() -> impl IntoView {
     let page_resource = Resource::<_, Json>::new_with_options(|| (), |()| load_chat(None, None, None, None), false);
     view! {
         <Title text=words::PRODUCT/>
-        <Transition fallback=|| view! { <p class="hint">{words::loading_chat()}</p> }>
+        <Transition fallback=|| view! { <p class="hint late">{words::loading_part()}</p> }>
             {move || Suspend::new(async move {
                 match page_resource.await {
                     Ok(page) => view! { <Home page/> }.into_any(),
@@ -53,7 +55,10 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     let navigate = use_navigate();
     let announcer = expect_context::<Announcer>();
     let listeners = Listeners {
-        on_sending: Callback::new(move |text| sending.set(Some(text))),
+        on_sending: Callback::new(move |text| {
+            heights::tell_way(COMPOSER, "--way");
+            sending.set(Some(text));
+        }),
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
             announcer.awaits(started.assistant_turn.turn.id);
@@ -62,20 +67,20 @@ pub fn Home(page: ChatPage) -> impl IntoView {
         on_stopped: Callback::new(|_| ()),
     };
     say_arrival(|| words::document_title("", false, false));
+    effect(|| local_store::remove_in_tab(CAME_FROM));
     let models = RwSignal::new(page.models.clone());
     let is_first_run = RwSignal::new(is_first_run(&page));
     follow_models(page.models_rev, models, is_first_run);
-    let (notices, request_id) = (page.notices, page.form_request_id.clone());
+    let (found, request_id) = (found(&page.notices), page.form_request_id.clone());
     let panel = live(move || {
         is_first_run.get().then(|| {
-            let (models, notices) = (models.get_untracked(), notices.clone());
-            view! { <FirstRunPanel models notices form_request_id=request_id.clone()/> }
+            let models = models.get_untracked();
+            view! { <FirstRunPanel models form_request_id=request_id.clone()/> }
         })
     });
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
     let tools_on = page.tools_on;
     let (draft, form_request_id) = (page.draft, page.form_request_id);
-    let draft_elsewhere = RwSignal::new(draft.clone());
     let (nothing, no_turn) = (None::<Lock>, None::<TurnId>);
     let composer = live(move || {
         if !can_write.get() {
@@ -85,7 +90,6 @@ pub fn Home(page: ChatPage) -> impl IntoView {
             <Composer
                 chat_id=None
                 draft=draft.clone()
-                draft_elsewhere
                 models
                 form_request_id=form_request_id.clone()
                 lock=nothing.clone()
@@ -98,9 +102,13 @@ pub fn Home(page: ChatPage) -> impl IntoView {
         })
     });
     view! {
-        <header class="chat-head"><SidebarButton/></header>
+        <header class="chat-head">
+            <SidebarButton/>
+            <a class="button bare" href="/new/settings" rel="external">{words::chat_settings()}</a>
+        </header>
         <div class="home" class:is-sending=move || sending.get().is_some()>
             <h1 class="greeting">{move || if is_first_run.get() { words::PRODUCT } else { words::greeting() }}</h1>
+            {found}
             {panel}
             <SendingTurn text=sending/>
             {composer}

@@ -31,6 +31,9 @@ const SLOW: Duration = Duration::from_millis(400);
 const RECENT: usize = 5;
 /// The button of a running reply.
 const STOP: &str = "button.send.stop";
+/// In the header of a chat.
+const FIND: &str = ".chat-head a[href$=\"/find\"]";
+const RENAME: &str = ".chat-title button";
 const CHOSEN: &str = ".palette [role=option][aria-selected=true]";
 
 /// What is typed and found. Copies are the same.
@@ -83,6 +86,8 @@ pub fn PaletteBody() -> impl IntoView {
         Command::Stop => drop(focus::press_last(STOP)),
         Command::Sidebar => toggle_sidebar(preferences),
         Command::Tree => drop(focus::press_last("#tree-button")),
+        Command::Find => drop(focus::press_last(FIND)),
+        Command::Rename => drop(focus::press_last(RENAME)),
         Command::Shortcuts => state.palette.lists_shortcuts.set(true),
         Command::Theme(theme) => choose(preferences, Setting::Theme, theme),
     });

@@ -51,6 +51,9 @@ pub enum Command {
     Stop,
     Sidebar,
     Tree,
+    /// Of the chat on screen.
+    Find,
+    Rename,
     Shortcuts,
     /// One of the theme's values.
     Theme(&'static str),
@@ -103,10 +106,20 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
     all.push(entry(Commands, "sidebar", words::sidebar(), &keys(keymap::Command::Sidebar), Does::Do(Command::Sidebar)));
     if let Some(chat) = &here.chat {
         all.push(entry(Commands, "branch", words::tree(), &keys(keymap::Command::Panel), Does::Do(Command::Tree)));
+        all.push(entry(
+            Commands,
+            "search",
+            words::find_in_chat(),
+            &keys(keymap::Command::Find),
+            Does::Do(Command::Find),
+        ));
+        all.push(entry(Commands, "edit", words::rename_chat(), "", Does::Do(Command::Rename)));
+        all.push(entry(Commands, "external", words::export_chat(), "", Does::Leave(format!("{chat}/export"))));
         all.push(entry(Settings, "tool", words::chat_tools(), "", Does::Leave(format!("{chat}/tools"))));
         all.push(entry(Settings, "edit", words::chat_settings(), "", Does::Leave(format!("{chat}/settings"))));
     }
     all.extend([
+        entry(Commands, "chat", words::all_chats(), "", leave("/chats")),
         entry(Commands, "file", words::all_documents(), "", leave("/documents")),
         entry(Commands, "plus", words::new_document(), "", leave("/documents/new")),
         entry(
@@ -124,8 +137,11 @@ pub fn commands(here: &Here, typed: &str) -> Vec<Entry> {
         entry(Settings, "key", words::providers(), "", leave("/settings/providers")),
         entry(Settings, "tool", words::tools(), "", leave("/settings/tools")),
         entry(Settings, "clock", words::usage(), "", leave("/usage")),
+        entry(Settings, "keyboard", words::keys(), "", leave("/settings/shortcuts")),
+        entry(Settings, "file", words::data(), "", leave("/settings/data")),
         entry(Settings, "trash", words::trash(), "", leave("/trash")),
         entry(Settings, "external", words::API, "", leave("/api/docs")),
+        entry(Settings, "leaf", words::about(), "", leave("/settings/about")),
     ]);
     let typed = lower(typed);
     let wanted: Vec<&str> = typed.split_whitespace().collect();
@@ -209,11 +225,25 @@ mod tests {
 
     #[test]
     fn commands_are_found_by_words_in_any_order_and_case() {
-        for (typed, first) in
-            [("THEME da", words::theme_dark()), ("light theme", words::theme_light()), ("usage", words::usage())]
-        {
+        for (typed, first) in [
+            ("THEME da", words::theme_dark()),
+            ("light theme", words::theme_light()),
+            ("usage", words::usage()),
+            ("import", words::data()),
+            ("export", words::data()),
+            ("about", words::about()),
+        ] {
             assert_eq!(names(&commands(&Here::default(), typed))[0].1, first, "{typed}");
         }
         assert!(commands(&Here::default(), "你好").is_empty());
+        let here = Here { chat: Some("/c/1".into()), is_running: false };
+        for (typed, first, does) in [
+            ("export", words::export_chat(), Does::Leave("/c/1/export".into())),
+            ("rename", words::rename_chat(), Does::Do(Command::Rename)),
+            ("find", words::find_in_chat(), Does::Do(Command::Find)),
+        ] {
+            let found = commands(&here, typed);
+            assert_eq!((names(&found)[0].1.as_str(), &found[0].does), (first, &does), "{typed}");
+        }
     }
 }

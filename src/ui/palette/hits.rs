@@ -112,7 +112,8 @@ fn entry(hit: &Value) -> Option<Entry> {
     Some(match text("kind") {
         "chat" => {
             let does = Does::Open(format!("/c/{chat}"));
-            row(Group::Chats, chat, "chat", titled().unwrap_or_else(untitled), does)
+            let place = if hit["archived"] == true { words::chats::in_archive() } else { "" }.to_owned();
+            Entry { place, ..row(Group::Chats, chat, "chat", titled().unwrap_or_else(untitled), does) }
         }
         "document" => {
             let does = Does::Leave(format!("/documents/{document}"));
@@ -131,8 +132,10 @@ fn entry(hit: &Value) -> Option<Entry> {
             let title = vec![(named(text("chat_title")), false)];
             // The very turn, on its branch.
             let does = Does::Open(format!("/c/{chat}?at={turn}#turn-{turn}"));
+            let archived =
+                if hit["archived"] == true { format!(" · {}", words::chats::in_archive()) } else { String::new() };
             Entry {
-                place: format!("{who} · {} · {} · {day}", text("branch"), text("model")),
+                place: format!("{who} · {} · {} · {day}{archived}", text("branch"), text("model")),
                 ..row(Group::Messages, turn, "thought", title, does)
             }
         }

@@ -9,7 +9,8 @@ use leptos_router::hooks::use_navigate;
 use crate::api::view::ChatItem;
 use crate::browser::dialog;
 use crate::domain::ChatId;
-use crate::ui::chats::{Chats, chat_path, leave_deleted};
+use crate::domain::chat::Heading;
+use crate::ui::chats::{Chats, Place, chat_path, leave_deleted};
 use crate::ui::erased::{effect, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
@@ -18,15 +19,20 @@ use crate::ui::words::told::problem;
 /// One menu serves the whole list: a panel for each of hundreds of chats would be most of the page.
 const MENU: &str = "chat-menu";
 
-/// The chat whose menu is open.
+/// The chat whose menu is open, its title, and whether it is pinned.
 #[derive(Clone, Copy)]
-struct Chosen(RwSignal<Option<(ChatId, String)>>);
+struct Chosen(RwSignal<Option<(ChatId, String, bool)>>);
 
-/// The person's chats, newest first.
+/// Puts the place of the chat whose menu is open into the context.
+pub fn provide_chosen() {
+    provide_context(Chosen(RwSignal::new(None)));
+}
+
+/// The person's chats: the pinned ones, then the others by the day on which they changed.
 #[component]
 pub fn ChatList() -> impl IntoView {
     let chats = expect_context::<Chats>();
-    provide_context(Chosen(RwSignal::new(None)));
+    provide_chosen();
     let navigate = use_navigate();
     // A note of the system was pressed.
     effect(move || {
@@ -47,6 +53,7 @@ pub fn ChatList() -> impl IntoView {
                 }
             })}
         </Transition>
+        <a class="button bare all-chats" rel="external" href="/chats">{words::chats::all_chats()}</a>
         <ChatMenu/>
     }
 }
@@ -57,8 +64,17 @@ pub fn Items(items: Vec<ChatItem>) -> impl IntoView {
     if items.is_empty() {
         return view! { <p class="hint">{words::no_chats()}</p> }.into_any();
     }
-    let items = items.into_iter().map(|item| view! { <Item item/> }).collect_view();
-    view! { <ul class="chats">{items}</ul> }.into_any()
+    let part = |items: &[ChatItem]| {
+        let heading = words::chats::heading(items[0].heading);
+        let name = heading.clone();
+        let items = items.iter().cloned().map(|item| view! { <Item item/> }).collect_view();
+        view! {
+            <h2 class="chats-of">{heading}</h2>
+            <ul aria-label=name>{items}</ul>
+        }
+    };
+    let parts = items.chunk_by(|one, next| one.heading == next.heading).map(part).collect_view();
+    view! { <div class="chats">{parts}</div> }.into_any()
 }
 
 #[component]
@@ -69,7 +85,7 @@ fn Item(item: ChatItem) -> impl IntoView {
         let title = title.clone();
         move |_| {
             if let Some(Chosen(chosen)) = chosen {
-                chosen.set(Some((item.id, title.clone())));
+                chosen.set(Some((item.id, title.clone(), item.heading == Heading::Pinned)));
             }
         }
     };
@@ -111,24 +127,40 @@ fn Item(item: ChatItem) -> impl IntoView {
     }
 }
 
+/// What can be done with the chat that was chosen.
 #[component]
-fn ChatMenu() -> impl IntoView {
+pub fn ChatMenu() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let Chosen(chosen) = expect_context::<Chosen>();
     let leave = leave_deleted();
     let rename = move |_| {
         dialog::close_popovers();
-        chats.renaming.set(chosen.get_untracked());
+        chats.renaming.set(chosen.get_untracked().map(|(id, title, _)| (id, title)));
     };
     let delete = move |_| {
         dialog::close_popovers();
-        if let Some((id, title)) = chosen.get_untracked() {
+        if let Some((id, title, _)) = chosen.get_untracked() {
             chats.delete_from_list(id, &title);
             leave(id);
         }
     };
+    let place = move |to: Place| {
+        dialog::close_popovers();
+        if let Some((id, title, _)) = chosen.get_untracked() {
+            chats.place(id, title, to);
+        }
+    };
+    let is_pinned = move || chosen.with(|chosen| chosen.as_ref().is_some_and(|(.., is_pinned)| *is_pinned));
     view! {
         <div id=MENU class="menu" popover="auto">
+            <button type="button" class="menu-row" on:click=move |_| place(Place::Pinned(!is_pinned()))>
+                <Icon name="pin"/>
+                {move || if is_pinned() { words::chats::unpin() } else { words::chats::pin() }}
+            </button>
+            <button type="button" class="menu-row" on:click=move |_| place(Place::Archived(true))>
+                <Icon name="file"/>
+                {words::chats::archive()}
+            </button>
             <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::rename()}</button>
             <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::delete()}</button>
         </div>
@@ -137,7 +169,7 @@ fn ChatMenu() -> impl IntoView {
 
 /// Brings the chats that the list does not reach.
 #[component]
-fn OlderButton() -> impl IntoView {
+pub fn OlderButton() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let (is_asked, failed) = (RwSignal::new(false), RwSignal::new(None::<String>));
     let load = move |_| {
@@ -160,8 +192,9 @@ fn OlderButton() -> impl IntoView {
     }
 }
 
+/// Says that the list did not come, with the way to ask for it again.
 #[component]
-fn LoadFailed() -> impl IntoView {
+pub fn LoadFailed() -> impl IntoView {
     let chats = expect_context::<Chats>();
     view! {
         <div class="hint">

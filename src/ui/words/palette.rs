@@ -22,6 +22,7 @@ words! {
     stop: "Stop the reply", "停止回复";
     sidebar: "Show or hide the list of chats", "显示或隐藏对话列表";
     tree: "Show or hide the tree of this chat", "显示或隐藏对话树";
+    all_chats: "All chats, archive", "全部对话，归档";
     all_documents: "Documents", "文档";
     new_document: "New document", "新建文档";
     shortcuts: "Keyboard shortcuts", "快捷键";
@@ -29,13 +30,19 @@ words! {
     theme_light: "Theme: light", "主题：浅色";
     theme_dark: "Theme: dark", "主题：深色";
     chat_settings: "Settings of this chat", "此对话的设置";
+    find_in_chat: "Find in this chat", "在此对话中查找";
+    rename_chat: "Rename this chat", "重命名此对话";
+    export_chat: "Export this chat", "导出此对话";
     chat_tools: "Tools of this chat", "此对话的工具";
     general: "General settings, language", "常规设置，语言";
     appearance: "Appearance, text size", "外观，文字大小";
     providers: "Providers and models", "服务商与模型";
     tools: "Tools and servers", "工具与服务器";
     usage: "Usage and cost", "用量与费用";
+    keys: "Change shortcut keys", "修改快捷键";
+    data: "Data: import, export", "数据：导入、导出";
     trash: "Trash", "回收站";
+    about: "About this server", "关于此服务器";
 }
 pub const API: &str = "HTTP API";
 

@@ -122,6 +122,8 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) ->
         default_branch_id: None,
         last_viewed_turn_id: None,
         copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
         rev: 0,
         created_at: now,
         updated_at: now,

@@ -29,7 +29,7 @@ pub fn operations() -> Vec<Operation> {
             .gives::<ChatBody>(200, "The chat."),
         operation("patch", "/api/chats/{id}", ("Chats", "change_chat"), "Changes a chat; what is not named stays.")
             .note("A changed prompt is for branches that have no turn yet.")
-            .takes::<ChatPatch>(json!({ "title": "Names for two boats" }))
+            .takes::<ChatPatch>(json!({ "title": "Names for two boats", "pinned": true, "archived": false }))
             .gives::<Chat>(200, "The chat as it is now.")
             .refuses(422, "`invalid`: a value cannot be."),
         operation("delete", "/api/chats/{id}", ("Chats", "delete_chat"), "Moves a chat to the trash.")

@@ -52,7 +52,7 @@ pub fn is_same_server(one: &str, other: &str) -> bool {
     place(one).is_some_and(|one| Some(one) == place(other))
 }
 
-/// The models of a server that listens, answers in time and has any; newest first where the server says so.
+/// The models of a server that listens and answers in time; newest first where the server says so. It may have none yet.
 pub async fn look(candidate: &Endpoint, client: &HttpClient) -> Option<Vec<Listed>> {
     let url = reqwest::Url::parse(&candidate.base_url).ok()?;
     let address = SocketAddr::new(url.host_str()?.parse().ok()?, url.port_or_known_default()?);
@@ -61,5 +61,5 @@ pub async fn look(candidate: &Endpoint, client: &HttpClient) -> Option<Vec<Liste
     tokio::time::timeout(limits::LOCAL_CONNECT, connecting).await.ok()?.ok()?;
     let listing = connect(candidate, client.clone()).list_models()?;
     let listed = tokio::time::timeout(limits::MODEL_LIST, listing).await.ok()?.ok()?;
-    Some(models::that_chat(listed)).filter(|models| !models.is_empty())
+    Some(models::that_chat(listed))
 }

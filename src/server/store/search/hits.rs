@@ -13,11 +13,11 @@ use crate::server::store::search::look::{ROWS_ARE, Ranked, push_row};
 use crate::server::store::search::{Kind, Marked, Query};
 
 /// Each as in `look`, with what is shown.
-const OF_TURNS: &str = ") SELECT m.word, t.id, t.chat_id, c.title, t.role, t.created_at, t.branch_id, b.name, b.provider, \
+const OF_TURNS: &str = ") SELECT m.word, t.id, t.chat_id, c.title, c.archived_at, t.role, t.created_at, t.branch_id, b.name, b.provider, \
     b.model, SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m \
     JOIN search_entries e ON e.id = m.entry JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id \
     JOIN branches b ON b.id = t.branch_id WHERE c.owner_id = ";
-const OF_CHATS: &str = ") SELECT m.word, c.id, c.title, c.updated_at FROM m JOIN search_entries e ON e.id = m.entry \
+const OF_CHATS: &str = ") SELECT m.word, c.id, c.title, c.updated_at, c.archived_at FROM m JOIN search_entries e ON e.id = m.entry \
     JOIN chats c ON c.id = e.item_id WHERE c.owner_id = ";
 const OF_DOCUMENTS: &str = ") SELECT m.word, d.id, d.title, d.updated_at, \
     SUBSTR(COALESCE(v.content, ''), CAST(m.start AS INTEGER), 50000) AS text \
@@ -33,6 +33,8 @@ pub enum Hit {
         /// The whole title.
         title: Marked,
         updated_at: DateTime<Utc>,
+        /// Whether the list of chats leaves it out.
+        archived: bool,
     },
     Document {
         document_id: DocumentId,
@@ -51,6 +53,8 @@ pub struct TurnHit {
     pub chat_id: ChatId,
     /// The chat's.
     pub chat_title: String,
+    /// Whether the list of chats leaves it out.
+    pub archived: bool,
     /// That it was written on.
     pub branch_id: BranchId,
     pub branch: String,
@@ -67,6 +71,7 @@ struct TurnRow {
     id: Uuid,
     chat_id: Uuid,
     title: String,
+    archived_at: Option<DateTime<Utc>>,
     role: String,
     created_at: DateTime<Utc>,
     branch_id: Uuid,
@@ -87,7 +92,7 @@ pub(super) async fn read(
     if ranked.is_empty() {
         return Ok(Vec::new());
     }
-    type ChatRow = (i64, Uuid, String, DateTime<Utc>);
+    type ChatRow = (i64, Uuid, String, DateTime<Utc>, Option<DateTime<Utc>>);
     type DocumentRow = (i64, Uuid, String, DateTime<Utc>, String);
     let mut hits: Vec<(i64, Hit)> = in_tx!(tx, |conn| {
         let mut sql = QueryBuilder::new(ROWS_ARE);
@@ -111,8 +116,9 @@ pub(super) async fn read(
                     .persistent(false)
                     .fetch_all(conn)
                     .await?;
-                let hit = |(word, id, title, updated_at): ChatRow| {
-                    (word, Hit::Chat { chat_id: id.into(), title: Marked::whole(query, &title), updated_at })
+                let hit = |(word, id, title, updated_at, archived_at): ChatRow| {
+                    let (title, archived) = (Marked::whole(query, &title), archived_at.is_some());
+                    (word, Hit::Chat { chat_id: id.into(), title, updated_at, archived })
                 };
                 rows.into_iter().map(hit).collect()
             }
@@ -143,6 +149,7 @@ fn turn(row: TurnRow, query: &Query) -> Result<(i64, Hit), StoreError> {
         turn_id: row.id.into(),
         chat_id: row.chat_id.into(),
         chat_title: row.title,
+        archived: row.archived_at.is_some(),
         branch_id: row.branch_id.into(),
         branch: row.name,
         lock: Lock::new(row.provider, row.model),

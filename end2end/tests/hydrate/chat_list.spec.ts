@@ -1,0 +1,135 @@
+// The list of chats: under which headings they stand, which stand first, and which it leaves out.
+import { hydrated, messageBox, open, send } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { talk } from "../../support/verbs.ts";
+
+import type { Locator, Page } from "@playwright/test";
+
+const list = (page: Page): Locator => page.locator("#chats");
+const part = (page: Page, name: string): Locator => list(page).getByRole("list", { name, exact: true });
+const row = (page: Page, chat: string): Locator => list(page).locator(`.chat-link[href="${chat}"]`);
+
+async function menu(page: Page, chat: string, deed: string): Promise<void> {
+  const item = list(page).locator(".chat-item").filter({ has: row(page, chat) });
+  await item.hover();
+  await item.getByRole("button").click();
+  await page.locator("#chat-menu").getByRole("button", { name: deed, exact: true }).click();
+}
+
+test("a pinned chat stands first, over a reload, until it is no longer pinned", async ({ page, model }) => {
+  const first = await talk(page, model, "First chat");
+  const second = await talk(page, model, "Second chat");
+  await expect(list(page).getByRole("heading", { name: "Today" })).toBeVisible();
+  await expect(part(page, "Today").getByRole("listitem")).toHaveCount(2);
+  await menu(page, first, "Pin");
+  await expect(part(page, "Pinned").getByRole("listitem")).toHaveCount(1);
+  await expect(part(page, "Pinned").locator(`[href="${first}"]`)).toBeVisible();
+  await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
+  await page.reload();
+  await hydrated(page);
+  await expect(list(page).locator(".chat-link").first()).toHaveAttribute("href", first);
+  await menu(page, first, "Unpin");
+  await expect(part(page, "Pinned")).toHaveCount(0);
+  await expect(list(page).locator(".chat-link").first()).toHaveAttribute("href", second);
+});
+
+test("a chat of the archive is found, and comes back with Undo or with a message", async ({ page, model }) => {
+  const first = await talk(page, model, "First chat");
+  const second = await talk(page, model, "Second chat");
+  await menu(page, first, "Archive");
+  await expect(row(page, first)).toHaveCount(0);
+  await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
+  await expect(row(page, first)).toBeVisible();
+  await menu(page, first, "Archive");
+  await expect(row(page, first)).toHaveCount(0);
+  await page.reload();
+  await hydrated(page);
+  await expect(row(page, second)).toBeVisible();
+  await expect(row(page, first)).toHaveCount(0);
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
+  await palette.getByRole("combobox").fill("First");
+  const hit = palette.getByRole("group", { name: "Chats" }).getByRole("option");
+  await expect(hit).toContainText("archived");
+  await hit.click();
+  await expect(page).toHaveURL(first);
+  await send(page, "Are you still there?");
+  (await model.next()).answer("Yes.");
+  await expect(row(page, first)).toBeVisible();
+});
+
+test.describe("far from Greenwich", () => {
+  test.use({ timezoneId: "Pacific/Kiritimati" });
+
+  test("a day is that of the reader, without a word of hydration", async ({ page, turnleaf }) => {
+    // Yesterday at 09:00 UTC is yesterday at 23:00 there, and the day before at 11:00 is yesterday at 01:00.
+    const day = (days: number, hour: number) => {
+      const moment = new Date();
+      moment.setUTCHours(hour, 0, 0, 0);
+      return moment.getTime() / 1000 - days * 86_400;
+    };
+    const there = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);
+    const chat = (title: string, at: number) => ({
+      id: title, title, create_time: at, update_time: at, current_node: "b",
+      mapping: {
+        a: { id: "a", parent: null, children: ["b"], message: { id: "a", author: { role: "user" }, create_time: at, content: { content_type: "text", parts: ["Hello"] } } },
+        b: { id: "b", parent: "a", children: [], message: { id: "b", author: { role: "assistant" }, create_time: at, content: { content_type: "text", parts: ["Hi"] } } },
+      },
+    });
+    const moments = [day(1, 9), day(1, 11), day(2, 11)].filter((at) => at * 1000 < Date.now());
+    const file = JSON.stringify(moments.map((at, n) => chat(`Chat ${n}`, at)));
+    const answer = await fetch(`${turnleaf.url}/api/imports?from=chatgpt&name=conversations.json`, { method: "POST", body: file });
+    const { id } = (await answer.json()) as { id: string };
+    const job = async () => (await (await fetch(`${turnleaf.url}/api/imports/${id}`)).json()) as { is_over: boolean };
+    await expect.poll(async () => (await job()).is_over).toBe(true);
+    const headingOf = (at: number) => {
+      const days = (Date.parse(there) - Date.parse(new Date(at * 1000 + 14 * 3_600_000).toISOString().slice(0, 10))) / 86_400_000;
+      return days <= 0 ? "Today" : days === 1 ? "Yesterday" : "Previous 7 days";
+    };
+    await open(page);
+    for (const [n, at] of moments.entries()) {
+      await expect(part(page, headingOf(at)).getByText(`Chat ${n}`)).toBeVisible();
+    }
+    // From now on the server knows it, and says it at once.
+    const html = await (await page.request.get("/")).text();
+    const before = html.slice(0, html.indexOf("Chat 0"));
+    expect(before.slice(before.lastIndexOf("chats-of"))).toContain(headingOf(moments[0]));
+  });
+});
+
+test("pages without the list lead back to the chat, and from a new chat to a new chat", async ({ page, model }) => {
+  const chat = await talk(page, model, "First chat");
+  await list(page).getByRole("link", { name: "Usage", exact: true }).click();
+  await expect(page).toHaveURL("/usage");
+  await hydrated(page);
+  await page.getByRole("link", { name: "Documents", exact: true }).click();
+  await expect(page).toHaveURL("/documents");
+  await hydrated(page);
+  await page.getByRole("link", { name: "Chats", exact: true }).click();
+  await expect(page).toHaveURL(chat);
+  await hydrated(page);
+  await open(page, "/");
+  await list(page).getByRole("link", { name: "Documents", exact: true }).click();
+  await hydrated(page);
+  await page.getByRole("link", { name: "Chats", exact: true }).click();
+  await expect(page).toHaveURL("/");
+  await expect(messageBox(page)).toBeVisible();
+});
+
+test("the palette renames, exports and looks through the chat, and leads to what comes in", async ({ page, model }) => {
+  await talk(page, model, "First chat");
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
+  const command = async (words: string) => {
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("combobox").fill(words);
+    await page.keyboard.press("Enter");
+  };
+  await command("rename");
+  await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue("First chat");
+  await page.keyboard.press("Escape");
+  await command("find in");
+  await expect(page.getByRole("searchbox", { name: "Words to find" }).or(page.getByRole("textbox", { name: "Words to find" }))).toBeFocused();
+  await page.keyboard.press("Escape");
+  await command("import");
+  await expect(page).toHaveURL("/settings/data");
+});

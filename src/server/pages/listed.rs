@@ -1,0 +1,65 @@
+//! The list of chats, where a chat of it is put, and what somebody is told who has none yet.
+
+use super::{Pages, api_error};
+use crate::api::error::ApiError;
+use crate::api::view::{ChatItem, Notice};
+use crate::domain::chat::Heading;
+use crate::domain::{ChatId, UserId, limits};
+use crate::server::service::chats::ChatChange;
+
+impl Pages {
+    /// The pinned chats and the newest ones, or those behind one of them, for a reader whose clock is so many minutes
+    /// before that of UTC.
+    pub async fn chats(&self, viewer: UserId, behind: Option<ChatId>, minutes: i32) -> Result<Vec<ChatItem>, ApiError> {
+        let (mut pinned, chats) = match behind {
+            Some(behind) => (Vec::new(), self.0.chats_behind(viewer, behind, limits::LISTED_CHATS).await),
+            None => {
+                let pinned = self.0.pinned_chats(viewer).await.map_err(api_error)?;
+                (pinned, self.0.list_chats(viewer, limits::LISTED_CHATS).await)
+            }
+        };
+        // Pinned ones stand once, whenever they changed.
+        pinned.extend(chats.map_err(api_error)?.into_iter().filter(|chat| chat.pinned_at.is_none()));
+        let running = self.0.supervisor().running_chats(viewer);
+        let now = self.0.supervisor().clock().now();
+        Ok(pinned
+            .into_iter()
+            .map(|chat| ChatItem {
+                id: chat.id,
+                title: chat.title,
+                updated_at: chat.updated_at,
+                heading: match chat.pinned_at {
+                    Some(_) => Heading::Pinned,
+                    None => Heading::of(chat.updated_at, now, minutes),
+                },
+                running: chat.running,
+                needs_you: running.get(&chat.id).is_some_and(|waits| *waits),
+                has_draft: chat.has_draft,
+            })
+            .collect())
+    }
+
+    pub async fn place_chat(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        pinned: Option<bool>,
+        archived: Option<bool>,
+    ) -> Result<(), ApiError> {
+        let change = ChatChange { pinned, archived, ..ChatChange::default() };
+        self.0.change_chat(viewer, id, change).await.map(drop).map_err(api_error)
+    }
+
+    /// The local servers that were found, for who has not begun a chat yet.
+    pub(super) async fn found_at_first(&self, viewer: UserId) -> Result<Vec<Notice>, ApiError> {
+        let found = self.0.supervisor().registry().found_locally();
+        if found.is_empty() || !self.0.list_chats(viewer, 1).await.map_err(api_error)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let notices = found.into_iter().map(|server| {
+            let has_models = !server.models.is_empty();
+            Notice::FoundLocally { name: server.name, address: server.address, has_models }
+        });
+        Ok(notices.collect())
+    }
+}

@@ -1,0 +1,141 @@
+//! Chats as lists show them: those of the sidebar, and those that it leaves out.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::domain::needle::is_loose;
+use crate::domain::{ChatId, UserId};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+use crate::server::store::pattern::holding;
+
+sql! {
+    LIST = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    /// The same behind one of them.
+    LIST_BEHIND = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
+        AND (c.updated_at, c.id) < (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    PINNED = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.pinned_at IS NOT NULL AND c.deleted_at IS NULL \
+        AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC LIMIT $2";
+    /// Those whose title has a part, of the archive or of the others.
+    BROWSE = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND (c.archived_at IS NOT NULL) = $3 \
+        AND LOWER(c.title) LIKE $4 ESCAPE '!' AND ($5 IS NULL OR (c.updated_at, c.id) < \
+            (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5)) \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+}
+
+/// A chat as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedChat {
+    pub id: ChatId,
+    pub title: String,
+    pub updated_at: DateTime<Utc>,
+    pub pinned_at: Option<DateTime<Utc>>,
+    pub archived_at: Option<DateTime<Utc>>,
+    /// A reply in it is not over.
+    pub running: bool,
+    /// Something is typed in it and not sent.
+    pub has_draft: bool,
+}
+
+/// Which chats are looked through, all of an owner's in the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Browsed {
+    /// Those of the archive, and not the others.
+    pub archived: bool,
+    /// What their titles have, in any case.
+    pub part: String,
+    /// The last one of the part of the list before.
+    pub behind: Option<ChatId>,
+}
+
+#[derive(sqlx::FromRow)]
+struct ListedRow {
+    id: Uuid,
+    title: String,
+    updated_at: DateTime<Utc>,
+    pinned_at: Option<DateTime<Utc>>,
+    archived_at: Option<DateTime<Utc>>,
+    running: bool,
+    has_draft: bool,
+}
+
+impl From<ListedRow> for ListedChat {
+    fn from(row: ListedRow) -> Self {
+        Self {
+            id: row.id.into(),
+            title: row.title,
+            updated_at: row.updated_at,
+            pinned_at: row.pinned_at,
+            archived_at: row.archived_at,
+            running: row.running,
+            has_draft: row.has_draft,
+        }
+    }
+}
+
+/// The newest chats, by their last change; none of the archive.
+pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<ListedRow> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(rows.into_iter().map(ListedChat::from).collect())
+}
+
+/// Those that come behind one of them.
+pub async fn list_behind(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<ListedRow> = on!(db, |pool| {
+        let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
+        query.fetch_all(pool).await?
+    });
+    Ok(rows.into_iter().map(ListedChat::from).collect())
+}
+
+/// The pinned ones that are not in the archive, the last one first.
+pub async fn pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<ListedRow> =
+        on!(db, |pool| sqlx::query_as(PINNED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(rows.into_iter().map(ListedChat::from).collect())
+}
+
+/// Some of all chats, by their last change.
+pub async fn browse(db: &Db, owner: UserId, which: &Browsed, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    // SQLite knows capitals of ASCII alone.
+    let has_capital = |letter: char| !letter.is_ascii() && (letter.is_lowercase() || letter.is_uppercase());
+    let part = holding(&which.part.to_lowercase(), |letter| is_loose(letter) || has_capital(letter));
+    let rows: Vec<ListedRow> = on!(db, |pool| {
+        sqlx::query_as(BROWSE)
+            .bind(owner.uuid())
+            .bind(i64::from(limit))
+            .bind(which.archived)
+            .bind(&part)
+            .bind(which.behind.map(ChatId::uuid))
+            .fetch_all(pool)
+            .await?
+    });
+    Ok(rows.into_iter().map(ListedChat::from).collect())
+}
