@@ -19,6 +19,7 @@ pub mod growth;
 pub mod headers;
 pub mod imports;
 pub mod messages;
+pub mod new_chats;
 pub mod once;
 pub mod outline;
 pub mod paths;

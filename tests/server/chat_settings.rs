@@ -98,3 +98,70 @@ async fn a_chat_that_is_not_there_has_no_settings() {
     let (status, ..) = save(&api, "0190b5b4-7c1e-7abc-8def-0123456789ab", "system_prompt=a").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
+
+/// Sends a form; gives the status and where it leads.
+async fn post(api: &Api, path: &str, fields: &str) -> (StatusCode, Option<String>) {
+    let request = Request::builder()
+        .method("POST")
+        .uri(path)
+        .header("host", "127.0.0.1:3000")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Body::from(fields.to_owned()))
+        .unwrap();
+    let response = api.send(request).await;
+    (response.status(), response.headers().get("location").map(|to| to.to_str().unwrap().to_owned()))
+}
+
+/// Begins a chat with a message, as the page's form does, and gives it as it is stored.
+async fn begun(api: &Api, text: &str) -> Value {
+    let (status, to) = post(api, "/forms/send", &format!("text={text}")).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let id = to.unwrap().trim_start_matches("/c/").split(['?', '#', '/']).next().unwrap().to_owned();
+    stored(api, &id).await
+}
+
+#[tokio::test]
+async fn the_next_chat_begins_with_what_was_set_for_it_and_the_one_behind_it_as_usual() {
+    let api = Api::new([answer([text("One")]), answer([text("Two")]), answer([text("Three")])]).await;
+    let to = |path: &str| (StatusCode::SEE_OTHER, Some(path.to_owned()));
+    let saved = post(&api, "/forms/instructions", "system_prompt=Always+kind.").await;
+    assert_eq!(saved, to("/settings/general?saved=1#instructions"));
+    assert!(page(&api, "/settings/general").await.1.contains("Always kind."));
+    assert!(page(&api, "/new/settings").await.1.contains("Always kind."), "what it begins with is shown");
+
+    let set = post(&api, "/new/settings", "system_prompt=In+rhymes.&temperature=0%2C5&thinking=high").await;
+    assert_eq!(set, to("/new/settings?saved=1"));
+    assert_eq!(post(&api, "/new/tools", "on=calculator").await, to("/"));
+    let (_, html) = page(&api, "/new/settings").await;
+    for part in ["In rhymes.", "value=\"0.5\"", "action=\"/new/settings\"", "href=\"/new/tools\""] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    let (_, html) = page(&api, "/").await;
+    assert!(html.contains("href=\"/new/tools\"") && html.contains("Tools: 1 on"), "{html}");
+
+    let first = begun(&api, "hi").await;
+    assert_eq!(first["system_prompt"], "In rhymes.");
+    assert_eq!(first["settings"]["params"], json!({ "temperature": 0.5, "thinking": "high" }));
+    let tools = format!("/api/chats/{}/tools", first["id"].as_str().unwrap());
+    assert_eq!(api.call("GET", &tools, None).await.1["on"], json!(["calculator"]));
+
+    let second = begun(&api, "again").await;
+    assert_eq!(second["system_prompt"], "Always kind.");
+    assert_eq!(second["settings"]["params"], json!({}));
+    assert!(page(&api, "/").await.1.contains("Tools: 3 on"));
+
+    // The prompt of all new chats is none of its own: another one takes its place here, too.
+    post(&api, "/new/settings", "system_prompt=Always+kind.&max_tokens=9").await;
+    post(&api, "/forms/instructions", "system_prompt=").await;
+    let third = begun(&api, "more").await;
+    assert_eq!((&third["system_prompt"], &third["settings"]["params"]), (&json!(""), &json!({ "max_tokens": 9 })));
+}
+
+#[tokio::test]
+async fn what_is_wrong_for_the_next_chat_stays_on_its_page() {
+    let api = Api::new([]).await;
+    for (path, fields) in [("/new/settings", "temperature=warm"), ("/new/tools", "on=no-such-tool")] {
+        assert_eq!(post(&api, path, fields).await.0, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
+    }
+    assert!(!page(&api, "/new/settings").await.1.contains("warm"));
+}

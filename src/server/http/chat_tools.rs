@@ -25,7 +25,7 @@ use crate::ui::words::told::told_of_field;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShowQuery {
-    /// Set after a deed: `saved`, `now`, `asks` or `running`.
+    /// Set after a deed: `asks` or `running`.
     done: Option<String>,
 }
 
@@ -39,15 +39,14 @@ pub async fn show(
 ) -> Result<Response, Problem> {
     let said = match query.done.as_deref() {
         Some("asks") => Some(Said::Done(words::asks_again().into())),
-        Some("saved") => Some(Said::Done(words::saved().into())),
-        Some("now") => Some(Said::Done(words::now_done().into())),
         Some("running") => Some(Said::Refused(words::now_running().into())),
         _ => None,
     };
     answer(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
 }
 
-/// `POST /c/{id}/tools`. What the client runs is chosen over the API alone, and stays.
+/// `POST /c/{id}/tools`, and back to the chat. With a branch as `now`, it uses them from its next message on. What the
+/// client runs is chosen over the API alone, and stays.
 pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
@@ -58,7 +57,10 @@ pub async fn save(
     let client = app.service().chat_tools(viewer.0, id).await?.choice.client;
     let choice = ToolChoice { on: fields.all("on"), client };
     match app.service().choose_tools(viewer.0, id, choice).await {
-        Ok(_) => Ok(see_other(&format!("/c/{id}/tools?done=saved"))),
+        Ok(_) => match fields.text("now").and_then(|id| id.parse().ok()) {
+            Some(branch) => use_in(&app, viewer.0, id, branch).await,
+            None => Ok(see_other(&format!("/c/{id}"))),
+        },
         Err(ServiceError::Invalid(invalid)) => {
             let said = Some(Said::Refused(then(words::not_saved(), &told_of_field(&invalid.to_string()))));
             answer(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
@@ -67,17 +69,17 @@ pub async fn save(
     }
 }
 
-/// `POST /forms/branch-tools`: the branch uses what its chat offers from the next message on.
-pub async fn use_now(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id: Option<BranchId> = fields.text("branch_id").and_then(|id| id.parse().ok());
-    let id = id.ok_or_else(Problem::not_found)?;
-    let (branch, _) = app.service().branch(viewer.0, id).await?;
-    let done = match app.service().use_tools_now(viewer.0, id).await {
-        Ok(_) => "now",
-        Err(ServiceError::Conflict { .. }) => "running",
-        Err(error) => return Err(error.into()),
-    };
-    Ok(see_other(&format!("/c/{}/tools?done={done}", branch.chat_id)))
+/// The branch uses what its chat offers from the next message on.
+async fn use_in(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result<Response, Problem> {
+    let (branch, _) = app.service().branch(viewer, id).await?;
+    if branch.chat_id != chat {
+        return Err(Problem::not_found());
+    }
+    match app.service().use_tools_now(viewer, id).await {
+        Ok(_) => Ok(see_other(&format!("/c/{chat}"))),
+        Err(ServiceError::Conflict { .. }) => Ok(see_other(&format!("/c/{chat}/tools?done=running"))),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `POST /forms/tools/ask-again`: takes back that a tool is allowed in a chat.
@@ -104,25 +106,18 @@ async fn answer(
     };
     let takes_none = branch.as_ref().is_some_and(|(branch, _)| service.model(&branch.lock).1.tools == Some(false));
     let tools = service.chat_tools(viewer, id).await?;
-    let (offered_now, of_provider) = match &branch {
-        Some((branch, _)) => {
-            let now = service.offered_to(viewer, &branch.lock, &tools.choice).await;
-            (now, service.tools_of_provider(&branch.lock))
-        }
-        None => Default::default(),
-    };
+    let of_provider = branch.as_ref().map(|(branch, _)| service.tools_of_provider(&branch.lock)).unwrap_or_default();
     let policies = service.tool_policies(viewer).await?;
     let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == Policy::Allow;
     let allowed = policies.into_iter().filter(is_allowed).map(|said| (said.server, said.tool)).collect();
     let page = ChatToolsPage {
         allowed,
-        chat: id,
+        chat: Some(id),
         tools,
-        offered_now,
         of_provider,
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
-        branch: branch.map(|(branch, frozen)| (branch, frozen.tools.unwrap_or_default())),
+        branch: branch.map(|(branch, _)| branch),
         takes_none,
         said,
     };

@@ -4,8 +4,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{Pages, api_error};
 use crate::api::error::ApiError;
-use crate::api::view::ChatGlance;
+use crate::api::view::{AlsoRunning, ChatGlance};
+use crate::domain::excerpt::first_words;
 use crate::domain::{ChatId, TurnId, UserId};
+
+/// Characters of the message whose reply is being written elsewhere in the chat.
+const ALSO_CHARS: usize = 40;
 
 impl Pages {
     pub async fn glance(
@@ -23,9 +27,14 @@ impl Pages {
             None => None,
         };
         // A page that follows no reply is told of every one.
-        let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path));
+        let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path)).len();
         let leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
         Ok(ChatGlance { rev: chat.rev, running, title: chat.title, leaf, leaves, draft, models_rev: self.models_rev() })
+    }
+
+    /// Which draft of the new chat is the newest.
+    pub async fn new_draft_rev(&self, viewer: UserId) -> Result<i64, ApiError> {
+        Ok(self.0.draft(viewer, None).await.map_err(api_error)?.map_or(0, |draft| draft.rev))
     }
 
     /// Another number whenever other models can be chosen, or another is the default, after a restart too.
@@ -41,7 +50,23 @@ impl Pages {
     }
 
     /// A reply on the page's own path is followed; of the others the page is to know when they begin and end.
-    pub(super) fn running_elsewhere(&self, id: ChatId, leaf: Option<TurnId>) -> usize {
-        self.0.supervisor().running_in(id).into_iter().filter(|turn| Some(*turn) != leaf).count()
+    fn running_elsewhere(&self, id: ChatId, leaf: Option<TurnId>) -> Vec<TurnId> {
+        self.0.supervisor().running_in(id).into_iter().filter(|turn| Some(*turn) != leaf).collect()
+    }
+
+    /// The same with what each is called.
+    pub(super) async fn also_running(&self, viewer: UserId, id: ChatId, leaf: Option<TurnId>) -> Vec<AlsoRunning> {
+        let mut all = Vec::new();
+        for turn_id in self.running_elsewhere(id, leaf) {
+            // Deleted at this moment: it is stopped.
+            let Ok(reply) = self.0.turn(viewer, turn_id).await else { continue };
+            let message = match reply.prev_turn_id {
+                Some(message) => self.0.turn(viewer, message).await.ok(),
+                None => None,
+            };
+            let words = message.map(|message| first_words(&message.content_text(), ALSO_CHARS)).unwrap_or_default();
+            all.push(AlsoRunning { turn_id, model: reply.model_used, words });
+        }
+        all
     }
 }

@@ -14,7 +14,7 @@ impl Pages {
     pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {
         let defaults = match message.chat_id {
             Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
-            None => Params::default(),
+            None => self.0.next_chat(viewer).await.map_err(api_error)?.params,
         };
         // The menu shows a budget of the chat as the level that it is about: left there, the budget holds.
         let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
@@ -35,6 +35,7 @@ impl Pages {
             params: Params { thinking, ..Params::default() },
             takes_attachments,
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
+            keeps_draft: message.keeps_draft,
         };
         let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
         self.started(viewer, started).await

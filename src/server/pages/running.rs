@@ -15,7 +15,7 @@ impl Pages {
 
     /// How many tools a new chat gets; nothing where that is up to what a server has.
     pub(super) async fn tools_of_new_chats(&self, viewer: UserId) -> Result<Option<usize>, ApiError> {
-        let choice = self.0.default_tools(viewer).await.map_err(api_error)?;
+        let choice = self.0.tools_of_next_chat(viewer).await.map_err(api_error)?;
         let is_known = !choice.on.iter().any(|name| name.ends_with("/*"));
         Ok(is_known.then_some(choice.on.len()))
     }

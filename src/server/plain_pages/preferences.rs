@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::words::preferences as words;
+use super::field::{Kind, TextField};
+use super::words::{self as all_words, preferences as words};
 use super::{Page, Said, Section};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -23,7 +24,29 @@ pub struct PreferencesPage {
     pub preferences: Preferences,
     /// The language that was chosen; none follows the browser.
     pub language: Option<Locale>,
+    /// What new chats are told, on the page that asks for it.
+    pub instructions: Option<String>,
     pub is_saved: bool,
+}
+
+/// The form of what every new chat begins with: of the person, not of the browser.
+fn instructions(value: &str) -> AnyView {
+    let field = TextField {
+        label: all_words::system_prompt(),
+        name: "system_prompt",
+        form: "instructions",
+        value,
+        hint: Some(all_words::instructions_what()),
+        kind: Kind::Lines(5),
+        ..TextField::default()
+    };
+    view! {
+        <form class="form" id="instructions" method="post" action="/forms/instructions">
+            <h2>{all_words::instructions()}</h2>
+            {field.draw()}
+            <div class="deeds"><button type="submit" class="button">{all_words::save()}</button></div>
+        </form>
+    }
 }
 
 /// One value to press.
@@ -48,6 +71,7 @@ impl PreferencesPage {
                 {language}
                 {rows}
             </form>
+            {self.instructions.as_deref().map(instructions)}
         };
         let said = self.is_saved.then(|| Said::Done(words::saved().to_owned()));
         Page { section: self.section, title: self.section.name().to_owned(), said, body }

@@ -29,6 +29,11 @@ impl Service {
     pub async fn chat_tools(&self, owner: UserId, id: ChatId) -> Result<ChatTools, ServiceError> {
         let chat = self.chat(owner, id).await?;
         let choice = self.choice_of(&chat).await?;
+        self.what_becomes_of(owner, choice).await
+    }
+
+    /// A choice with what it comes to now.
+    pub async fn what_becomes_of(&self, owner: UserId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
         let selection = self.tools().select(owner, &choice).await?;
         Ok(ChatTools { choice, selection })
     }

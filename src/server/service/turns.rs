@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::chats::Beginning;
 use super::exchanges::{ExchangeOf, check_request_id, hash};
 use super::messages::MessageBlock;
 use super::placement::{Leaving, Place, Wanted, name_after};
@@ -27,6 +26,8 @@ pub struct StartTurn {
     pub takes_attachments: bool,
     /// Made by the client: the same id never sends twice.
     pub client_request_id: Option<String>,
+    /// The draft of the chat is something else and stays.
+    pub keeps_draft: bool,
 }
 
 /// What was stored when a message was accepted. The reply runs by itself from here.
@@ -74,7 +75,10 @@ impl Service {
                 let place = self.place(&mut tx, &chat, &request.place, &message.contents).await?;
                 (chat, place)
             }
-            None => self.new_chat(&mut tx, owner, ids::mint(), &request.place, Beginning::default()).await?,
+            None => {
+                let beginning = self.take_next_chat(&mut tx, owner).await?;
+                self.new_chat(&mut tx, owner, ids::mint(), &request.place, beginning).await?
+            }
         };
         let exchange = ExchangeOf {
             id,
@@ -82,7 +86,7 @@ impl Service {
             kind: ExchangeKind::Send,
             params: request.params,
             base: Params::default(),
-            sends_draft_of: Some(request.chat_id),
+            sends_draft_of: (!request.keeps_draft).then_some(request.chat_id),
             moves_reader: true,
             request_id: request.client_request_id,
             fingerprint,

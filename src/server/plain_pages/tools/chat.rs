@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::choice;
 use crate::domain::tool::{OfferedTool, ToolSpec};
 use crate::domain::{Branch, ChatId};
+use crate::server::plain_pages::chat_settings::places;
 use crate::server::plain_pages::words::{self as all_words, tools as words};
 use crate::server::plain_pages::{Page, Said, Section};
 use crate::server::service::tool_choice::ChatTools;
@@ -16,14 +17,13 @@ use crate::ui::words::told::told;
 
 /// What the page shows.
 pub struct ChatToolsPage {
-    pub chat: ChatId,
+    /// None for the chat that its first message makes.
+    pub chat: Option<ChatId>,
     pub tools: ChatTools,
     pub built_in: Vec<ToolView>,
     pub servers: Vec<ToolServerView>,
-    /// The branch that the chat shows, with what it offers.
-    pub branch: Option<(Branch, Vec<OfferedTool>)>,
-    /// What a branch with the same model would be given now.
-    pub offered_now: Vec<OfferedTool>,
+    /// The branch that the chat shows.
+    pub branch: Option<Branch>,
     /// What that model's provider brings.
     pub of_provider: Vec<OfferedTool>,
     /// The branch's model takes no tools.
@@ -40,27 +40,30 @@ impl ChatToolsPage {
         let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
         let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::takes_none()}</span></p> });
         let ticks = choice(&self.built_in, &self.servers, &self.of_provider, &self.tools.choice, "chat");
+        let (back, here) = places(self.chat);
+        let next = self.chat.is_none().then(|| view! { <p class="lead">{all_words::of_next_chat()}</p> });
         let body = view! {
-            <p><a href=format!("/c/{}", self.chat)>{all_words::back_to_chat()}</a></p>
+            <p><a href=back>{all_words::back_to_chat()}</a></p>
+            {next}
             <p class="lead">{words::of_chat_lead()}</p>
             <p class="hint">{words::settings()}" "<a href="/settings/tools">{words::to_settings()}</a></p>
             {takes_none}
             {bare}
-            <form class="form" method="post" action=format!("/c/{}/tools", self.chat)>
+            <form class="form" method="post" action=format!("{here}/tools")>
                 {ticks}
-                <p class="hint">{words::for_new()}</p>
+                {self.chat.map(|_| self.now())}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
             </form>
             {self.allowed()}
             {client(&self.tools.choice.client)}
             {left_out(&self.tools.selection.left_out)}
-            {self.now()}
         };
         Page { section: Section::Chat, title: words::of_chat().into(), said: self.said, body }
     }
 
     /// What the chat does not ask about any more, with the way to be asked again.
     fn allowed(&self) -> Option<AnyView> {
+        let chat = self.chat?;
         let row = |(server, tool): &(String, String)| {
             let of_server = self.servers.iter().find(|view| view.id == *server).map(|view| view.name.clone());
             let of_server = of_server.map(|name| view! { <span class="hint" dir="auto">" "{name}</span> });
@@ -68,7 +71,7 @@ impl ChatToolsPage {
                 <li class="allowed-tool">
                     <span><code><bdi>{tool.clone()}</bdi></code>{of_server}</span>
                     <form method="post" action="/forms/tools/ask-again">
-                        <input type="hidden" name="chat_id" value=self.chat.to_string()/>
+                        <input type="hidden" name="chat_id" value=chat.to_string()/>
                         <input type="hidden" name="server" value=server.clone()/>
                         <input type="hidden" name="tool" value=tool.clone()/>
                         <button type="submit" class="button"><Icon name="retry"/>{words::ask_again()}<span class="quiet">" "{tool.clone()}</span></button>
@@ -87,21 +90,19 @@ impl ChatToolsPage {
         })
     }
 
-    /// The button for a branch that offers something else.
-    fn now(&self) -> Option<AnyView> {
-        let (branch, offers) = self.branch.as_ref().filter(|(branch, _)| branch.head_turn_id.is_some())?;
-        let same = offers.len() == self.offered_now.len()
-            && offers.iter().zip(&self.offered_now).all(|(has, would_have)| has.is_as(would_have));
-        if self.takes_none || same {
-            return None;
-        }
-        Some(view! {
-            <form class="form" method="post" action="/forms/branch-tools">
-                <input type="hidden" name="branch_id" value=branch.id.to_string()/>
-                <p class="hint" id="now-hint" dir="auto">{words::now_hint(&branch.name)}</p>
-                <div class="deeds"><button type="submit" class="button" aria-describedby="now-hint">{words::now()}</button></div>
-            </form>
-        })
+    /// Which branches the choice is for: new ones, and the one that is read, unless somebody leaves it as it is.
+    fn now(&self) -> AnyView {
+        let branch = self.branch.as_ref().filter(|branch| branch.head_turn_id.is_some() && !self.takes_none);
+        let now = branch.map(|branch| {
+            view! {
+                <label class="tick">
+                    <input type="checkbox" name="now" value=branch.id.to_string() checked=true aria-describedby="now-hint"/>
+                    <span>{words::now()}</span>
+                </label>
+                <p class="hint tick-hint" id="now-hint" dir="auto">{words::now_hint(&branch.name)}</p>
+            }
+        });
+        view! { {now} <p class="hint">{words::for_new()}</p> }
     }
 }
 

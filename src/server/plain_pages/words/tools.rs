@@ -59,10 +59,9 @@ words! {
     left_out: "Not offered", "未提供";
     settings: "What happens when a tool is called is said in the settings.", "工具被调用时如何处理，在设置中指定。";
     to_settings: "Settings of tools", "工具设置";
-    for_new: "A branch keeps the tools that it began with, so a changed choice is for new branches, Try again and another model included.", "分支沿用开始时的工具，因此更改只对新分支生效，包括重试和换用其他模型。";
+    for_new: "Other branches keep the tools that they began with; new ones get these, Try again and another model included.", "其他分支沿用开始时的工具；新分支使用这些工具，包括重试和换用其他模型。";
     now: "Use these tools from the next message on", "从下一条消息起使用这些工具";
-    now_done: "From the next message on this branch offers these tools.", "从下一条消息起，此分支提供这些工具。";
-    now_running: "A reply of this branch is not over. Try again when it is.", "此分支有回复尚未结束，请在结束后重试。";
+    now_running: "The choice is saved for new branches. A reply of this branch is not over, so it keeps its tools; save again when it is.", "选择已为新分支保存。此分支有回复尚未结束，因此沿用原有工具；请在结束后再次保存。";
     takes_none: "This model takes no tools, so none are offered to it.", "此模型不支持工具，因此不会向它提供。";
     none_at_all: "There are no tools to choose from.", "没有可选的工具。";
     from_provider: "Run by the model's provider", "由模型的服务商运行";
