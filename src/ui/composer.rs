@@ -99,7 +99,8 @@ pub fn Composer(
     /// None sends the first message of a new chat.
     chat_id: Option<ChatId>,
     draft: DraftView,
-    /// Set when another tab stored a newer draft.
+    /// Set when another tab stored a newer draft; of the new chat's draft the composer hears by itself.
+    #[prop(optional)]
     draft_elsewhere: RwSignal<DraftView>,
     models: RwSignal<Vec<Model>>,
     /// The name of the request that the form sends if it is sent without script.
@@ -197,6 +198,7 @@ pub fn Composer(
         },
     );
     on_change(move || draft_elsewhere.get(), move |_, newer| state.draft_changed_elsewhere(newer));
+    state.follow_new_chat();
     on_change(move || state.draft.again.get(), move |_, _| state.save_again());
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -206,7 +208,7 @@ pub fn Composer(
         event.prevent_default();
         state.stop();
     };
-    let tools_page = chat_id.map_or_else(|| "/settings/tools".to_owned(), |id| format!("/c/{id}/tools"));
+    let tools_page = chat_id.map_or_else(|| "/new/tools".to_owned(), |id| format!("/c/{id}/tools"));
     let tools_name = tools_on.map_or_else(|| words::tools().to_owned(), words::tools_on);
     let tools = view! {
         <a class="button bare tools-link" href=tools_page rel="external" aria-label=tools_name.clone() title=tools_name>

@@ -1,9 +1,11 @@
 // The same chat in two tabs: what one does, the other shows.
+// UX-20, UX-42 of docs/acceptance.md.
 import {
   begin, expectStatus, hydrated, latestReply, messageBox, open, replies, send, stopButton, textOf,
 } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { heightOf, seen, turn } from "../../support/reader.ts";
+import { editBox, users, versions } from "../../support/verbs.ts";
 
 test("a reply started in one tab is written in the other, which can stop it", async ({ page, context, model }) => {
   await begin(page, "One");
@@ -83,6 +85,30 @@ test("a draft written in one tab comes to the other, and never over what was typ
   await expect(messageBox(page)).toHaveValue("from the first tab again");
 });
 
+test("two tabs with a new chat hear of each other's draft, and undo brings back what one of them put away", async ({ page, context, watch }) => {
+  await open(page);
+  const other = await context.newPage();
+  await open(other);
+  await messageBox(page).fill("from the first tab");
+  await expect(messageBox(other)).toHaveValue("from the first tab");
+
+  // What is typed in the second meets a newer draft of the first.
+  watch.expect(/ERR_FAILED.*save_draft/);
+  await other.route("**/api/page/save_draft*", (route) => route.abort());
+  await messageBox(other).pressSequentially(" and more");
+  await messageBox(page).fill("from the first tab again");
+  const offer = other.getByRole("button", { name: "Use it" });
+  await expect(offer).toBeVisible();
+  await expect(messageBox(other)).toHaveValue("from the first tab and more");
+  await offer.click();
+  await expect(messageBox(other)).toHaveValue("from the first tab again");
+  await expect(messageBox(other)).toBeFocused();
+  await other.keyboard.press("Control+z");
+  await expect(messageBox(other)).toHaveValue("from the first tab and more");
+  await other.keyboard.press("Control+Shift+z");
+  await expect(messageBox(other)).toHaveValue("from the first tab again");
+});
+
 test("a chat that is deleted in one tab says so in the other, and that it is back", async ({ page, context, model, watch }) => {
   watch.expect(/glance_at_chat|save_draft/);
   await begin(page, "One");
@@ -149,4 +175,27 @@ test("an end that is deleted elsewhere does not move a reader far up", async ({ 
   expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
   await page.getByRole("button", { name: "Go to latest" }).click();
   await expect(turn(page, long.turns[297]!)).toBeInViewport();
+});
+
+test("a reply that is being written on another path is named, and stopped from here", async ({ page, model }) => {
+  await begin(page, "First question");
+  const other = await model.next();
+  other.say("One");
+  await expect(textOf(latestReply(page))).toHaveText("One");
+  await users(page).first().getByRole("button", { name: "Edit your message" }).click();
+  await editBox(page).fill("Another question");
+  await editBox(page).press("Enter");
+  const here = await model.next();
+  here.answer("Two");
+  await expect(textOf(latestReply(page))).toHaveText("Two");
+  const also = page.getByRole("group", { name: "Also being answered" });
+  await expect(also).toContainText("First question");
+  await also.getByRole("link", { name: /^Show the reply to First question/ }).click();
+  await expect(textOf(latestReply(page))).toHaveText("One");
+  await expect(also).toHaveCount(0);
+  await versions(users(page).first()).getByRole("button", { name: "Next version" }).click();
+  await expect(textOf(latestReply(page))).toHaveText("Two");
+  await also.getByRole("button", { name: /^Stop the reply to First question/ }).click();
+  await other.closed;
+  await expect(also).toHaveCount(0);
 });

@@ -213,6 +213,39 @@ test("what is sent while offline comes back into the box and never goes out by i
   expect(model.asked).toBe(2);
 });
 
+test("a message that nobody takes is broken off within a minute, and the same again is not sent twice", async ({ page, model, watch }) => {
+  watch.expect(/ERR_ABORTED|AbortError|ERR_FAILED/);
+  await begin(page, "Before");
+  (await model.next()).answer("Said.");
+  await expectStatus(latestReply(page), "complete");
+  await page.clock.install();
+  const path = "**/api/page/send_message*";
+  // The server takes the message; its answer never comes.
+  let took = (): void => {};
+  const taken = new Promise<void>((done) => (took = done));
+  await page.route(path, async (route) => {
+    await route.fetch();
+    took();
+  }, { times: 1 });
+  const given_up = page.waitForEvent("requestfailed", (request) => request.url().includes("send_message"));
+  await send(page, "Is anybody there?");
+  await taken;
+  await messageBox(page).fill("typed behind it");
+  await page.clock.runFor(60_000);
+  await given_up;
+  await expect(messageBox(page)).toHaveValue("Is anybody there?\n\ntyped behind it");
+  await expect(page.locator("#message-problem")).toContainText("did not answer in time");
+  // What was typed meanwhile is a step of its own.
+  await messageBox(page).press("Control+z");
+  await expect(messageBox(page)).toHaveValue("typed behind it");
+  await messageBox(page).fill("Is anybody there?");
+  await sendButton(page).click();
+  (await model.next()).answer("Yes.");
+  await expect(messageBox(page)).toHaveValue("");
+  await expect(page.locator("article[data-role=user]")).toHaveCount(2);
+  expect(model.asked).toBe(2);
+});
+
 test("a message that waits for its files does not go out after a minute offline", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await page.clock.install();

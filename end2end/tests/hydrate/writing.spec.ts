@@ -1,5 +1,6 @@
 // The message box: where the focus is after a change of page, commands behind a slash, rich text, input methods, height,
 // and what happens while a message is on its way (UX-03, UX-16, UX-19, UX-21, UX-23).
+// UX-22, UX-27 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -58,7 +59,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.fill("kept\n");
   await box.press("Control+End");
   await box.pressSequentially("/");
-  await expect(list.getByRole("option")).toHaveText([/Another model/, /Attach/, /Find/, /Tree/, /Settings/, /New chat/, /Clear/]);
+  await expect(list.getByRole("option")).toHaveText([/Another model/, /Attach/, /Find/, /Tree/, /Settings/, /Export/, /New chat/, /Clear/]);
   expect(await violations(page)).toEqual([]);
   await box.pressSequentially("fin");
   await expect(list.getByRole("option")).toHaveText([/Find in chat/]);
@@ -93,6 +94,12 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await expect(box).toBeFocused();
   await box.press("Control+z");
   await expect(box).toHaveValue("all of this\n/clear");
+  await box.fill("");
+  await box.pressSequentially("/exp");
+  await box.press("Enter");
+  await expect(page).toHaveURL(/\/export$/);
+  await page.goBack();
+  await hydrated(page);
   await box.fill("");
   await box.pressSequentially("/new");
   await box.press("Enter");

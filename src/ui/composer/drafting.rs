@@ -4,11 +4,12 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api::chats::glance_at_chat;
+use crate::api::chats::{glance_at_chat, load_chat};
 use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::browser::focus;
 use crate::ui::composer::state::ComposerState;
+use crate::ui::erased::on_change;
 use crate::ui::words;
 
 impl ComposerState {
@@ -24,24 +25,48 @@ impl ComposerState {
         }
     }
 
+    /// Hears of the new chat's draft what every page is told every moment; of a chat's own draft its page hears.
+    pub(super) fn follow_new_chat(self) {
+        let Some(chats) = self.chats.filter(|_| self.chat_id.is_none()) else { return };
+        on_change(
+            move || chats.draft_rev.get(),
+            move |_, rev| {
+                if rev > self.draft.rev() {
+                    spawn_local(async move {
+                        let newer = self.newer_draft().await;
+                        if let (Ok(Some(newer)), true) = (newer, self.phase.try_get_untracked().is_some()) {
+                            self.draft_changed_elsewhere(newer);
+                        }
+                    });
+                }
+            },
+        );
+    }
+
+    /// The draft as the server has it, where that is newer than what it had when it was last heard of.
+    async fn newer_draft(self) -> Result<Option<DraftView>, ApiError> {
+        let rev = self.draft.rev();
+        Ok(match self.chat_id {
+            Some(chat) => glance_at_chat(chat, self.leaf.get_untracked(), rev).await?.draft,
+            None => Some(load_chat(None, None, None, None).await?.draft).filter(|draft| draft.rev > rev),
+        })
+    }
+
     /// Offers the server the draft that it did not take, where nobody wrote another one meanwhile: that is asked first,
     /// because saving would put this one in its place.
     pub fn save_again(self) {
         if !self.draft.is_unsaved.get_untracked() || self.draft.elsewhere.get_untracked().is_some() {
             return;
         }
-        // Of the new chat's draft nothing else can be asked than to be saved.
-        let Some(chat) = self.chat_id else { return self.draft.save() };
-        let leaf = self.leaf.get_untracked();
         spawn_local(async move {
-            let glance = glance_at_chat(chat, leaf, self.draft.rev()).await;
+            let newer = self.newer_draft().await;
             // The page may have gone meanwhile.
             if self.draft.is_unsaved.try_get_untracked() != Some(true) {
                 return;
             }
-            match glance {
-                Ok(glance) => {
-                    if let Some(newer) = glance.draft {
+            match newer {
+                Ok(newer) => {
+                    if let Some(newer) = newer {
                         self.draft_changed_elsewhere(newer);
                     }
                     if self.draft.elsewhere.get_untracked().is_none() {
@@ -54,11 +79,11 @@ impl ComposerState {
         });
     }
 
-    /// Takes the draft of another tab in place of what is in the box.
+    /// Takes the draft of another tab in place of what is in the box; undo brings those words back.
     pub fn use_draft(self, draft: DraftView) {
         self.draft.elsewhere.set(None);
-        self.take(draft);
         focus::on("#message");
+        self.take(draft);
     }
 
     /// Shows a draft in place of what is there, and keeps it as what is there.

@@ -9,7 +9,8 @@ use leptos::task::spawn_local;
 use crate::api::error::ApiError;
 use crate::api::turns::{send_message, stop_reply};
 use crate::api::view::{DraftView, SendMessage};
-use crate::browser::{focus, request_id, textarea};
+use crate::browser::{clock, focus, request_id, textarea};
+use crate::domain::limits;
 use crate::ui::composer::state::{ComposerState, Phase};
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
@@ -32,7 +33,9 @@ impl ComposerState {
 
     /// Sends the message and does what follows from the answer. The page may be gone by then.
     async fn deliver(self, message: SendMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
-        let answer = send_message(message.clone()).await;
+        let answer = clock::within(limits::SEND_TIME, send_message(message.clone())).await;
+        let is_late = answer.is_none();
+        let answer = answer.unwrap_or_else(|| Err(ApiError::unreached()));
         if answer.is_ok() {
             self.draft.forget_sent(&sent);
             if let Some(chats) = self.chats {
@@ -62,7 +65,7 @@ impl ComposerState {
                 self.draft.release();
                 self.give_back(sent);
                 self.listeners.on_failed.run(());
-                self.fail(&error);
+                if is_late { self.fail_with(words::not_answered().to_owned()) } else { self.fail(&error) }
             }
         }
         if let Some(turn) = turn.filter(|_| stops) {
@@ -84,6 +87,7 @@ impl ComposerState {
             may_branch: true,
             thinking: self.thinking.get_untracked().nearest(&untrack(|| self.thinking_levels())),
             client_request_id: self.request_id.get_value(),
+            keeps_draft: false,
         };
         if let Some(failed) = self.failed.get_value() {
             // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it

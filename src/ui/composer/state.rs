@@ -141,10 +141,18 @@ impl ComposerState {
         self.typed(text.to_owned());
     }
 
+    /// Puts a text into the box in place of what is there; where that is other words, undo brings them back.
     pub(super) fn show(self, text: &str) {
         // What is there already keeps its caret.
-        if let Some(area) = self.area.get_untracked().filter(|area| textarea::value(area) != text) {
-            textarea::set_value(&area, text);
+        let area = self.area.get_untracked().map(|area| (textarea::value(&area), area));
+        if let Some((there, area)) = area.filter(|(there, _)| there != text) {
+            if there.is_empty() || text.is_empty() {
+                textarea::set_value(&area, text);
+            } else {
+                textarea::exchange(&area, "", &there, text);
+                // Nobody typed the sign that it may end with.
+                self.mention.close();
+            }
         }
         self.measure(text);
     }
@@ -223,7 +231,10 @@ impl ComposerState {
     }
 
     pub(super) fn fail(self, error: &ApiError) {
-        let text = problem(error);
+        self.fail_with(problem(error));
+    }
+
+    pub(super) fn fail_with(self, text: String) {
         self.announcer.alert(&text);
         self.problem.set(Some(text));
     }

@@ -23,6 +23,7 @@ names! {
     find: "Find in chat", "在对话中查找";
     tree: "Tree of this chat", "此对话的树";
     settings: "Settings of this chat", "此对话的设置";
+    export: "Export this chat", "导出此对话";
     new_chat: "New chat", "新建对话";
     clear: "Clear what is written", "清空输入框";
 }

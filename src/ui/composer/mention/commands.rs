@@ -21,6 +21,7 @@ enum Command {
     Find,
     Tree,
     Settings,
+    Export,
     NewChat,
     Clear,
 }
@@ -35,15 +36,24 @@ struct Around {
 
 impl Command {
     /// In the order of the menu.
-    const ALL: [Self; 8] =
-        [Self::Model, Self::Branch, Self::Attach, Self::Find, Self::Tree, Self::Settings, Self::NewChat, Self::Clear];
+    const ALL: [Self; 9] = [
+        Self::Model,
+        Self::Branch,
+        Self::Attach,
+        Self::Find,
+        Self::Tree,
+        Self::Settings,
+        Self::Export,
+        Self::NewChat,
+        Self::Clear,
+    ];
 
     fn is_for(self, around: Around) -> bool {
         match self {
             Self::Model => !around.is_locked,
             Self::Branch => around.is_locked,
-            Self::Find | Self::Tree | Self::Settings => around.is_chat,
-            Self::Attach | Self::NewChat | Self::Clear => true,
+            Self::Find | Self::Tree | Self::Export => around.is_chat,
+            Self::Attach | Self::Settings | Self::NewChat | Self::Clear => true,
         }
     }
 
@@ -57,6 +67,7 @@ impl Command {
             Self::Find => ("find", "search", words::find()),
             Self::Tree => ("tree", "branch", words::tree()),
             Self::Settings => ("settings", "tool", words::settings()),
+            Self::Export => ("export", "external", words::export()),
             Self::NewChat => ("new", "plus", words::new_chat()),
             Self::Clear => ("clear", "close", words::clear()),
         }
@@ -85,7 +96,8 @@ impl Command {
             Self::Attach => press("#attach-files"),
             Self::Find => press("#chat-head-menu a[href$='/find']"),
             Self::Tree => press("#tree-button"),
-            Self::Settings => press("#chat-head-menu a[href$='/settings']"),
+            Self::Settings => press(".chat-head a[href$='/settings']"),
+            Self::Export => press("#chat-head-menu a[href$='/export']"),
             Self::NewChat => press("#sidebar .rail a.new-chat"),
             Self::Clear => {}
         }
@@ -182,14 +194,15 @@ mod tests {
     #[test]
     fn what_is_typed_chooses_by_either_name_and_in_both_languages() {
         use Command::*;
-        assert_eq!(fitting("", NEW), [Model, Attach, NewChat, Clear]);
-        assert_eq!(fitting("", CHAT), [Branch, Attach, Find, Tree, Settings, NewChat, Clear]);
+        assert_eq!(fitting("", NEW), [Model, Attach, Settings, NewChat, Clear]);
+        assert_eq!(fitting("", CHAT), [Branch, Attach, Find, Tree, Settings, Export, NewChat, Clear]);
         for (typed, found) in [
             ("mod", vec![Branch]),
             ("BRANCH", vec![Branch]),
             ("fi", vec![Find, Attach]),
             ("new", vec![NewChat, Branch]),
-            ("x", vec![]),
+            ("exp", vec![Export]),
+            ("xx", vec![]),
         ] {
             assert_eq!(fitting(typed, CHAT), found, "{typed}");
         }
