@@ -61,11 +61,13 @@ mod real {
         }
     }
 
-    /// Replaces the text of the element with this id. Used for the live regions, which are outside the reactive tree's
-    /// text so that saying the same words twice is said twice.
-    pub fn set_text(id: &str, text: &str) {
-        let element = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id(id));
-        if let Some(element) = element {
+    /// Replaces the text of a live region, which is outside the reactive tree's text so that saying the same words twice
+    /// is said twice. While a dialog is open the rest of the page is inert, and nothing in it is heard: then it is the
+    /// region of the dialog.
+    pub fn set_text(region: &str, text: &str) {
+        let Some(document) = web_sys::window().and_then(|w| w.document()) else { return };
+        let of_dialog = document.query_selector(&format!("dialog[open] [data-live={region}]")).ok().flatten();
+        if let Some(element) = of_dialog.or_else(|| document.get_element_by_id(region)) {
             element.set_text_content(Some(text));
         }
     }
@@ -140,7 +142,7 @@ mod real {
 
     pub fn colour_frame(_colours: &[&str]) {}
 
-    pub fn set_text(_id: &str, _text: &str) {}
+    pub fn set_text(_region: &str, _text: &str) {}
 
     pub fn has(_id: &str) -> bool {
         false

@@ -1,4 +1,5 @@
-//! What a screen reader is told: one queue for the page's two live regions (ux.md 12). Nothing else on the page is live.
+//! What a screen reader is told: one queue for the page's two live regions (ux.md 12). Nothing else on the page is live,
+//! but a dialog has two of its own, because it makes the rest inert.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
 // Chats as a whole: deleted and brought back in every way, renamed, marked when a reply ended unseen, slow to load.
+// UX-35 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, latestReply, messageBox, open, send } from "../../support/chat.ts";
@@ -79,6 +80,8 @@ test("the title is a button, and a rename that fails keeps what was typed", asyn
   await page.route("**/api/page/rename_chat", (route) => route.abort());
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.locator("#rename-problem")).toHaveText(/cannot be reached/);
+  // The rest of the page is inert, and so is its live region.
+  await expect(page.getByRole("dialog").getByRole("alert")).toHaveText(/cannot be reached/);
   await expect(field).toHaveValue("Another name");
   await page.unroute("**/api/page/rename_chat");
   await page.getByRole("button", { name: "Save", exact: true }).click();

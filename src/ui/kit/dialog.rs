@@ -30,6 +30,8 @@ pub fn Dialog(
                 </button>
             </header>
             {children()}
+            <div class="quiet" role="status" data-live="say"></div>
+            <div class="quiet" role="alert" data-live="alert"></div>
         </dialog>
     }
 }

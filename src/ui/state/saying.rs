@@ -2,6 +2,7 @@
 //! Never its tokens. Pure; whoever follows the reply brings the time.
 
 use crate::domain::block::ToolStatus;
+use crate::domain::excerpt::first_words;
 use crate::domain::waiting::{open_pause, waits_for};
 use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, Command};
@@ -187,7 +188,8 @@ fn ending(turn: &Turn, reader: &Reader) -> Said {
             let text = turn.content_text();
             let text = text.trim();
             Said::Politely(if reader.is_read_to && text.chars().count() <= READ_OUT_CHARS {
-                say::reply(text)
+                // Signs of Markdown are no words.
+                say::reply(&first_words(text, READ_OUT_CHARS))
             } else {
                 say::complete(words_in(text), reader.read_by.as_deref())
             })
