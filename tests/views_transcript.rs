@@ -46,7 +46,7 @@ fn whole() -> ChatPage {
         chat: None,
         branch: None,
         branch_from: None,
-        running: 0,
+        running: Vec::new(),
         turns: Vec::new(),
         has_more_before: false,
         end: None,
@@ -394,7 +394,6 @@ fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
     for (kind, name) in [
         (FailureKind::ProviderAuth, "Replace key"),
         (FailureKind::ProviderQuota, "Open provider settings"),
-        (FailureKind::ProviderUnreachable, "Test the connection"),
     ] {
         let html = drawn(kind);
         assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
@@ -402,6 +401,10 @@ fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
         let again = format!("href=\"/turns/{}/again\"", turn_id(2));
         assert_eq!(html.matches(&again).count(), 2, "{kind:?}: in the menu and in the panel");
     }
+    let unreachable = drawn(FailureKind::ProviderUnreachable);
+    assert_says(&unreachable, "Test the connection");
+    assert!(tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""), "it tests, and does not only lead there");
+    tag(&unreachable, "name=\"id\" value=\"openai-2\"");
     for kind in [FailureKind::ContextTooLong, FailureKind::ProviderRefusedRequest] {
         let html = drawn(kind);
         for (turn, page) in [(2, "sent"), (1, "edit")] {
@@ -445,6 +448,36 @@ fn the_same_sentence_about_a_failure_is_said_once() {
 }
 
 #[test]
+fn a_reply_that_ended_early_says_why_behind_it() {
+    let cut = reply(2, [Content::text("Half of"), Notice::LengthReached.content_for("length")]);
+    let html = draw_one(cut);
+    assert_says(&html, "Half of The reply reached the model's length limit.");
+    assert_eq!(html.matches("length limit").count(), 1, "not in front of it too");
+    let filtered = reply(2, [Content::text("Once"), Notice::Filtered.content_for("SAFETY")]);
+    assert_says(&draw_one(filtered), "A content filter of the provider ended the reply here.");
+    assert_silent(&draw_one(reply(2, [Content::text("All of it.")])), "length limit");
+}
+
+#[test]
+fn a_failure_says_what_is_known_of_the_wait_and_leads_on_from_before() {
+    let mut limited = failed(FailureKind::ProviderRateLimited, Vec::new());
+    limited.error.as_mut().unwrap().retry_after_ms = Some(11_400);
+    assert_says(&draw_one(limited), "It asked to wait 12 s.");
+    let mut silent = failed(FailureKind::ProviderStalled, Vec::new());
+    silent.error = Some(Failure::silent_for(60, "Demo"));
+    assert_says(&draw_one(silent), "Demo sent nothing for 60 s.");
+    let mut long = failed(FailureKind::ContextTooLong, Vec::new());
+    (long.id, long.prev_turn_id) = (turn_id(4), Some(turn_id(3)));
+    let mut question = user_turn(3, "And?");
+    question.prev_turn_id = Some(turn_id(2));
+    let chat = long.chat_id;
+    let path = vec![view(user_turn(1, "Hi")), view(reply(2, [Content::text("Hello.")])), view(question), view(long)];
+    let html = draw(path);
+    assert_says(&html, "Branch earlier");
+    assert!(html.contains(&format!("href=\"/c/{chat}?from={}\"", turn_id(2))));
+}
+
+#[test]
 fn try_again_is_a_form_that_works_without_script() {
     let html = draw_one(reply(2, [Content::text("Done.")]));
     assert!(tag(&html, "action=\"/forms/retry\"").contains("method=\"post\""));
@@ -462,7 +495,7 @@ fn versions_are_links_with_the_names_of_buttons() {
     let group = tag(&html, "aria-label=\"Versions\"");
     assert!(group.contains("role=\"group\""), "{group}");
     assert_says(&html, "2/3");
-    for (name, to) in [("Previous version", turn_id(7)), ("Next version", turn_id(9))] {
+    for (name, to) in [("Previous version, 1 of 3", turn_id(7)), ("Next version, 3 of 3", turn_id(9))] {
         let link = tag(&html, &format!("aria-label=\"{name}\""));
         assert!(link.starts_with("<a ") && link.contains("role=\"button\""), "{link}");
         assert!(link.contains(&format!("?at={to}\"")), "{link}");

@@ -84,6 +84,8 @@ export class Reply {
 export class ModelServer {
   /** How many replies were asked for. */
   asked = 0;
+  /** What it says that it has. */
+  models = [MODEL];
   private readonly refusals: [status: number, headers: Record<string, string>][] = [];
   private readonly waiting: Reply[] = [];
   private readonly wanted: ((reply: Reply) => void)[] = [];
@@ -126,7 +128,7 @@ export class ModelServer {
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url?.endsWith("/models")) {
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ object: "list", data: [{ id: MODEL, object: "model" }] }));
+      response.end(JSON.stringify({ object: "list", data: this.models.map((id) => ({ id, object: "model" })) }));
       return;
     }
     const pieces: Buffer[] = [];

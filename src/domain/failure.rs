@@ -172,6 +172,12 @@ impl Failure {
         }
     }
 
+    /// Nothing came of a provider for so many seconds.
+    pub fn silent_for(seconds: u64, provider: &str) -> Self {
+        let message = format!("{provider} sent nothing for {seconds} s.");
+        Self { message, ..Self::new(FailureKind::ProviderStalled, provider) }
+    }
+
     /// The same with the provider's own words, which must carry no secret.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         // No database's text can hold a NUL.

@@ -25,11 +25,41 @@ pub enum Notice {
     ImagesTold,
     /// The same, because the model takes none at all.
     ImagesNotSeen,
+    /// The reply ended because it reached the length that a reply may have.
+    LengthReached,
+    /// It ended because conversation and reply fill what the model can read.
+    ContextFilled,
+    /// A filter of the provider ended it.
+    Filtered,
+    /// The model would not go on.
+    Declined,
 }
+
+/// Words of every API for why a reply ended before its time, in lower case (providers.md 2.7, 7.2).
+const STOP_REASONS: &[(&str, Notice)] = &[
+    ("length", Notice::LengthReached),
+    ("max_tokens", Notice::LengthReached),
+    ("max_output_tokens", Notice::LengthReached),
+    ("model_length", Notice::ContextFilled),
+    ("model_context_window_exceeded", Notice::ContextFilled),
+    ("refusal", Notice::Declined),
+    ("content_filter", Notice::Filtered),
+    ("safety", Notice::Filtered),
+    ("recitation", Notice::Filtered),
+    ("language", Notice::Filtered),
+    ("blocklist", Notice::Filtered),
+    ("prohibited_content", Notice::Filtered),
+    ("spii", Notice::Filtered),
+    ("image_safety", Notice::Filtered),
+    ("image_prohibited_content", Notice::Filtered),
+    ("image_recitation", Notice::Filtered),
+    ("model_armor", Notice::Filtered),
+    ("jailbreak", Notice::Filtered),
+];
 
 impl Notice {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::ReasoningRefused,
         Self::StepsTold,
         Self::ReasoningAdded,
@@ -37,7 +67,22 @@ impl Notice {
         Self::SentWhole,
         Self::ImagesTold,
         Self::ImagesNotSeen,
+        Self::LengthReached,
+        Self::ContextFilled,
+        Self::Filtered,
+        Self::Declined,
     ];
+
+    /// What a provider's word for why it stopped tells the person; nothing where the reply is simply over.
+    pub fn of_stop_reason(reason: &str) -> Option<Self> {
+        let known = STOP_REASONS.iter().find(|(word, _)| reason.eq_ignore_ascii_case(word));
+        known.map(|(_, notice)| *notice)
+    }
+
+    /// Whether it says why a reply ended: it stands behind it, the others in front.
+    pub fn is_ending(self) -> bool {
+        matches!(self, Self::LengthReached | Self::ContextFilled | Self::Filtered | Self::Declined)
+    }
 
     /// The code, for programs.
     pub fn kind(self) -> &'static str {
@@ -49,6 +94,10 @@ impl Notice {
             Self::SentWhole => "sent_whole",
             Self::ImagesTold => "images_told",
             Self::ImagesNotSeen => "images_not_seen",
+            Self::LengthReached => "length_reached",
+            Self::ContextFilled => "context_filled",
+            Self::Filtered => "filtered",
+            Self::Declined => "declined",
         }
     }
 
@@ -66,6 +115,10 @@ impl Notice {
             Self::SentWhole => "The whole conversation was sent again, because the provider did not have it any more.",
             Self::ImagesTold => "The images were told in words, because the provider refused them.",
             Self::ImagesNotSeen => "The images were told in words, because this model does not take images.",
+            Self::LengthReached => "The reply reached the model's length limit.",
+            Self::ContextFilled => "The conversation has filled what the model can read; the reply ends here.",
+            Self::Filtered => "A content filter of the provider ended the reply here.",
+            Self::Declined => "The model declined to go on.",
         }
     }
 
@@ -74,6 +127,15 @@ impl Notice {
         let field = |key: &str, value: &str| (key.to_owned(), Value::from(value));
         let fields = [field("type", TYPE), field("kind", self.kind()), field("text", self.sentence())];
         Content::Other(Map::from_iter(fields))
+    }
+
+    /// The same with the word that the provider used for it.
+    pub fn content_for(self, stop_reason: &str) -> Content {
+        let mut content = self.content();
+        if let Content::Other(fields) = &mut content {
+            fields.insert("stop_reason".to_owned(), Value::from(stop_reason));
+        }
+        content
     }
 }
 
@@ -90,6 +152,13 @@ pub fn sentence_of(block: &Block) -> Option<&str> {
     }
 }
 
+/// Why a reply ended, of a block that says so.
+pub fn ending_of(block: &Block) -> Option<Notice> {
+    let Content::Other(map) = &block.content else { return None };
+    let kind = map.get("kind").and_then(Value::as_str).filter(|_| sentence_of(block).is_some())?;
+    Notice::ALL.into_iter().find(|notice| notice.is_ending() && notice.kind() == kind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,15 +166,7 @@ mod tests {
 
     #[test]
     fn a_notice_is_a_block_with_a_code_and_a_sentence() {
-        for notice in [
-            Notice::ReasoningRefused,
-            Notice::StepsTold,
-            Notice::ReasoningAdded,
-            Notice::ReasoningDropped,
-            Notice::SentWhole,
-            Notice::ImagesTold,
-            Notice::ImagesNotSeen,
-        ] {
+        for notice in Notice::ALL {
             let block = sample::block(2, 0, notice.content());
             assert_eq!(block.content.block_type(), "x:notice");
             assert_eq!(sentence_of(&block), Some(notice.sentence()));
@@ -118,5 +179,43 @@ mod tests {
         let foreign = sample::block(2, 0, serde_json::from_value(foreign).unwrap());
         assert_eq!(sentence_of(&foreign), None);
         assert_eq!(sentence_of(&sample::block(2, 0, Content::text("x:notice"))), None);
+    }
+
+    #[test]
+    fn what_every_api_calls_an_early_end_is_known() {
+        use Notice::{ContextFilled, Declined, Filtered, LengthReached};
+        for (reason, notice) in [
+            // Chat completions, and Ollama.
+            ("length", Some(LengthReached)),
+            ("content_filter", Some(Filtered)),
+            ("stop", None),
+            ("tool_calls", None),
+            // Responses.
+            ("max_output_tokens", Some(LengthReached)),
+            ("completed", None),
+            // Anthropic.
+            ("max_tokens", Some(LengthReached)),
+            ("model_context_window_exceeded", Some(ContextFilled)),
+            ("refusal", Some(Declined)),
+            ("end_turn", None),
+            ("pause_turn", None),
+            // Gemini.
+            ("MAX_TOKENS", Some(LengthReached)),
+            ("SAFETY", Some(Filtered)),
+            ("PROHIBITED_CONTENT", Some(Filtered)),
+            ("STOP", None),
+            ("OTHER", None),
+            ("", None),
+        ] {
+            assert_eq!(Notice::of_stop_reason(reason), notice, "{reason}");
+        }
+    }
+
+    #[test]
+    fn why_a_reply_ended_is_a_notice_with_the_word_of_the_provider() {
+        let block = sample::block(2, 3, Notice::LengthReached.content_for("MAX_TOKENS"));
+        assert_eq!(ending_of(&block), Some(Notice::LengthReached));
+        assert_eq!(serde_json::to_value(&block.content).unwrap()["stop_reason"], "MAX_TOKENS");
+        assert_eq!(ending_of(&sample::block(2, 0, Notice::StepsTold.content())), None, "it stands in front");
     }
 }

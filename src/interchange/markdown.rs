@@ -13,7 +13,7 @@ use crate::domain::attachment::Card;
 pub use crate::domain::export::Part;
 use crate::domain::segment::segments_where;
 use crate::domain::turn::{Role, Turn, TurnStatus};
-use crate::domain::{Block, Content, ImportedFrom, sources};
+use crate::domain::{Block, Content, ImportedFrom, notice, sources};
 
 mod pieces;
 mod reply;
@@ -231,7 +231,10 @@ fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
         (TurnStatus::Error, _) => Ok(()),
         (TurnStatus::Cancelled, _) => writeln!(out, "*{}*\n", words::STOPPED),
         (TurnStatus::Complete, _) if is_empty => writeln!(out, "*{}*\n", words::EMPTY_REPLY),
-        (TurnStatus::Complete, _) => Ok(()),
+        (TurnStatus::Complete, _) => match turn.blocks.iter().rev().find_map(notice::ending_of) {
+            Some(early) => writeln!(out, "*{}*\n", early.sentence()),
+            None => Ok(()),
+        },
         _ => writeln!(out, "*{}*\n", words::STILL_WRITTEN),
     }
 }

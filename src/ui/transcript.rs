@@ -22,13 +22,15 @@ mod disclosed;
 mod editor;
 mod entering;
 mod error_reply;
+mod going_on;
 mod jump_to_latest;
-mod model_choice;
+pub mod model_choice;
 pub mod more;
 mod notices;
 mod other_block;
 mod posting;
 mod reasoning_panel;
+mod refused;
 mod segment_view;
 mod source_list;
 mod status_line;
@@ -47,14 +49,17 @@ mod ways_out;
 pub use asks::ASK;
 use assistant_turn::AssistantTurn;
 pub use copy_button::CopyButton;
+pub use editor::Editor;
 pub use entering::{PathEnd, at_end, edit_last_message, enter, provide_path_end, to_last_reply};
-use jump_to_latest::JumpToLatest;
+pub use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
 pub use tool_card::tool_name;
 pub use turn_actions::opens_here;
 pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
 pub use turn_menu::CopyToChat;
+pub use posting::Posting;
+pub use refused::Refusals;
 use user_turn::UserTurn;
 pub use verbs::Verbs;
 
@@ -81,12 +86,12 @@ pub fn Transcript(
     let place = RwSignal::new(scroll::Place { is_following: true, ..scroll::Place::default() });
     follow_replies(state);
     more::load_as_scrolled(state, place);
+    more::lead_to_end(state);
     effect(move || {
         let watch = scroll::start(LIST_ID, move |now| {
             let _ = place.try_set(now);
         });
         on_cleanup(move || scroll::stop(watch));
-    more::lead_to_end(state);
         open_at(state, at, is_new_visit);
     });
     let on_keydown = move |event: KeyboardEvent| {
@@ -115,12 +120,12 @@ pub fn Transcript(
     };
     // Drawn markdown has no listeners of its own.
     let on_click = move |event: MouseEvent| {
+        scroll::hold_clicked(&event);
         if let Some(code) = clipboard::code_asked_for(&event) {
             clipboard::copy(code, move |copied| {
                 state.say(if copied { crate::ui::words::copied() } else { words::copy_failed() });
             });
         }
-        scroll::hold_clicked(&event);
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>

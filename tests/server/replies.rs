@@ -9,12 +9,13 @@ use futures::StreamExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use turnleaf::domain::notice::{self, Notice};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, BlockState, Content, Event, Failure, FailureKind, Role, TurnStatus};
 use turnleaf::server::outbound::provider::{Refused, ToolOutcome};
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::{Draft, ServiceError};
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::StartTurn;
 use turnleaf::server::store::generations::{self, raw};
@@ -43,6 +44,30 @@ async fn a_reply_is_stored_as_it_was_streamed() {
     assert!(raw.starts_with(b"data: ") && raw.ends_with(b"data: [DONE]\n\n"));
     assert!(generations[0].raw_complete);
     house.check().await;
+}
+
+#[tokio::test]
+async fn why_a_reply_ended_early_is_its_last_block_and_no_draft_is_sent_with_the_rest() {
+    let cut = || Answer::Stream([text("Half of")].into_iter().chain(finish("length")).collect());
+    for house in House::everywhere(|| provider([cut(), answer([text("it all.")])])).await {
+        let started = house.send("go").await;
+        let turn = house.ended(started.assistant_turn.id).await;
+        assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "Half of"));
+        let last = turn.blocks.last().unwrap();
+        assert_eq!((notice::ending_of(last), last.author), (Some(Notice::LengthReached), Author::System));
+        let chat = started.chat.id;
+        let draft = Draft { text: "later".into(), ..Draft::default() };
+        house.service.save_draft(house.owner, Some(chat), draft).await.unwrap();
+        let rest = StartTurn { chat_id: Some(chat), keeps_draft: true, ..message("Continue") };
+        let rest = house.service.start_turn(house.owner, rest).await.unwrap();
+        let rest = house.ended(rest.assistant_turn.id).await;
+        assert_eq!(rest.content_text(), "it all.");
+        assert!(rest.blocks.iter().all(|block| notice::ending_of(block).is_none()), "that one is simply over");
+        let kept = house.service.draft(house.owner, Some(chat)).await.unwrap();
+        assert_eq!(kept.map(|draft| draft.text).as_deref(), Some("later"));
+        house.check().await;
+        house.close().await;
+    }
 }
 
 #[tokio::test]

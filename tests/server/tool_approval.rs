@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use http::{Request, StatusCode};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -46,6 +47,7 @@ async fn nothing_runs_before_a_person_allows_it_and_then_exactly_that() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let turn = house.until(id, asks).await;
         let (call, ask) = asked(&turn).remove(0);
+        let asked_at = Utc::now();
         assert_eq!(
             (ask.title.as_str(), ask.server.as_str(), turn.status),
             ("The write", "lab", TurnStatus::WaitingSubagents)
@@ -69,6 +71,8 @@ async fn nothing_runs_before_a_person_allows_it_and_then_exactly_that() {
         let turn = house.complete(id).await;
         assert_eq!((statuses(&turn), results(&turn)), (vec![ToolStatus::Done], vec![json!({"a": 1})]));
         assert_eq!(called(&turn)[0].block_metadata["decision"]["decision"], "allow");
+        let since = called(&turn)[0].block_metadata["runs_since"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
+        assert!(since > asked_at, "it runs since it was allowed, not since it was written");
         assert_eq!(lab.runs("write"), before + 1);
         let late = service.decide(house.owner, id, call.id, &ask.hash, Decision::Deny, None).await;
         assert_eq!(conflict(late), "not_asked");

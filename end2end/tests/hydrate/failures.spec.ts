@@ -56,3 +56,11 @@ test("a try that waits is counted down, and said to a screen reader as it was at
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("Here.");
 });
+
+test("a try that waits need not be waited for", async ({ page, model }) => {
+  model.refuse(429, { "retry-after": "20" });
+  await begin(page, "Wait");
+  await latestReply(page).locator(".status-line").getByRole("button", { name: "Stop waiting" }).click();
+  await expectStatus(latestReply(page), "cancelled");
+  expect(model.asked).toBe(1);
+});

@@ -1,4 +1,5 @@
 // The verbs of a turn without script: pages, forms and links.
+// UX-32 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { choose, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
@@ -98,5 +99,23 @@ test("a message whose reply was deleted is tried again", async ({ page, model })
   await answered(page, model, "once more");
   await send(page, "q2");
   await answered(page, model, "a2");
+  await expect(replies(page)).toHaveCount(2);
+});
+
+test("a reply that reached its length goes on, and what is attached to the draft stays there", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "q1");
+  const reply = await model.next();
+  reply.say("Half of");
+  reply.end("length");
+  await expect(async () => {
+    await page.reload();
+    await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
+  }).toPass();
+  await expect(latestReply(page)).toContainText("The reply reached the model's length limit.");
+  await latestReply(page).getByRole("button", { name: "Continue" }).click();
+  await answered(page, model, "it all.");
+  await expect(users(page).last()).toContainText("Continue");
   await expect(replies(page)).toHaveCount(2);
 });

@@ -23,6 +23,8 @@ pub struct SendForm {
     model: Option<String>,
     thinking: Option<String>,
     client_request_id: Option<String>,
+    /// There where the message was not written in the message box: "Continue".
+    keeps_draft: Option<String>,
     /// For `/forms/model`: the model of the button that was pressed, or of the list.
     choose: Option<String>,
     other: Option<String>,
@@ -49,26 +51,31 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
     let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
     let chosen = form.model.as_deref().and_then(lock_of);
     let thinking = form.thinking.as_deref().and_then(Thinking::parse_level);
+    let keeps_draft = form.keeps_draft.is_some();
     let message = SendMessage {
         chat_id,
         prev_turn_id: optional(form.prev_turn_id.as_deref())?,
         // Browsers send line ends of forms as CRLF.
         text: form.text.replace("\r\n", "\n"),
-        attachments: None,
+        // What the draft has attached goes out with it, where it is the draft that is sent.
+        attachments: keeps_draft.then(Vec::new),
         provider: chosen.as_ref().map(|lock| lock.provider.clone()),
         model: chosen.as_ref().map(|lock| lock.model.clone()),
         // Only a choice in the form brings another model.
         may_branch: true,
         thinking,
         client_request_id: form.client_request_id.unwrap_or_default(),
+        keeps_draft,
     };
     let text = message.text.clone();
     match app.pages().send(viewer.0, message).await {
         Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => {
             let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
-            // What cannot be stored either (too large) is still in the browser's form: Back brings it.
-            let _ = app.pages().save_words(viewer.0, chat_id, draft).await;
+            if !keeps_draft {
+                // What cannot be stored either (too large) is still in the browser's form: Back brings it.
+                let _ = app.pages().save_words(viewer.0, chat_id, draft).await;
+            }
             let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
             Ok(see_other(&format!("{page}?error={}", code(&error))))
         }

@@ -87,6 +87,7 @@ pub async fn start(
         params: new.params,
         takes_attachments: false,
         client_request_id: client_request_id(new.client_request_id, &headers)?,
+        keeps_draft: false,
     };
     Ok(respond(app.service().start_turn(viewer.0, request).await?))
 }
@@ -137,6 +138,7 @@ pub async fn edit(
         place: Wanted { provider: edit.provider, model: edit.model, ..Wanted::default() },
         params: edit.params,
         client_request_id: client_request_id(edit.client_request_id, &headers)?,
+        keeps_draft: false,
     };
     Ok(respond(app.service().edit_turn(viewer.0, id, request).await?))
 }

@@ -77,26 +77,6 @@ pub fn is_paused(stop_reason: &str) -> bool {
     stop_reason == "pause_turn"
 }
 
-/// Whether a stop reason of any API says that a filter took the reply (providers.md 2.7, 7.2).
-pub fn is_filtered(stop_reason: &str) -> bool {
-    const REASONS: [&str; 13] = [
-        "content_filter",
-        "refusal",
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "IMAGE_SAFETY",
-        "IMAGE_PROHIBITED_CONTENT",
-        "IMAGE_RECITATION",
-        "MODEL_ARMOR",
-        "JAILBREAK",
-    ];
-    REASONS.contains(&stop_reason)
-}
-
 fn failure(kind: FailureKind, said: &Said, provider: &str, secrets: &Secrets) -> Failure {
     let words: String = said.message.chars().take(SAID_CHARS).collect();
     Failure::new(kind, provider).with_detail(secrets.redact(words.trim()))

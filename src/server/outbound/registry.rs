@@ -205,6 +205,13 @@ impl Registry {
         self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
     }
 
+    /// Whether a model can be asked, as far as is known: its provider is there, with the key that it asks for, and has not
+    /// listed its models without this one. Who lists none, or was not reached, has said nothing.
+    pub fn offers(&self, lock: &Lock) -> bool {
+        let entries = self.entries();
+        entries.iter().find(|entry| entry.provider.id() == lock.provider).is_some_and(|entry| entry.offers(&lock.model))
+    }
+
     /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
     pub fn capabilities(&self, lock: &Lock) -> Capabilities {
         let entries = self.entries();

@@ -226,7 +226,11 @@ impl Service {
         let other = registry.default_lock();
         Err(ServiceError::Conflict {
             code: "model_unavailable",
-            message: format!("{provider} is not configured on this server; choose another model"),
+            // People know the model; the provider's id says nothing to them.
+            message: match model {
+                Some(model) => format!("{model} is not available; choose another model"),
+                None => "this provider is not available; choose another model".to_owned(),
+            },
             extra: json!({
                 "locked_to": { "provider": provider, "model": model },
                 "fork": { "from_turn_id": from, "provider": other.provider, "model": other.model },

@@ -2,10 +2,10 @@
 //! and with the address.
 
 mod address;
-mod beside;
-mod deleting;
+pub mod beside;
+pub mod deleting;
 mod elsewhere;
-mod find;
+pub mod find;
 pub mod header;
 mod listed;
 mod started;
@@ -42,7 +42,7 @@ use crate::ui::page::chat::started::show_started;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::{SENDING, SendingTurn};
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{ModelChoice, Transcript, Verbs};
+use crate::ui::transcript::{ModelChoice, Refusals, Transcript, Verbs};
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
 use crate::ui::words::told::problem;
@@ -184,7 +184,9 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }
     };
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
-    let put_address = follow_address(state, beside, take, chat_id);
+    let refusals = Refusals::new();
+    provide_context(refusals);
+    let put_address = follow_address(state, beside, take, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     let began_here = elsewhere::watch(state, beside, (&page, rev), chat_id, draft_elsewhere, leaves, move |page| {
         take(page);

@@ -40,12 +40,26 @@ impl ChatState {
         items
     }
 
+    /// The newest item of its run while that is being written. What is in it may be over: until something else follows,
+    /// the model may go on with it.
+    pub fn growing(self, turn: &TurnState) -> Option<Item> {
+        if !self.is_run_running(turn) {
+            return None;
+        }
+        self.run(turn).iter().rev().find_map(|reply| self.items(reply).pop())
+    }
+
     /// The block at a place that [`ChatState::items`] names, and the reply that it is of.
     pub fn block_at(self, turn: &TurnState, at: usize) -> Option<(TurnState, Block)> {
+        self.read_at(turn, at, Block::clone)
+    }
+
+    /// The same, and what is read of the block.
+    pub fn read_at<T>(self, turn: &TurnState, at: usize, read: impl Fn(&Block) -> T) -> Option<(TurnState, T)> {
         let mut left = at;
         untrack(|| self.run(turn)).into_iter().find_map(|reply| {
             let found = reply.with_untracked(|view| match view.turn.blocks.get(left) {
-                Some(block) => Ok(block.clone()),
+                Some(block) => Ok(read(block)),
                 None => Err(view.turn.blocks.len()),
             });
             match found {

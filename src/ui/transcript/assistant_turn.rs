@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use super::asks::Asks;
 use super::editor::Editor;
 use super::error_reply::ErrorReply;
+use super::going_on::EndedEarly;
 use super::notices::Notices;
+use super::refused::Refused;
 use super::segment_view::Items;
 use super::source_list::SourceList;
 use super::status_line::{RefreshLink, StatusLine, StoppedLine};
@@ -77,13 +79,15 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
                 <StatusLine state turn=turn.clone()/>
                 <Asks turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>
+                <EndedEarly state turn=turn.clone()/>
                 <SourceList turn=turn.clone()/>
                 {by_person}
                 {not_sent}
-                <ErrorReply turn=turn.clone() on_retry/>
+                <ErrorReply state turn=turn.clone() on_retry/>
                 <RefreshLink turn=turn.clone()/>
             </div>
             <ReplyActions state turn on_retry/>
+            <Refused id/>
         </article>
     }
 }

@@ -9,13 +9,13 @@ use crate::domain::{Failure, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::standalone::standalone;
-use crate::ui::state::TurnState;
+use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::told::told;
 use crate::ui::words::transcript as words;
 
 /// The panel below what had come; nothing for a reply that did not fail.
 #[component]
-pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
+pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     let id = turn.id();
     let failure = Memo::new({
         let turn = turn.clone();
@@ -33,7 +33,7 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
         let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
-        let others = ways(kind).iter().filter_map(|way| way_out(*way, &turn)).collect_view();
+        let others = ways(kind).iter().filter_map(|way| way_out(*way, state, &turn)).collect_view();
         // What cannot work as it is comes behind what can.
         let retry = view! { <RetryForm turn=turn.clone() on_retry is_wordy=true/> };
         let (first, last) = if kind.is_retryable() { (Some(retry), None) } else { (None, Some(retry)) };
@@ -53,6 +53,9 @@ pub fn ErrorReply(turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView 
                     <Icon name="alert"/>
                     <span dir="auto">{told(&failure.message).into_owned()}</span>
                 </p>
+                {failure.retry_after_ms.filter(|ms| *ms > 0).map(|ms| view! {
+                    <p class="error-step">{words::asked_to_wait(ms.div_ceil(1000))}</p>
+                })}
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
                 <details class="error-details">

@@ -15,6 +15,7 @@ pub fn Notices(turn: TurnState) -> impl IntoView {
         turn.with(|view| {
             let blocks = view.turn.blocks.iter();
             blocks
+                .filter(|block| notice::ending_of(block).is_none())
                 .filter_map(|block| Some((block.id, told(notice::sentence_of(block)?).into_owned())))
                 .collect::<Vec<_>>()
         })

@@ -21,7 +21,11 @@ pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBl
     let key = block.with_untracked(|block| block.key);
     let is_streaming = Memo::new({
         let turn = turn.clone();
-        move |_| block.with(|block| block.is_open) && state.is_run_running(&turn)
+        move |_| {
+            // The model goes on behind a tool; only what follows the block, or the end, ends it for the reader.
+            let is_last = state.growing(&turn).is_some_and(|item| item.key() == key);
+            is_last || (block.with(|block| block.is_open) && state.is_run_running(&turn))
+        }
     });
     let label = Memo::new({
         let turn = turn.clone();
@@ -175,14 +179,17 @@ fn keep_end_in_view(
     });
 }
 
-/// Whole seconds that the block has taken: what was measured, and what is being taken now.
+/// Whole seconds that the block has taken: what was measured, and what goes on now. Not how long a person was waited for.
 fn elapsed(state: ChatState, turn: &TurnState, block: Memo<ReasoningBlock>) -> Option<u64> {
     let now = state.now()?;
     block.with(|block| {
-        let newest = newest_block(block)?;
-        let since = state.block_at(turn, newest)?.1.created_at;
-        let running = u64::try_from((now - since).num_milliseconds()).unwrap_or(0);
-        Some((block.duration_ms.unwrap_or(0) + running) / 1000)
+        let places = block.members.iter().flat_map(|member| match member {
+            Segment::Think { blocks, .. } => blocks.as_slice(),
+            Segment::Tool { call: at, .. } | Segment::Text { block: at, .. } => std::slice::from_ref(at),
+        });
+        let going_on = places.filter_map(|&at| state.read_at(turn, at, Block::goes_on_since)?.1);
+        let running: i64 = going_on.map(|since| (now - since).num_milliseconds().max(0)).sum();
+        Some((block.duration_ms.unwrap_or(0) + running.unsigned_abs()) / 1000)
     })
 }
 

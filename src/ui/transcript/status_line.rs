@@ -1,10 +1,13 @@
 //! What a reply waits for while it shows nothing new: a spinner alone is never a status (ux.md 14).
 
+use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
+use super::posting::Posting;
+use crate::domain::segment::Item;
 use crate::domain::turn::Attempt;
 use crate::domain::waiting::waits_for;
-use crate::domain::{BlockState, Content, Turn, TurnStatus};
+use crate::domain::{Block, BlockState, Content, Turn, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
@@ -19,7 +22,12 @@ const MAY_LEAVE: u64 = 30;
 /// What the reply is doing, when no block of it says so by itself.
 #[derive(Debug, Clone, PartialEq)]
 enum Waiting {
-    For(Option<String>),
+    /// For the model: its name, behind how many blocks, and whether any of those showed something.
+    For {
+        model: Option<String>,
+        behind: usize,
+        is_first: bool,
+    },
     ForPerson,
     Retry(Attempt),
 }
@@ -31,32 +39,47 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
         let turn = turn.clone();
         move |_| turn.with(|view| waiting(&view.turn))
     });
-    live(move || {
+    let (id, posting) = (turn.id(), Posting::new());
+    // Reasoning that may go on says in its own label that the model thinks.
+    let is_said_above = Memo::new({
         let turn = turn.clone();
-        // Seconds are on screen only: a screen reader is told by the announcer, at its own pace.
-        let seconds = move || {
-            let since = turn.with_untracked(|view| since(&view.turn));
-            state.now().map(|now| u64::try_from((now - since).num_seconds()).unwrap_or(0))
-        };
+        move |_| matches!(state.growing(&turn), Some(Item::Reasoning(_)))
+    });
+    // The last sign of life, and where nobody knows that, when this page saw that there was nothing new.
+    let quiet = Memo::new(move |before: Option<&(Option<Waiting>, Option<DateTime<Utc>>)>| {
+        let waiting = waiting.get();
+        match before {
+            Some((was, Some(since))) if *was == waiting => (waiting, Some(*since)),
+            _ => {
+                let since = turn.with_untracked(|view| last_sign(&view.turn));
+                (waiting, since.or_else(|| state.now()))
+            }
+        }
+    });
+    // Seconds are on screen only: a screen reader is told by the announcer, at its own pace.
+    let seconds = move || {
+        let since = quiet.with(|(_, since)| *since)?;
+        state.now().map(|now| u64::try_from((now - since).num_seconds()).unwrap_or(0))
+    };
+    let at_least = move |bound: u64| seconds().is_some_and(|seconds| seconds >= bound);
+    let is_long = Memo::new(move |_| at_least(SAYS_WHAT_IS_KNOWN));
+    live(move || {
         let line = match waiting.get()? {
-            Waiting::For(model) => {
-                let at_least = {
-                    let seconds = seconds.clone();
-                    move |bound: u64| seconds().is_some_and(|seconds| seconds >= bound)
-                };
-                let (known, may_leave) = (at_least.clone(), at_least.clone());
+            Waiting::For { .. } if is_said_above.get() && !is_long.get() => return None,
+            Waiting::For { model, is_first, .. } => {
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
+                let known = move || is_long.get().then(|| view! { <span>{said::waiting_for_first()}</span> });
                 view! {
-                    <span>{said::thinking_status()}</span>
+                    <span>{if is_first { said::thinking_status() } else { said::waiting_for_model() }}</span>
                     <bdi>{move || name()}</bdi>
                     <span class="timer" aria-hidden="true">{move || seconds().map(said::seconds)}</span>
-                    {move || known(SAYS_WHAT_IS_KNOWN).then(|| view! { <span>{said::waiting_for_first()}</span> })}
-                    {move || may_leave(MAY_LEAVE).then(|| view! { <span>{said::can_leave()}</span> })}
+                    {is_first.then_some(known)}
+                    {move || at_least(MAY_LEAVE).then(|| view! { <span>{said::can_leave()}</span> })}
                 }
                 .into_any()
             }
             Waiting::ForPerson => {
-                return Some(view! { <p class="status-line"><span>{said::waits_for_answer()}</span></p> });
+                return Some(view! { <div class="status-line"><span>{said::waits_for_answer()}</span></div> });
             }
             Waiting::Retry(attempt) => {
                 let wait = attempt.wait_ms.div_ceil(1000);
@@ -79,15 +102,20 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
                     <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
                     <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
                     {(wait > 0).then(countdown)}
+                    <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.send(event, || ())>
+                        <input type="hidden" name="turn_id" value=id.to_string()/>
+                        <button type="submit" class="button bare" aria-disabled=move || posting.busy()>{said::stop_waiting()}</button>
+                    </form>
+                    {posting.problem()}
                 }
                 .into_any()
             }
         };
         Some(view! {
-            <p class="status-line">
+            <div class="status-line">
                 <span class="dots" aria-hidden="true"><i></i><i></i><i></i></span>
                 {line}
-            </p>
+            </div>
         })
     })
 }
@@ -129,10 +157,19 @@ fn waiting(turn: &Turn) -> Option<Waiting> {
         Content::Thinking { .. } => block.state == BlockState::Open,
         _ => false,
     });
-    (!is_busy).then(|| Waiting::For(turn.model_used.clone()))
+    let showed = |block: &Block| match &block.content {
+        Content::Text { text, .. } => !text.trim().is_empty(),
+        Content::ThinkingSignature { .. } => false,
+        _ => true,
+    };
+    (!is_busy).then(|| Waiting::For {
+        model: turn.model_used.clone(),
+        behind: turn.blocks.len(),
+        is_first: !turn.blocks.iter().any(showed),
+    })
 }
 
-/// Since when there was nothing new.
-fn since(turn: &Turn) -> chrono::DateTime<chrono::Utc> {
-    turn.blocks.last().map_or(turn.created_at, |block| block.created_at)
+/// When the last sign of the model or of its tools came, where that is known.
+fn last_sign(turn: &Turn) -> Option<DateTime<Utc>> {
+    turn.blocks.last().map_or(Some(turn.created_at), Block::ended_at)
 }

@@ -41,8 +41,7 @@ pub fn ToolCard(
         })
     });
     let timer = move || {
-        let since =
-            call.with(|call| call.as_ref().filter(|call| call.is_running()).map(|call| call.call.created_at))?;
+        let since = call.with(|call| call.as_ref()?.call.goes_on_since())?;
         let seconds = u64::try_from((state.now()? - since).num_seconds()).unwrap_or(0);
         Some(words::seconds(seconds))
     };

@@ -22,7 +22,15 @@ pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<
         let turn = turn.clone();
         move |_| members.with(|members| count(state, &turn, members))
     });
-    let is_busy = Memo::new(move |_| calls.with(|calls| calls.asking + calls.running + calls.waiting > 0));
+    let is_busy = Memo::new({
+        let turn = turn.clone();
+        move |_| {
+            // Between the steps of the model too: the next call may join.
+            let newest = members.with(|members| members.last().map(Segment::key));
+            let is_last = newest.is_some() && state.growing(&turn).map(|item| item.key()) == newest;
+            is_last || calls.with(|calls| calls.asking + calls.running + calls.waiting > 0)
+        }
+    });
     let page = standalone();
     let is_full = page.as_ref().is_some_and(Standalone::opens_tools);
     let stays_open =

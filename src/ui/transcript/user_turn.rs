@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::editor::Editor;
 use super::other_block::OtherBlock;
+use super::refused::Refused;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
@@ -54,6 +55,7 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
             <TurnHeading id=heading_id(id) who=who.to_owned() at/>
             {live(bubble)}
             <UserActions state turn at is_leaf on_retry/>
+            <Refused id/>
         </article>
     }
 }

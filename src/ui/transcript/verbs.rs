@@ -6,9 +6,11 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::refused::Refusals;
 use super::turn_heading::heading_id;
-use crate::api::turns::{edit_turn, retry_reply};
-use crate::api::view::Started;
+use crate::api::error::ApiError;
+use crate::api::turns::{edit_turn, retry_reply, send_message};
+use crate::api::view::{SendMessage, Started};
 use crate::browser::{focus, local_store, request_id};
 use crate::domain::{BlockId, Lock, TurnId};
 use crate::ui::announce::Announcer;
@@ -28,6 +30,7 @@ pub struct Verbs {
     /// The name of the requests of this page's forms.
     pub form_request_id: StoredValue<String>,
     on_started: Callback<Started>,
+    refusals: Refusals,
     announcer: Announcer,
     toasts: Toasts,
 }
@@ -40,6 +43,7 @@ impl Verbs {
             choosing: RwSignal::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
+            refusals: use_context().unwrap_or_else(Refusals::new),
             announcer: expect_context(),
             toasts: expect_context(),
         }
@@ -47,14 +51,21 @@ impl Verbs {
 
     /// Asks for another reply to the same message, of another model where one is chosen.
     pub fn retry(self, turn: TurnId, lock: Option<Lock>) {
+        self.start(turn, retry_reply(turn, lock, request_id::mint()));
+    }
+
+    /// Sends a message that was not written in the message box, from a button of this turn.
+    pub fn send(self, turn: TurnId, message: SendMessage) {
+        self.start(turn, send_message(message));
+    }
+
+    fn start(self, turn: TurnId, call: impl Future<Output = Result<Started, ApiError>> + 'static) {
+        self.refusals.forget();
         spawn_local(async move {
-            match retry_reply(turn, lock, request_id::mint()).await {
+            match call.await {
                 // Who asked may have gone to another chat meanwhile: the reply is written all the same.
                 Ok(started) => drop(self.on_started.try_run(started)),
-                Err(error) => {
-                    self.announcer.alert(&problem(&error));
-                    self.toasts.say(problem(&error));
-                }
+                Err(error) => self.refusals.say(turn, error),
             }
         });
     }

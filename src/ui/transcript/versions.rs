@@ -184,6 +184,10 @@ fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl Int
         None => event.prevent_default(),
     };
     let on_keydown = move |event: KeyboardEvent| click_by_space(event);
+    let name = match way {
+        Some(way) => words::to_version(direction.name(), way.number, way.count),
+        None => direction.name().to_owned(),
+    };
     view! {
         <a
             id=format!("turn-{from}-{}", direction.word())
@@ -193,8 +197,8 @@ fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl Int
             href=way.map(Way::href)
             tabindex=way.is_none().then_some("0")
             aria-disabled=way.is_none().then_some("true")
-            aria-label=direction.name()
-            title=direction.name()
+            aria-label=name.clone()
+            title=name
             data-noscroll=""
             prop:replace=true
             on:click=on_click

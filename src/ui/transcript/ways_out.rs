@@ -4,6 +4,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
+use super::going_on::go_on;
 use super::turn_actions::click_by_space;
 use super::turn_heading::article_id;
 use super::turn_menu::RetryWith;
@@ -12,7 +13,7 @@ use crate::browser::document;
 use crate::domain::FailureKind;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::state::TurnState;
+use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
 /// One way out.
@@ -28,6 +29,10 @@ pub enum Way {
     Edit,
     /// What the model was shown.
     Sent,
+    /// On from the reply before, without what followed it.
+    BranchEarlier,
+    /// The rest, asked for in a message of its own.
+    GoOn,
 }
 
 /// The ways out of a failure, the likeliest first. None where nothing but another try, or waiting, helps.
@@ -39,7 +44,8 @@ pub fn ways(kind: FailureKind) -> &'static [Way] {
         Kind::ProviderUnreachable => &[Way::Test, Way::OtherModel],
         Kind::ProviderProtocol => &[Way::Settings, Way::OtherModel],
         Kind::ModelNotFound => &[Way::OtherModel, Way::Settings],
-        Kind::ContextTooLong | Kind::ProviderRefusedRequest => &[Way::Sent, Way::Edit, Way::OtherModel],
+        Kind::ContextTooLong => &[Way::Sent, Way::BranchEarlier, Way::Edit, Way::OtherModel],
+        Kind::ProviderRefusedRequest => &[Way::Sent, Way::Edit, Way::OtherModel],
         Kind::ContentFiltered => &[Way::Edit, Way::OtherModel],
         Kind::ProviderRateLimited
         | Kind::ProviderOverloaded
@@ -47,10 +53,9 @@ pub fn ways(kind: FailureKind) -> &'static [Way] {
         | Kind::ProviderStalled
         | Kind::LimitEvent
         | Kind::LimitToolArgs => &[Way::OtherModel],
+        Kind::LimitOutput | Kind::LimitTime => &[Way::GoOn],
         Kind::ProviderTruncated
-        | Kind::LimitOutput
         | Kind::LimitRounds
-        | Kind::LimitTime
         | Kind::ServerRestarted
         | Kind::StorageFull
         | Kind::Internal
@@ -59,12 +64,27 @@ pub fn ways(kind: FailureKind) -> &'static [Way] {
 }
 
 /// The link of a way out of the failure of this reply; nothing where the reply has none.
-pub fn way_out(way: Way, turn: &TurnState) -> Option<AnyView> {
+pub fn way_out(way: Way, state: ChatState, turn: &TurnState) -> Option<AnyView> {
     let id = turn.id();
     if way == Way::OtherModel {
         return Some(view! { <RetryWith id class="button"/> }.into_any());
     }
+    if way == Way::GoOn {
+        return go_on(turn.with_untracked(|view| view.turn.chat_id), id);
+    }
     let (message, provider) = turn.with_untracked(|view| (view.turn.prev_turn_id, view.turn.provider_used.clone()));
+    if let (Way::Test, Some(provider)) = (way, &provider) {
+        // Tested at once; what came of it is said at the provider's card.
+        return Some(
+            view! {
+                <form method="post" action="/forms/providers/test" class="inline-form">
+                    <input type="hidden" name="id" value=provider.clone()/>
+                    <button type="submit" class="button"><Icon name="key"/>{words::test_provider()}</button>
+                </form>
+            }
+            .into_any(),
+        );
+    }
     let card = match provider {
         Some(provider) => format!("/settings/providers#provider-{provider}"),
         None => "/settings/providers".to_owned(),
@@ -74,8 +94,18 @@ pub fn way_out(way: Way, turn: &TurnState) -> Option<AnyView> {
         Way::ReplaceKey => (words::replace_key(), "key", card),
         Way::Test => (words::test_provider(), "key", card),
         Way::Edit => (words::edit_message(), "edit", format!("/turns/{}/edit", message?)),
-        Way::OtherModel | Way::Sent => (words::what_was_sent(), "file", format!("/turns/{id}/sent")),
+        Way::OtherModel | Way::BranchEarlier | Way::GoOn | Way::Sent => {
+            (words::what_was_sent(), "file", format!("/turns/{id}/sent"))
+        }
     };
+    if way == Way::BranchEarlier {
+        let before = untrack(|| state.find(message?))?.with_untracked(|view| view.turn.prev_turn_id)?;
+        let chat = turn.with_untracked(|view| view.turn.chat_id);
+        let href = format!("/c/{chat}?from={before}");
+        return Some(
+            view! { <a class="button" href=href><Icon name="branch"/>{words::branch_earlier()}</a> }.into_any(),
+        );
+    }
     let verbs = use_context::<Verbs>();
     // In its own place, where that is on screen.
     let edit = move |event: MouseEvent| {

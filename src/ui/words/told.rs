@@ -3,6 +3,7 @@
 //! known again by their form. What is not known stays as it is.
 
 mod plain;
+mod states;
 
 use std::borrow::Cow;
 
@@ -10,6 +11,7 @@ use crate::api::error::ApiError;
 use crate::domain::NotSent;
 use crate::ui::locale::{Locale, locale, sentence};
 use plain::PLAIN;
+use states::STATES;
 
 /// A sentence, English and Chinese; `{}` stands for what is put in, in the same order, and `{!}` for a sentence.
 type Pair = (&'static str, &'static str);
@@ -27,6 +29,7 @@ const FAILURES: &[Pair] = &[
     ("This conversation is too long for the model.", "对话超出了模型的上下文长度。"),
     ("The provider stopped this reply.", "服务商中止了此回复。"),
     ("The connection to {} broke off.", "与 {} 的连接中断。"),
+    ("{} sent nothing for {} s.", "{} 已 {} 秒无响应。"),
     ("{} sent nothing for too long.", "{} 长时间无响应。"),
     ("{} sent something that is not a reply.", "{} 返回的内容不是有效的回复。"),
     ("Reached a limit set on this server.", "达到服务器限制。"),
@@ -53,6 +56,13 @@ const NOTICES: &[Pair] = &[
     ),
     ("The images were told in words, because the provider refused them.", "服务商拒绝了图片，已改用文字描述。"),
     ("The images were told in words, because this model does not take images.", "此模型不支持图片，已改用文字描述。"),
+    ("The reply reached the model's length limit.", "回复已达到模型的长度上限。"),
+    (
+        "The conversation has filled what the model can read; the reply ends here.",
+        "对话已达到模型可读取的长度上限，回复到此为止。",
+    ),
+    ("A content filter of the provider ended the reply here.", "服务商的内容过滤器在此处终止了回复。"),
+    ("The model declined to go on.", "模型拒绝继续回复。"),
     ("Paused after asking for tools {} times.", "已请求工具 {} 次，现已暂停。"),
     ("Paused because the same call was made again and again.", "因反复进行相同的调用而暂停。"),
 ];
@@ -129,6 +139,12 @@ const REASONS: &[Pair] = &[
     ),
     ("The database is busy. Try again in a moment.", "数据库正忙，请稍后重试。"),
     ("the reply before this message is still running", "此消息之前的回复仍在生成"),
+    ("{} is not available; choose another model", "{} 不可用，请选择其他模型"),
+    ("this reply is still running", "此回复仍在生成"),
+    ("a turn has at most {} versions", "一条消息最多有 {} 个版本"),
+    ("a chat has at most {} branches", "一个对话最多有 {} 个分支"),
+    ("a chat has at most {} turns", "一个对话最多有 {} 条消息"),
+    ("a reply below did not stop in time; try again", "下方的回复未能及时停止，请重试"),
     ("something was added to this branch at the same moment", "此分支刚刚有了新内容"),
     ("this is not asked any more", "此请求已失效"),
     ("what is asked has changed; look at it again", "请求的内容已变化，请重新查看"),
@@ -142,40 +158,6 @@ const REASONS: &[Pair] = &[
     ("Something went wrong on this server. Reference: {}", "服务器出错了。编号：{}"),
     ("The server cannot be reached at the moment.", "暂时无法连接服务器。"),
     ("The server answered in a way this page does not know. Reload it.", "服务器的应答与此页面不符，请重新加载页面。"),
-];
-
-/// How a provider or a server of tools is (`registry::check`, the views of the service).
-const STATES: &[Pair] = &[
-    ("{!} Did you mean {}?", "{!}你是否想用 {}？"),
-    ("Working, but it lists no models.", "正常，但没有列出模型。"),
-    ("Working · {} models", "正常 · {} 个模型"),
-    ("Working · {} model", "正常 · {} 个模型"),
-    ("Working · {} answers; there is no list of models", "正常 · {} 可以回答；没有模型列表"),
-    ("Working", "正常"),
-    ("{} did not answer within {} seconds.", "{} 在 {} 秒内没有应答。"),
-    ("It asks for a key, and none is set.", "它需要密钥，但尚未设置。"),
-    ("There is no list of models at this address ({}): {}.", "此地址没有模型列表（{}）：{}。"),
-    ("There is no list of models at this address ({}).", "此地址没有模型列表（{}）。"),
-    ("It points elsewhere ({}): {}.", "它指向了别处（{}）：{}。"),
-    ("It points elsewhere ({}).", "它指向了别处（{}）。"),
-    ("It refused the key ({}): {}.", "它拒绝了密钥（{}）：{}。"),
-    ("It refused the key ({}).", "它拒绝了密钥（{}）。"),
-    ("It answered, but not with a list of models: {}.", "它有应答，但不是模型列表：{}。"),
-    ("It answered, but not with a list of models.", "它有应答，但不是模型列表。"),
-    ("It answered with status {}: {}.", "它应答的状态为 {}：{}。"),
-    ("It answered with status {}.", "它应答的状态为 {}。"),
-    ("The key cannot be sent: {}.", "无法发送密钥：{}。"),
-    ("The key cannot be sent.", "无法发送密钥。"),
-    ("It cannot be reached: {}.", "无法连接：{}。"),
-    ("It cannot be reached.", "无法连接。"),
-    ("It has not been asked yet.", "尚未检测。"),
-    ("It is switched off.", "已停用。"),
-    ("It is starting.", "正在启动。"),
-    ("It works.", "正常。"),
-    ("It does not answer.", "没有应答。"),
-    ("It failed too often; begin it again when it is mended.", "它多次出错；修好后请重新启动。"),
-    ("It was not begun yet.", "尚未启动。"),
-    ("The address changed, so the headers were cleared.", "地址已更改，请求头已清除。"),
 ];
 
 /// Turnleaf's own tools, which describe themselves to models in English.

@@ -58,6 +58,13 @@ words! {
     thinking_status: "Thinking…", "正在思考…";
     can_leave: "You can leave; it will go on.", "你可以离开，回复会继续。";
     waiting_for_first: "connected, waiting for the first words", "已连接，正在等待回复的开头";
+    waiting_for_model: "Waiting for the model…", "正在等待模型…";
+    ask_for_rest: "Continue", "继续";
+    rest_message: "Continue", "继续";
+    also_answered: "Also being answered", "同时正在回复";
+    stop_word: "Stop", "停止";
+    branch_earlier: "Branch earlier", "从更早处新建分支";
+    stop_waiting: "Stop waiting", "停止等待";
     trying_now: "Trying again…", "正在重试…";
     details: "Details", "详情";
     copy_details: "Copy details", "复制详情";
@@ -219,6 +226,27 @@ pub fn next_try(wait: u64) -> String {
     said!("Next try in {wait}.", "{wait}后重试。")
 }
 
+/// How long a provider that was given up asked to wait, in whole seconds.
+pub fn asked_to_wait(wait: u64) -> String {
+    let wait = seconds(wait);
+    said!("It asked to wait {wait}.", "它要求等待 {wait}。")
+}
+
+/// The way to a reply that is being written elsewhere in the chat.
+pub fn go_to_reply(what: &str) -> String {
+    said!("Show the reply to {what}", "显示对 {what} 的回复")
+}
+
+/// The button that ends such a reply.
+pub fn stop_other(what: &str) -> String {
+    said!("Stop the reply to {what}", "停止对 {what} 的回复")
+}
+
+/// The way to another version: where it leads.
+pub fn to_version(name: &str, number: usize, count: usize) -> String {
+    said!("{name}, {number} of {count}", "{name}，第 {number} 个，共 {count} 个")
+}
+
 /// What the person can do about a failure, if there is something.
 pub fn next_step(kind: FailureKind) -> Option<&'static str> {
     use FailureKind as Kind;
@@ -248,8 +276,8 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
             ("What had come is kept. Try again for a new version.", "已收到的内容已保留。重试可得到新版本。")
         }
         Kind::LimitOutput => (
-            "What had come is kept. Ask for the rest in your next message.",
-            "已收到的内容已保留。可在下一条消息中要求继续。",
+            "What had come is kept. Continue asks for the rest in a message of its own.",
+            "已收到的内容已保留。“继续”会另发一条消息要求余下的内容。",
         ),
         Kind::LimitEvent | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
             ("What had come is kept.", "已收到的内容已保留。")

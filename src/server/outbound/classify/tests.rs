@@ -16,16 +16,6 @@ fn google_quota(id: &str) -> String {
 }
 
 #[test]
-fn stop_reasons_of_filters_are_known() {
-    for reason in ["SAFETY", "PROHIBITED_CONTENT", "content_filter", "refusal"] {
-        assert!(is_filtered(reason), "{reason}");
-    }
-    for reason in ["STOP", "stop", "MAX_TOKENS", "OTHER", ""] {
-        assert!(!is_filtered(reason), "{reason}");
-    }
-}
-
-#[test]
 fn statuses_and_documents_have_their_kind() {
     use FailureKind::*;
     for (code, body, expected) in [

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use crate::server::outbound::connect::connect;
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::provider::{Listed, Provider};
-use crate::server::outbound::registry::check::{Answer, Check};
+use crate::server::outbound::registry::check::{Answer, Check, State};
 use crate::server::outbound::registry::{local, models};
 use crate::server::platform::endpoint::Endpoint;
 
@@ -76,6 +76,19 @@ impl Entry {
         }
     }
 
+    /// Whether the provider can be asked for this model, as far as it has said.
+    pub fn offers(&self, model: &str) -> bool {
+        let has_key = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.api_key.is_some());
+        match self.check.as_ref().map(|check| check.state) {
+            Some(State::KeyRefused) => has_key,
+            // A list in the configuration is what its owner wants to see, not all that there is.
+            Some(State::Working) if !self.is_listed && !self.models.is_empty() => {
+                self.models.iter().any(|listed| is_of(&listed.id, model))
+            }
+            _ => true,
+        }
+    }
+
     pub fn is_hidden(&self, model: &str) -> bool {
         self.endpoint.as_ref().is_some_and(|endpoint| endpoint.hidden_models.iter().any(|hidden| hidden == model))
     }
@@ -86,6 +99,14 @@ impl Entry {
         let listed = || self.models.iter().map(|listed| &listed.id).find(is_shown);
         self.default_model.as_ref().filter(is_shown).or_else(listed)
     }
+}
+
+/// Whether a name that was asked for is a listed model: also without the tag that is meant where none is named, and with a
+/// variant that lists leave out (`vendor/model:online`).
+fn is_of(listed: &str, asked: &str) -> bool {
+    listed == asked
+        || listed.strip_suffix(":latest") == Some(asked)
+        || asked.rsplit_once(':').is_some_and(|(model, _)| model == listed)
 }
 
 /// Who brought a provider, in the order of the menu.

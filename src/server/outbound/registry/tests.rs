@@ -53,6 +53,36 @@ fn the_menu_lists_configured_models_with_the_default_first_and_the_demo_last() {
 }
 
 #[test]
+fn a_model_is_offered_until_its_provider_lists_its_models_without_it() {
+    let place = |id: &str, models: &[&str]| endpoint(id, "http://127.0.0.1:9/v1", models, None);
+    let registry = Registry::new(vec![place("mine", &[]), place("listed", &["a"])], None, Vec::new(), Demo::new(0.0));
+    let answers = |id: &str, state: State, listed: &[&str]| {
+        let provider = registry.find(id).unwrap();
+        let models = models::unlisted(&*provider, listed.iter().copied());
+        let check = Check { state, ..Check::working(listed.len()) };
+        let listed = (state == State::Working).then_some(models);
+        registry.update(|entries| entry::note(entries, &provider, check::Answer { check, listed }));
+    };
+    let offers = |id: &str, model: &str| registry.offers(&Lock::new(id, model));
+    assert!(offers("mine", "a"), "nobody has asked yet");
+    assert!(!offers("nobody", "a"));
+    answers("mine", State::Unreachable, &[]);
+    assert!(offers("mine", "a"), "who is not reached has said nothing");
+    answers("mine", State::Working, &["a", "b:latest", "vendor/c"]);
+    for (model, is_offered) in [("a", true), ("b", true), ("b:7b", false), ("vendor/c:online", true), ("d", false)] {
+        assert_eq!(offers("mine", model), is_offered, "{model}");
+    }
+    answers("mine", State::Working, &["b:latest"]);
+    assert!(!offers("mine", "a"), "it is gone");
+    answers("mine", State::Unreachable, &[]);
+    assert!(offers("mine", "a"), "it may be back");
+    answers("mine", State::KeyRefused, &[]);
+    assert!(!offers("mine", "b"), "it asks for a key, and there is none");
+    answers("listed", State::Working, &[]);
+    assert!(offers("listed", "z"), "the owner's list is a choice for the menu");
+}
+
+#[test]
 fn a_server_that_is_configured_is_not_looked_for_again() {
     let mine = endpoint("mine", "http://localhost:11434/v1", &[], None);
     let registry = Registry::new(vec![mine], None, local::candidates(), Demo::new(0.0));

@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use super::generation::Progress;
 use super::{Halt, Next, Run};
-use crate::domain::{BlockState, Charge, FailureKind, TurnStatus};
+use crate::domain::notice::Notice;
+use crate::domain::{BlockState, Charge, Event, FailureKind, TurnStatus};
 use crate::server::outbound::classify;
 use crate::server::outbound::prices::Sale;
 use crate::server::outbound::provider::Outcome;
@@ -48,6 +49,12 @@ impl Run<'_> {
             (true, true) => Next::GoesOn,
             (false, _) => Next::Tools(calls),
         };
+        if let (Next::Over, Some(reason)) = (&next, progress.stop_reason.as_deref())
+            && let Some(notice) = Notice::of_stop_reason(reason)
+        {
+            let block = self.block_of_ours(notice.content_for(reason), BlockState::Done);
+            self.recorder.push(Event::BlockStart { block });
+        }
         if matches!(next, Next::Tools(_)) {
             self.status(TurnStatus::WaitingSubagents);
         }
@@ -62,9 +69,14 @@ impl Run<'_> {
 
     /// A whole reply that says nothing is of no use to anybody, but a filter that took it can be named.
     fn empty_reply(&self, stop_reason: Option<&str>) -> Halt {
-        let failure = match stop_reason.filter(|reason| classify::is_filtered(reason)) {
-            Some(reason) => self.failure(FailureKind::ContentFiltered).with_detail(reason),
-            None => self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"),
+        let failure = match (stop_reason, stop_reason.and_then(Notice::of_stop_reason)) {
+            (Some(reason), Some(Notice::Filtered | Notice::Declined)) => {
+                self.failure(FailureKind::ContentFiltered).with_detail(reason)
+            }
+            (Some(reason), Some(_)) => {
+                self.failure(FailureKind::ProviderProtocol).with_detail(format!("the reply was empty ({reason})"))
+            }
+            _ => self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"),
         };
         Halt::Failed(failure)
     }

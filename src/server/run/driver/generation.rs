@@ -130,14 +130,15 @@ impl Run<'_> {
         body: Bytes,
         progress: &mut Progress,
     ) -> Result<Result<Outcome, Refused>, Halt> {
-        let first_byte = (Instant::now() + self.patience().first_byte).min(self.deadline);
+        let asked = Instant::now();
+        let first_byte = (asked + self.patience().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;
             why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
             sent = timeout_at(first_byte, self.provider.send(&self.job.lock.model, body)) => sent,
         };
         match sent {
-            Err(_) => Err(self.failure(FailureKind::ProviderStalled).into()),
+            Err(_) => Err(self.silence(asked).into()),
             Ok(Err(refused)) => Ok(Err(refused)),
             Ok(Ok(reply)) => self.stream(reply, progress, first_byte).await.map(Ok),
         }
@@ -180,6 +181,8 @@ impl Run<'_> {
         let pace = self.patience();
         let mut body = reply.body;
         let mut items = Vec::new();
+        // What is said of a silence is how long it was, and not how long it might have been.
+        let (mut bytes_at, mut progress_at) = (Instant::now(), Instant::now());
         let mut bytes_by = first_byte;
         let mut progress_by = Instant::now() + pace.idle_progress.max(pace.first_byte);
         loop {
@@ -198,8 +201,12 @@ impl Run<'_> {
                     if decoder.is_over() {
                         return Ok(None);
                     }
-                    let kind = if given_up == self.deadline { FailureKind::LimitTime } else { FailureKind::ProviderStalled };
-                    return Err(self.failure(kind).into());
+                    return Err(match given_up {
+                        _ if given_up == self.deadline => self.failure(FailureKind::LimitTime),
+                        _ if given_up == bytes_by => self.silence(bytes_at),
+                        _ => self.silence(progress_at),
+                    }
+                    .into());
                 }
             };
             let bytes = match chunk {
@@ -207,6 +214,7 @@ impl Run<'_> {
                 Some(Err(failure)) => return Ok(Some(failure)),
                 Some(Ok(bytes)) => bytes,
             };
+            bytes_at = Instant::now();
             self.keep(&bytes, progress)?;
             let was_over = decoder.is_over();
             decoder.feed(&bytes, &mut items);
@@ -218,12 +226,18 @@ impl Run<'_> {
                 true => Instant::now() + limits::LATE_USAGE,
             };
             if !items.is_empty() {
-                progress_by = Instant::now() + pace.idle_progress;
+                progress_at = Instant::now();
+                progress_by = progress_at + pace.idle_progress;
                 self.take(&mut items, progress)?;
                 let stored = self.store().await?;
                 (bytes_by, progress_by) = (bytes_by + stored, progress_by + stored);
             }
         }
+    }
+
+    /// The provider has said nothing since then, and is not waited for any more.
+    fn silence(&self, since: Instant) -> Failure {
+        Failure::silent_for(since.elapsed().as_secs(), self.provider.name())
     }
 
     /// Stores what came. Gives how long that took: nobody was silent while we did not listen.

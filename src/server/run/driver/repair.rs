@@ -4,12 +4,10 @@
 
 use super::generation::Progress;
 use super::{Halt, Run};
-use crate::domain::block::chat_seq;
 use crate::domain::repair::Repair;
-use crate::domain::{Author, Block, BlockState, Event, Failure};
+use crate::domain::{BlockState, Event, Failure};
 use crate::server::outbound::pictures;
 use crate::server::outbound::provider::{ChatRequest, Refused};
-use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
 use crate::server::store::StoreError;
 use crate::server::store::branches;
@@ -66,21 +64,9 @@ impl Run<'_> {
     pub(super) fn announce_repair(&mut self) {
         let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_announced) else { return };
         repaired.is_announced = true;
-        let turn = self.recorder.turn();
-        let seq = turn.blocks.len() as u32;
-        let block = Block {
-            id: ids::mint(),
-            seq,
-            chat_seq: chat_seq(turn.ord, seq),
-            author: Author::System,
-            state: BlockState::Done,
-            content: repaired.repair.notice().content(),
-            parent_block_id: None,
-            // Not of the generation that follows: its row may not be stored, and the notice still is.
-            generation_id: None,
-            block_metadata: serde_json::Value::Null,
-            created_at: self.supervisor.clock().now(),
-        };
+        // Not of the generation that follows: its row may not be stored, and the notice still is.
+        let content = repaired.repair.notice().content();
+        let block = self.block_of_ours(content, BlockState::Done);
         self.recorder.push(Event::BlockStart { block });
     }
 

@@ -3,12 +3,13 @@
 
 use leptos::prelude::*;
 
-use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView};
+use crate::api::view::{AlsoRunning, ChatPage, CopiedFrom, ElsewhereView};
 use crate::browser::scroll;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::locale::stop;
+use crate::ui::transcript::Posting;
 use crate::ui::words;
 use crate::ui::words::transcript as said;
 
@@ -17,6 +18,7 @@ use crate::ui::words::transcript as said;
 pub struct Beside {
     newer: RwSignal<Option<ElsewhereView>>,
     hidden: RwSignal<Option<u64>>,
+    running: RwSignal<Vec<AlsoRunning>>,
     /// What the address asks for is in Trash.
     gone: RwSignal<Option<&'static str>>,
 }
@@ -30,6 +32,7 @@ impl Beside {
         Self {
             newer: RwSignal::new(page.elsewhere),
             hidden: RwSignal::new(page.hides_below),
+            running: RwSignal::new(page.running.clone()),
             gone: RwSignal::new(gone(page)),
         }
     }
@@ -38,6 +41,10 @@ impl Beside {
     pub fn show(self, page: &ChatPage) {
         self.newer.set(page.elsewhere);
         self.hidden.set(page.hides_below);
+        // Whoever is at one of their buttons stays there.
+        if self.running.with_untracked(|before| *before != page.running) {
+            self.running.set(page.running.clone());
+        }
         self.gone.set(gone(page));
     }
 
@@ -53,6 +60,11 @@ impl Beside {
         if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::chat_gone())) {
             let _ = self.gone.try_set(is_gone.then_some(said::chat_gone()));
         }
+    }
+
+    /// How many replies are said to be written on other paths.
+    pub fn also_running(self) -> usize {
+        self.running.try_with_untracked(Vec::len).unwrap_or_default()
     }
 
     /// Whether the path ends where it is to be gone on from; what other tabs do must not lengthen it.
@@ -94,6 +106,17 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
             </div>
         })
     };
+    let also = move || {
+        let running = beside.running.get();
+        (!running.is_empty()).then(|| {
+            view! {
+                <div class="beside-bar" role="group" aria-label=said::also_answered()>
+                    <p>{said::also_answered()}</p>
+                    {running.into_iter().map(|reply| also_running(chat, reply)).collect_view()}
+                </div>
+            }
+        })
+    };
     let gone = move || {
         let what = beside.gone.get()?;
         Some(view! {
@@ -106,9 +129,48 @@ pub fn BesideBars(beside: Beside, chat: ChatId, #[prop(into)] leaf: Signal<Optio
     };
     view! {
         {live(gone)}
+        {live(also)}
         {live(cut)}
         {live(newer)}
     }
+}
+
+/// One reply of another path: the way there, and its end without going there.
+fn also_running(chat: ChatId, reply: AlsoRunning) -> AnyView {
+    let AlsoRunning { turn_id, model, words } = reply;
+    let what =
+        [Some(words), model].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    let (go, end) = (said::go_to_reply(&what), said::stop_other(&what));
+    let posting = Posting::new();
+    view! {
+        <div class="also-running">
+            <bdi>{what}</bdi>
+            <a
+                class="button"
+                href=format!("/c/{chat}?at={turn_id}")
+                aria-label=go
+                data-noscroll=""
+                prop:replace=true
+                on:click=move |_| scroll::to_latest()
+            >
+                {said::show()}
+            </a>
+            <form
+                method="post"
+                action="/forms/stop"
+                class="inline-form no-print"
+                on:submit=move |event| posting.send(event, || ())
+            >
+                <input type="hidden" name="turn_id" value=turn_id.to_string()/>
+                <button type="submit" class="button" aria-label=end aria-disabled=move || posting.busy()>
+                    <Icon name="stop"/>
+                    {said::stop_word()}
+                </button>
+            </form>
+            {posting.problem()}
+        </div>
+    }
+    .into_any()
 }
 
 /// The way back to the chat that this one was copied from.

@@ -114,7 +114,8 @@ pub fn watch(
                 return;
             }
             let now = (glance.rev, glance.running, glance.models_rev);
-            if glance.leaf == leaf && known.rev.get_value().is_none_or(|rev| rev == now) {
+            let is_told = beside.also_running() == glance.running;
+            if glance.leaf == leaf && is_told && known.rev.get_value().is_none_or(|rev| rev == now) {
                 return known.rev.set_value(Some(now));
             }
             let page = load_chat(Some(chat_id), glance.leaf, None, None).await;
@@ -160,7 +161,7 @@ pub fn watch(
 
 /// What is known with this page.
 pub fn rev_of(page: &ChatPage) -> Option<Rev> {
-    page.chat.as_ref().map(|chat| (chat.rev, page.running, page.models_rev))
+    page.chat.as_ref().map(|chat| (chat.rev, page.running.len(), page.models_rev))
 }
 
 /// Takes over the title that a glance tells.

@@ -44,7 +44,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
         hides_below: None,
         is_turn_gone: false,
         leaves: 0,
-        running: 0,
+        running: Vec::new(),
         draft: Default::default(),
         deleted: None,
         tools_on: None,

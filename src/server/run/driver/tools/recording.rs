@@ -51,7 +51,7 @@ impl Run<'_> {
     }
 
     /// A new block at the end of the turn.
-    pub(super) fn block_of_ours(&mut self, content: Content, state: BlockState) -> Block {
+    pub(in crate::server::run::driver) fn block_of_ours(&mut self, content: Content, state: BlockState) -> Block {
         // With what was noted, so that its place is the next one.
         self.recorder.gather();
         let seq = self.recorder.turn().blocks.len() as u32;

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use super::super::{Halt, Run};
 use super::call::{Stage, Step, Target, Work};
 use super::words;
-use crate::domain::block::ToolStatus;
+use crate::domain::block::{RUNS_SINCE, ToolStatus};
 use crate::domain::tool::ToolProgress;
 use crate::domain::{Event, limits, plain};
 use crate::server::outbound::provider::ToolOutcome;
@@ -38,13 +38,14 @@ impl Run<'_> {
         if begin.is_empty() {
             return Ok(());
         }
+        let now = self.supervisor.clock().now();
         for at in &begin {
             let call = &step.calls[*at];
             self.recorder.push(Event::BlockUpdate {
                 block_id: call.pending.block_id,
                 status: ToolStatus::Running,
                 duration_ms: None,
-                metadata: Value::Null,
+                metadata: json!({ RUNS_SINCE: now }),
             });
         }
         self.recorder.flush(Batch::default()).await?;

@@ -1,0 +1,54 @@
+// The model of a branch that its provider has no more: said before anybody asks it (ux.md 5.4).
+import { begin, expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
+
+const BOX = { id: "box", name: "Box", api: "openai_chat", key: "test", local_network: true };
+
+test("a model that its provider lists no more has a banner, and the chat goes on with another", async ({ page, turnleaf, model, watch }) => {
+  watch.expectLostConnection();
+  await begin(page, "q1");
+  (await model.next()).answer("a1");
+  await expectStatus(latestReply(page), "complete");
+  await messageBox(page).fill("half a thought");
+  const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is not available any more.` });
+  await expect(banner).toHaveCount(0);
+  model.models = ["newer-model"];
+  await turnleaf.stop();
+  await turnleaf.restart();
+  // The list is asked for while the server starts.
+  await expect(async () => {
+    await page.reload();
+    await hydrated(page);
+    await expect(banner).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await banner.getByRole("button", { name: /Continue with.*newer-model/ }).click();
+  await messageBox(page).press("Enter");
+  const reply = await model.next();
+  expect(reply.request.model).toBe("newer-model");
+  reply.answer("a2");
+  await expect(replies(page)).toHaveCount(2);
+  await expect(textOf(latestReply(page))).toHaveText("a2");
+  await expect(banner).toBeHidden();
+});
+
+test("another try that is refused is said at the reply until something is asked, with the way to another model", async ({ page, turnleaf, model, watch }) => {
+  watch.expect(/status of 409/);
+  const box = { ...BOX, base_url: model.environment.OPENAI_BASE_URL, models: [MODEL] };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await begin(page, "q1", `box/${MODEL}`);
+  (await model.next()).answer("a1");
+  await expectStatus(latestReply(page), "complete");
+  expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
+  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
+  const refused = latestReply(page).locator(".refused");
+  await expect(refused).toContainText(`${MODEL} is not available; choose another model`);
+  await expect(page.locator(".toast").filter({ hasText: "not available" })).toHaveCount(0);
+  await refused.getByRole("link", { name: "Try again with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await dialog.getByRole("combobox", { name: "Model" }).selectOption(`openai/${MODEL}`);
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  (await model.next()).answer("a2");
+  await expect(textOf(latestReply(page))).toHaveText("a2");
+  await expect(page.locator(".refused")).toHaveCount(0);
+});

@@ -1,0 +1,80 @@
+// Between the rounds of tools, while the model has said nothing yet: what is open stays open, nothing moves, and what is
+// waited for is said by its name.
+import type { Page } from "@playwright/test";
+
+import { expectStatus, latestReply, send } from "../../support/chat.ts";
+import { expect } from "../../support/fixtures.ts";
+import { cards, openWithTools, test, wire } from "../../support/tools.ts";
+
+/** Notes each time that the newest of these opens or closes; gives what was noted. */
+async function toggles(page: Page, selector: string): Promise<() => Promise<string[]>> {
+  await page.evaluate((selector) => {
+    const noted: string[] = [];
+    (window as any).noted = noted;
+    const all = document.querySelectorAll<HTMLDetailsElement>(selector);
+    const details = all[all.length - 1]!;
+    details.addEventListener("toggle", () => noted.push(details.open ? "opened" : "closed"));
+  }, selector);
+  return () => page.evaluate(() => (window as any).noted);
+}
+
+/** Longer than it takes to close by itself. */
+async function aMomentLater(page: Page): Promise<void> {
+  const now = await page.evaluate(() => performance.now());
+  await page.waitForFunction((now) => performance.now() > now + 1_200, now);
+}
+
+test("reasoning stays open from round to round, without a move, and closes once behind the last", async ({ page, model, turnleaf }) => {
+  await openWithTools(page, turnleaf);
+  await send(page, "Go");
+  let reply = await model.next();
+  reply.think("First thought.");
+  const panel = latestReply(page).locator("details.reasoning");
+  await expect(panel).toHaveJSProperty("open", true);
+  const noted = await toggles(page, "details.reasoning");
+  for (const thought of ["Second thought.", "Third thought."]) {
+    reply.ask([wire("search"), thought]);
+    // The next request is here and held: the model says nothing.
+    reply = await model.next();
+    await expect(cards(page).last()).toHaveAttribute("data-tool-status", "done");
+    const top = await panel.evaluate((panel) => panel.getBoundingClientRect().top);
+    const height = await latestReply(page).evaluate((turn) => turn.getBoundingClientRect().height);
+    await aMomentLater(page);
+    await expect(panel).toHaveJSProperty("open", true);
+    await expect(panel.locator("summary").first()).toContainText("Thinking");
+    expect(Math.abs((await panel.evaluate((panel) => panel.getBoundingClientRect().top)) - top)).toBeLessThanOrEqual(1);
+    expect(Math.abs((await latestReply(page).evaluate((turn) => turn.getBoundingClientRect().height)) - height)).toBeLessThanOrEqual(1);
+    reply.think(thought);
+    await expect(panel).toContainText(thought);
+  }
+  expect(await noted()).toEqual([]);
+  reply.answer("Done.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(panel).toHaveJSProperty("open", false);
+  await aMomentLater(page);
+  expect(await noted()).toEqual(["closed"]);
+  await expect(panel.locator("summary").first()).toContainText("2 tool calls");
+});
+
+test("a row of many tools stays open until something follows it", async ({ page, model, turnleaf }) => {
+  await openWithTools(page, turnleaf);
+  await send(page, "Go");
+  (await model.next()).ask(...Array.from({ length: 6 }, (_, n): [string, string] => [wire("search"), `${n}`]));
+  const reply = await model.next();
+  const group = latestReply(page).locator("details.tool-group");
+  await expect(group).toHaveJSProperty("open", true);
+  const noted = await toggles(page, "details.tool-group");
+  await aMomentLater(page);
+  await expect(group).toHaveJSProperty("open", true);
+  // What is waited for is the model, not its first words: those have come.
+  await expect(latestReply(page).locator(".status-line")).toContainText("Waiting for the model…");
+  reply.ask([wire("search"), "one more"]);
+  const last = await model.next();
+  await expect(cards(page)).toHaveCount(7);
+  await aMomentLater(page);
+  expect(await noted()).toEqual([]);
+  last.answer("Done.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(group).toHaveJSProperty("open", false);
+  expect(await noted()).toEqual(["closed"]);
+});

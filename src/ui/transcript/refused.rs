@@ -1,0 +1,68 @@
+//! What was asked of a turn and could not be done: said below its buttons until something else is asked, with what mends
+//! it (ux.md 15: an error that needs somebody is no note that goes away).
+
+use leptos::prelude::*;
+
+use super::turn_menu::RetryWith;
+use crate::api::error::ApiError;
+use crate::domain::TurnId;
+use crate::ui::announce::Announcer;
+use crate::ui::erased::{live, view};
+use crate::ui::kit::Icon;
+use crate::ui::words as all_words;
+use crate::ui::words::told::problem;
+
+/// The newest refusal of a chat's page. In its context.
+#[derive(Clone, Copy)]
+pub struct Refusals {
+    newest: RwSignal<Option<(TurnId, ApiError)>>,
+    announcer: Announcer,
+}
+
+impl Refusals {
+    pub fn new() -> Self {
+        Self { newest: RwSignal::new(None), announcer: expect_context() }
+    }
+
+    /// What was asked of this turn was refused. The page may be gone by now.
+    pub fn say(self, turn: TurnId, error: ApiError) {
+        self.announcer.alert(&problem(&error));
+        let _ = self.newest.try_set(Some((turn, error)));
+    }
+
+    /// Something else is asked.
+    pub fn forget(self) {
+        if self.newest.with_untracked(Option::is_some) {
+            self.newest.set(None);
+        }
+    }
+}
+
+/// The refusal of what was asked of this turn; nothing where nothing was refused.
+#[component]
+pub fn Refused(id: TurnId) -> impl IntoView {
+    let refusals = use_context::<Refusals>();
+    let refused = Memo::new(move |_| {
+        let newest = refusals.and_then(|refusals| refusals.newest.get());
+        newest.filter(|(turn, _)| *turn == id).map(|(_, error)| error)
+    });
+    live(move || {
+        let error = refused.get()?;
+        let needs_model = matches!(&error, ApiError::Conflict { code, .. } if code == "model_unavailable");
+        let close = move |_| {
+            if let Some(refusals) = refusals {
+                refusals.forget();
+            }
+        };
+        Some(view! {
+            <div class="refused no-print">
+                <Icon name="alert"/>
+                <p dir="auto">{problem(&error)}</p>
+                {needs_model.then(|| view! { <RetryWith id class="button"/> })}
+                <button type="button" class="button bare" aria-label=all_words::close() title=all_words::close() on:click=close>
+                    <Icon name="close"/>
+                </button>
+            </div>
+        })
+    })
+}
