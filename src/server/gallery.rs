@@ -3,13 +3,17 @@
 //! them. For whoever changes a part or its style, and for the tests that compare pictures. Not for people's own chats.
 //!
 //! In reading order: [`basics`] (colours, type, space, icons), [`parts`] (the kit), [`turns`] (the transcript),
-//! [`tools`], [`lists`] (chats, a tree), [`composers`].
+//! [`tools`], [`results`], [`chat`] (what stands around the turns), [`lists`] (chats, a tree), [`menus`] (what opens above a
+//! page), [`composers`].
 
 pub mod basics;
+mod chat;
 pub mod colours;
 pub mod composers;
 mod lists;
+mod menus;
 mod parts;
+mod results;
 mod tools;
 mod turns;
 mod words;
@@ -37,16 +41,29 @@ pub enum Sheet {
     Writing,
     Reasoning,
     Tools,
+    Results,
     Failures,
+    Chat,
     Lists,
+    Menus,
     Composer(Standing),
 }
 
 impl Sheet {
     /// All of them, in their order.
     pub fn all() -> impl Iterator<Item = Self> {
-        let pages =
-            [Self::Basics, Self::Parts, Self::Writing, Self::Reasoning, Self::Tools, Self::Failures, Self::Lists];
+        let pages = [
+            Self::Basics,
+            Self::Parts,
+            Self::Writing,
+            Self::Reasoning,
+            Self::Tools,
+            Self::Results,
+            Self::Failures,
+            Self::Chat,
+            Self::Lists,
+            Self::Menus,
+        ];
         pages.into_iter().chain(Standing::ALL.into_iter().map(Self::Composer))
     }
 
@@ -58,8 +75,11 @@ impl Sheet {
             Self::Writing => "writing",
             Self::Reasoning => "reasoning",
             Self::Tools => "tools",
+            Self::Results => "results",
             Self::Failures => "failures",
+            Self::Chat => "chat",
             Self::Lists => "lists",
+            Self::Menus => "menus",
             Self::Composer(standing) => standing.name(),
         }
     }
@@ -88,7 +108,7 @@ impl Sheet {
     /// What the page shows, with all around it that parts of the application look for.
     fn content(self) -> AnyView {
         provide_context(RequestUrl::new("/"));
-        let reasoning = if self == Self::Tools { "open" } else { "auto" };
+        let reasoning = if matches!(self, Self::Tools | Self::Results) { "open" } else { "auto" };
         provide_context(RwSignal::new(Preferences::default().with(Setting::Reasoning, reasoning)));
         provide_announcer();
         provide_connection();
@@ -105,7 +125,10 @@ impl Sheet {
             Self::Reasoning => turns::draw(turns::reasoning()),
             Self::Tools => turns::draw(tools::turns()),
             Self::Failures => turns::draw(turns::failures()),
+            Self::Results => turns::draw(results::turns()),
+            Self::Chat => chat::draw(),
             Self::Lists => lists::draw(),
+            Self::Menus => menus::draw(),
             Self::Composer(standing) => composers::draw(standing),
         }
     }

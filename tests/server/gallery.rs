@@ -1,7 +1,8 @@
 //! Every page of the gallery is whole: it draws in both languages, its ids are its own, and it has the states that it
 //! promises.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -75,10 +76,176 @@ async fn every_state_is_on_its_page() {
         &page(&api, Sheet::Lists).await,
         &["dot unread", "dot needs-you", "class=\"mark\"", "role=\"tree\"", "tree-card"],
     );
+    has(
+        &page(&api, Sheet::Results).await,
+        &[
+            "hidden-reasoning",
+            "class=\"error-text\"",
+            "class=\"tool-part\"",
+            "class=\"hidden-count\"",
+            "class=\"sources\"",
+        ],
+    );
+    has(
+        &page(&api, Sheet::Chat).await,
+        &[
+            "class=\"chat-head\"",
+            "find-bar",
+            "beside-bar",
+            "copied-from",
+            "deleted-notice",
+            "class=\"sending\"",
+            "more-turns",
+        ],
+    );
+    has(&page(&api, Sheet::Chat).await, &["jump-button", "class=\"editor\"", "class=\"centre\""]);
+    has(
+        &page(&api, Sheet::Menus).await,
+        &[
+            "older-chats",
+            "id=\"chat-menu\"",
+            "id=\"theme-menu\"",
+            "id=\"rename-title\"",
+            "id=\"again-title\"",
+            "class=\"keys\"",
+        ],
+    );
+    let composer = async |standing| page(&api, Sheet::Composer(standing)).await;
+    let arriving = composer(Standing::Arriving).await;
+    for state in ["lost", "failed", "sending", "waiting"] {
+        assert!(arriving.contains(&format!("data-state=\"{state}\"")), "{state}");
+    }
+    has(&composer(Standing::Pasted).await, &["is-tall", "class=\"hint warning\"", "<meter"]);
+    has(&composer(Standing::Refused).await, &["kept in this browser"]);
     let parts = page(&api, Sheet::Parts).await;
     has(
         &parts,
         &["<dialog", "popover=\"auto\"", "class=\"toast\"", "banner warn", "class=\"skeleton\"", "class=\"first-run\""],
     );
     has(&page(&api, Sheet::Composer(Standing::Answering)).await, &["action=\"/forms/stop\""]);
+}
+
+/// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where pictures and
+/// axe look at it (`end2end/tests/pictures`, `end2end/tests/hydrate/accessible_states.spec.ts`).
+const NOT_DRAWN: [(&str, &str); 18] = [
+    ("App", "the whole page"),
+    ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
+    ("ChatPageView", "the page of a chat"),
+    ("ChatScreen", "the page of a chat"),
+    ("ConnectionBanner", "listens to the network; its bars are drawn"),
+    ("FollowWithoutScript", "nothing to be seen"),
+    ("Home", "the page of a new chat"),
+    ("HomePage", "the page of a new chat"),
+    ("LiveRegions", "for ears alone"),
+    ("Loading", "waits; its outline is drawn"),
+    ("NotFoundPage", "a page; what it shows is drawn"),
+    ("PaletteBody", "asks the browser and the server"),
+    ("PaletteDialog", "asks the browser and the server"),
+    ("Panel", "the tree beside a chat; the tree is drawn"),
+    ("RecentChats", "waits for the server"),
+    ("Sidebar", "the column of every page; its parts are drawn"),
+    ("TreePageView", "the page of a tree; the tree is drawn"),
+    ("TreeScreen", "the page of a tree; the tree is drawn"),
+];
+
+/// The name of a component and the file that it is in.
+type Component = (PathBuf, String);
+
+/// The sources of the interface: the text of each component, and what else is in its file.
+#[derive(Default)]
+struct Sources {
+    components: BTreeMap<Component, String>,
+    rest: BTreeMap<PathBuf, String>,
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
+        match path.is_dir() {
+            _ if is_tests => {}
+            true => files.extend(rust_files(&path)),
+            false if path.extension().is_some_and(|end| end == "rs") => files.push(path),
+            false => {}
+        }
+    }
+    files
+}
+
+impl Sources {
+    fn read(folder: &Path) -> Self {
+        let mut sources = Self::default();
+        for file in rust_files(folder) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let mut parts = text.split("#[cfg(test)]").next().unwrap().split("\n#[component]\n");
+            let mut rest = parts.next().unwrap().to_owned();
+            for part in parts {
+                let (component, behind) = part.split_once("\n}\n").unwrap();
+                let name = component.split_once("fn ").unwrap().1;
+                let name = name.split(['(', '<']).next().unwrap().to_owned();
+                sources.components.insert((file.clone(), name), component.to_owned());
+                rest.push_str(behind);
+            }
+            sources.rest.insert(file, rest);
+        }
+        sources
+    }
+
+    /// The components that a text of this file draws.
+    fn drawn_in(&self, file: Option<&Path>, text: &str) -> Vec<Component> {
+        let named = |name: &str| {
+            let all: Vec<_> = self.components.keys().filter(|(_, known)| known == name).cloned().collect();
+            let own: Vec<_> = all.iter().filter(|(at, _)| Some(at.as_path()) == file).cloned().collect();
+            if own.is_empty() { all } else { own }
+        };
+        elements(text).into_iter().flat_map(named).collect()
+    }
+}
+
+/// The names behind `<` where an element can begin: behind a type's name it is a type's argument.
+fn elements(text: &str) -> BTreeSet<&str> {
+    let begins = text
+        .match_indices('<')
+        .filter(|(at, _)| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '>')));
+    let names = begins.filter_map(|(at, _)| {
+        let name = &text[at + 1..];
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+        let is_element = name.starts_with(char::is_uppercase) && name[end..].starts_with([' ', '\n', '/', '>']);
+        is_element.then(|| &name[..end])
+    });
+    names.collect()
+}
+
+#[test]
+fn every_component_is_in_the_gallery_or_says_why_not() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = Sources::read(&top.join("src/ui"));
+    let sheets = rust_files(&top.join("src/server/gallery"));
+    let sheets: Vec<String> = sheets.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let mut waiting: Vec<Component> = sheets.iter().flat_map(|sheet| sources.drawn_in(None, sheet)).collect();
+    // What is drawn by a function of its module.
+    for file in sources.rest.keys() {
+        let module = file.file_stem().unwrap().to_str().unwrap();
+        let calls = [format!("{module}::draw("), format!("{module}::rows(")];
+        if calls.iter().any(|call| sheets.iter().any(|sheet| sheet.contains(call.as_str()))) {
+            waiting.extend(sources.components.keys().filter(|(at, _)| at == file).cloned());
+        }
+    }
+    let mut drawn = BTreeSet::new();
+    while let Some(next) = waiting.pop() {
+        let texts = [&sources.components[&next], &sources.rest[&next.0]];
+        let more: Vec<_> = texts.into_iter().flat_map(|text| sources.drawn_in(Some(&next.0), text)).collect();
+        if drawn.insert(next) {
+            waiting.extend(more);
+        }
+    }
+    let missing: BTreeSet<&str> =
+        sources.components.keys().filter(|one| !drawn.contains(*one)).map(|(_, name)| name.as_str()).collect();
+    let excused: BTreeSet<&str> = NOT_DRAWN.iter().map(|(name, _)| *name).collect();
+    let unexcused: Vec<_> = missing.difference(&excused).collect();
+    assert!(unexcused.is_empty(), "neither in src/server/gallery nor in the list with a reason: {unexcused:?}");
+    let stale: Vec<_> = excused.difference(&missing).collect();
+    assert!(stale.is_empty(), "in the gallery by now, or gone: {stale:?}");
+    assert!(drawn.len() > 80, "{}", drawn.len());
 }

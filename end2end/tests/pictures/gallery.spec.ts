@@ -6,9 +6,12 @@ const SHEETS = [
   ["basics", "parts"],
   ["writing", "reasoning"],
   ["tools", "lists"],
-  ["failures"],
+  ["failures", "results"],
+  ["chat", "menus"],
   ["composer-empty", "composer-written", "composer-answering"],
   ["composer-files", "composer-full", "composer-gone"],
+  ["composer-sending", "composer-stopping", "composer-arriving"],
+  ["composer-pasted", "composer-refused", "composer-leaving"],
 ];
 
 test.use({ configured: false });

@@ -57,7 +57,8 @@ pub fn growing(ord: i64, contents: impl IntoIterator<Item = Content>) -> Turn {
     turn
 }
 
-fn thought(title: Option<&str>) -> Content {
+/// Reasoning with words.
+pub fn thought(title: Option<&str>) -> Content {
     Content::Thinking {
         thinking: THOUGHT.into(),
         signature: None,

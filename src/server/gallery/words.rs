@@ -37,6 +37,14 @@ words! {
     hint: "What it is good for, in one line.", "用一行说明其用途。";
     wrong: "This is not an address.", "这不是有效的地址。";
     chats: "Chats", "对话列表";
+    header: "Header of a chat", "对话标题栏";
+    find_bar: "Find in chat", "在对话中查找";
+    beside: "Over the message box", "输入框上方";
+    elsewhere: "Turns that are not on screen", "未显示的消息";
+    on_its_way: "A message on its way", "正在发送的消息";
+    editing: "Editing in place", "就地编辑";
+    no_page: "No page", "没有页面";
+    column: "Column of chats", "对话栏";
     tree: "Tree map", "树状图";
 }
 
@@ -48,13 +56,22 @@ pub fn sheet(sheet: Sheet) -> &'static str {
         Sheet::Writing => word("Writing", "文字"),
         Sheet::Reasoning => word("Reasoning and waiting", "思考与等待"),
         Sheet::Tools => word("Tools", "工具"),
+        Sheet::Results => word("Results and ends", "结果与结束"),
         Sheet::Failures => word("Failures", "失败"),
+        Sheet::Chat => word("Around a chat", "对话周围"),
         Sheet::Lists => word("Lists", "列表"),
+        Sheet::Menus => word("Menus and dialogs", "菜单与对话框"),
         Sheet::Composer(Standing::Empty) => word("Composer: empty", "输入框：空"),
         Sheet::Composer(Standing::Written) => word("Composer: written", "输入框：已输入"),
         Sheet::Composer(Standing::Answering) => word("Composer: answering", "输入框：正在回答"),
         Sheet::Composer(Standing::Files) => word("Composer: files", "输入框：附件"),
         Sheet::Composer(Standing::Full) => word("Composer: context full", "输入框：上下文已满"),
         Sheet::Composer(Standing::Gone) => word("Composer: model gone", "输入框：模型不可用"),
+        Sheet::Composer(Standing::Sending) => word("Composer: sending", "输入框：正在发送"),
+        Sheet::Composer(Standing::Stopping) => word("Composer: stopping", "输入框：正在停止"),
+        Sheet::Composer(Standing::Arriving) => word("Composer: files on their way", "输入框：文件传输中"),
+        Sheet::Composer(Standing::Pasted) => word("Composer: pasted", "输入框：粘贴内容"),
+        Sheet::Composer(Standing::Refused) => word("Composer: refused", "输入框：被拒绝"),
+        Sheet::Composer(Standing::Leaving) => word("Composer: new branch", "输入框：新分支"),
     }
 }

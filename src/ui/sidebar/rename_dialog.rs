@@ -28,7 +28,8 @@ pub fn RenameDialog() -> impl IntoView {
     when(move || chats.renaming.with(Option::is_some), fetch, leave, move |draw: &fn(Chats) -> AnyView| draw(chats))
 }
 
-fn draw(chats: Chats) -> AnyView {
+/// The dialog as it is drawn.
+pub fn draw(chats: Chats) -> AnyView {
     let open = RwSignal::new(false);
     let field = NodeRef::<html::Input>::new();
     let input_method = InputMethod::default();

@@ -29,7 +29,8 @@ pub fn ModelChoice(verbs: Verbs, models: RwSignal<Vec<Model>>) -> impl IntoView 
     when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
 }
 
-fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
+/// The dialog as it is drawn.
+pub fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
     let open = RwSignal::new(false);
     effect(move || open.set(verbs.choosing.get().is_some()));
     on_change(

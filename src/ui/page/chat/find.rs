@@ -75,7 +75,8 @@ pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl 
     when(move || open.get(), fetch, leave, move |draw: &Draw| draw(state, chat_id, open))
 }
 
-fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
+/// The bar as it is drawn.
+pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
     let finding = Finding {
         state,
         chat_id,
