@@ -30,8 +30,10 @@ pub fn Dialog(
                 </button>
             </header>
             {children()}
-            <div class="quiet" role="status" data-live="say"></div>
-            <div class="quiet" role="alert" data-live="alert"></div>
+            {move || open.get().then(|| view! {
+                <div class="quiet" role="status" data-live="say"></div>
+                <div class="quiet" role="alert" data-live="alert"></div>
+            })}
         </dialog>
     }
 }
