@@ -249,14 +249,14 @@ async fn the_list_of_chats_goes_on_behind_its_last_one() {
         for _ in 0..all {
             house.service.create_chat(house.owner, NewChat::default()).await.unwrap();
         }
-        let newest = pages.chats(house.owner, None).await.unwrap();
+        let newest = pages.chats(house.owner, None, 0).await.unwrap();
         assert_eq!(newest.len(), limits::LISTED_CHATS as usize);
         let last = newest.last().unwrap().id;
-        let older = pages.chats(house.owner, Some(last)).await.unwrap();
+        let older = pages.chats(house.owner, Some(last), 0).await.unwrap();
         assert_eq!(older.len(), 2);
         assert!(older.iter().all(|chat| newest.iter().all(|other| other.id != chat.id)));
         let stranger = turnleaf::server::platform::ids::mint();
-        assert!(pages.chats(stranger, Some(last)).await.unwrap().is_empty(), "not those of somebody else");
+        assert!(pages.chats(stranger, Some(last), 0).await.unwrap().is_empty(), "not those of somebody else");
         house.close().await;
     }
 }
