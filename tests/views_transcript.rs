@@ -391,10 +391,9 @@ fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
         draw(vec![view(user_turn(1, "Hi")), view(turn)])
     };
     let card = "href=\"/settings/providers#provider-openai-2\"";
-    for (kind, name) in [
-        (FailureKind::ProviderAuth, "Replace key"),
-        (FailureKind::ProviderQuota, "Open provider settings"),
-    ] {
+    for (kind, name) in
+        [(FailureKind::ProviderAuth, "Replace key"), (FailureKind::ProviderQuota, "Open provider settings")]
+    {
         let html = drawn(kind);
         assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
         assert_says(&html, name);
@@ -403,7 +402,10 @@ fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
     }
     let unreachable = drawn(FailureKind::ProviderUnreachable);
     assert_says(&unreachable, "Test the connection");
-    assert!(tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""), "it tests, and does not only lead there");
+    assert!(
+        tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""),
+        "it tests, and does not only lead there"
+    );
     tag(&unreachable, "name=\"id\" value=\"openai-2\"");
     for kind in [FailureKind::ContextTooLong, FailureKind::ProviderRefusedRequest] {
         let html = drawn(kind);

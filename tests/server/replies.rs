@@ -15,9 +15,9 @@ use turnleaf::domain::{Author, BlockState, Content, Event, Failure, FailureKind,
 use turnleaf::server::outbound::provider::{Refused, ToolOutcome};
 use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
 use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::service::{Draft, ServiceError};
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::StartTurn;
+use turnleaf::server::service::{Draft, ServiceError};
 use turnleaf::server::store::generations::{self, raw};
 use turnleaf::server::store::{Db, turn_events, turns};
 
