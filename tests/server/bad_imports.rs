@@ -378,7 +378,7 @@ async fn the_files_of_a_conversation_are_read_once_and_up_to_a_bound() {
     files.extend(names.iter().map(|name| (name.as_str(), zeros.as_slice())));
     let archive = zipped(&files);
     let house = House::new(crate::interchange::replies(1)).await;
-    let looked = imported(&house, "look.zip", &archive, true).await;
+    let looked = imported(&house, "files.zip", &archive, true).await;
     let report = imported(&house, "files.zip", &archive, false).await;
     assert_eq!(report.imported, 1, "{report:#?}");
     let beyond = of_kind(&report, "lost").iter().filter(|text| text.contains("more than 256 MiB")).count();

@@ -33,8 +33,8 @@ pub async fn houses() -> Vec<House> {
     houses.into_iter().map(reading).collect()
 }
 
-/// A chat as the database has it, a line a turn: `place<parent/branch time role [provider model] thinking? (ending):
-/// blocks`, the shown one with a star.
+/// A chat as the database has it, a line a turn: `place<parent/branch role [provider model] thinking? (ending): blocks`,
+/// the shown one with a star.
 pub async fn lines(house: &House, chat: ChatId) -> Vec<String> {
     let row = house.service.chat(house.owner, chat).await.unwrap();
     let all = turns::of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
@@ -63,9 +63,8 @@ pub async fn lines(house: &House, chat: ChatId) -> Vec<String> {
         let thinking = if of[&turn.id].is_thinking_mode { " thinking" } else { "" };
         let said: Vec<String> = futures::future::join_all(turn.blocks.iter().map(|block| drawn(house, block))).await;
         let (ord, role, parent) = (turn.ord, turn.role.as_str(), parent.unwrap_or_default());
-        let time = turn.created_at.format("%Y-%m-%dT%H:%M:%S%.f");
         lines.push(format!(
-            "{star}{ord}<{parent}/{branch} {time} {role}{model}{thinking}{}: {}",
+            "{star}{ord}<{parent}/{branch} {role}{model}{thinking}{}: {}",
             ending(turn),
             said.join(" | ")
         ));
@@ -256,6 +255,28 @@ async fn llama_cpp() {
 #[tokio::test]
 async fn big_agi() {
     assert_sample("big-agi", "all.json", &sample("big_agi/all.json"), include_str!("samples/big_agi.txt")).await;
+}
+
+/// When the turns of the chat of this title were, in seconds since 1970.
+async fn times(house: &House, report: &ImportReport, title: &str) -> Vec<i64> {
+    let chat = report.chats.iter().find(|chat| chat.title == title).and_then(|chat| chat.id).unwrap();
+    let all = turns::of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+    all.iter().map(|turn| turn.created_at.timestamp()).collect()
+}
+
+#[tokio::test]
+async fn messages_keep_their_dates() {
+    for house in houses().await {
+        let chatgpt = imported(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
+        // The conversation says that it began later than its messages.
+        let told = times(&house, &chatgpt, "Another model than the usual one").await;
+        assert_eq!(told, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
+        assert_eq!(
+            times(&house, &chatgpt, "Edits and regenerations").await,
+            [1_704_067_201, 1_704_067_202, 1_704_067_290, 1_704_067_300, 1_704_067_310]
+        );
+        house.close().await;
+    }
 }
 
 /// A reply has pictures, but no documents: what else came with it is words.
