@@ -126,9 +126,9 @@ pub async fn over(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId
 /// How a chat stands here: where its turns are, and where its branches end.
 pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, StoreError> {
     let places: Vec<PlaceRow> =
-        in_tx!(&mut *tx, |conn| { sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await? });
+        in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
     let heads: Vec<(Uuid, String, String, String, Option<Uuid>)> =
-        in_tx!(tx, |conn| { sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await? });
+        in_tx!(tx, |conn| sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
     let mut here = Here::default();
     for row in places {
         if row.deleted_at.is_some() {
