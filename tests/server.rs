@@ -62,6 +62,8 @@ mod language;
 mod legacy;
 #[path = "support/legacy.rs"]
 mod legacy_samples;
+#[path = "server/long_chats.rs"]
+mod long_chats;
 #[path = "server/once.rs"]
 mod once;
 #[path = "server/openapi.rs"]

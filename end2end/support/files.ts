@@ -34,6 +34,36 @@ export function png(name: string, width = 64, height = 32, colour = [40, 120, 60
   return { name, mimeType: "image/png", buffer };
 }
 
+/** An archive of these files, each stored as it is. */
+export function zip(name: string, files: [name: string, bytes: Buffer | string][]): TestFile {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const [called, content] of files) {
+    const [title, bytes] = [Buffer.from(called), Buffer.from(content)];
+    const head = Buffer.alloc(26);
+    head.writeUInt16LE(20, 0);
+    head.writeUInt32LE(crc32(bytes), 10);
+    head.writeUInt32LE(bytes.length, 14);
+    head.writeUInt32LE(bytes.length, 18);
+    head.writeUInt16LE(title.length, 22);
+    const entry = Buffer.concat([Buffer.from("PK\x03\x04", "latin1"), head, title, bytes]);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(at, 10);
+    directory.push(Buffer.from("PK\x01\x02\x14\0", "latin1"), head, place, title);
+    parts.push(entry);
+    at += entry.length;
+  }
+  const list = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(files.length, 4);
+  end.writeUInt16LE(files.length, 6);
+  end.writeUInt32LE(list.length, 8);
+  end.writeUInt32LE(at, 12);
+  const buffer = Buffer.concat([...parts, list, Buffer.from("PK\x05\x06", "latin1"), end]);
+  return { name, mimeType: "application/zip", buffer };
+}
+
 /** A PDF of one page with these lines. */
 export function pdf(name: string, lines: string[]): TestFile {
   const shown = lines.map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj 0 -20 Td`).join("\n");

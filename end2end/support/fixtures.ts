@@ -51,12 +51,15 @@ export interface Options {
   withoutProgram: boolean;
   /** The model server is configured; without it only the demo answers. */
   configured: boolean;
-  /** The data is in PostgreSQL. Skipped where `TURNLEAF_TEST_PG_DATABASES` names none. */
-  onPostgres: boolean;
+  /** The data is in PostgreSQL; which of the tests there it is, from 1. Skipped where `TURNLEAF_TEST_PG_DATABASES` names
+   * none. */
+  onPostgres: number | false;
 }
 
-/** An empty database for each try of the one test that asks for it: the variable is what their addresses begin with. */
+/** An empty database for each try of each test that asks for it: the variable is what their addresses begin with. */
 const DATABASES = process.env.TURNLEAF_TEST_PG_DATABASES;
+/** How often a test is tried at most (`playwright.config.ts`). */
+const TRIES = 3;
 
 interface Fixtures {
   model: ModelServer;
@@ -74,8 +77,8 @@ export const test = base.extend<Fixtures & Options>({
     await model.stop();
   },
   turnleaf: async ({ model, configured, onPostgres }, use, info) => {
-    test.skip(onPostgres && !DATABASES, "TURNLEAF_TEST_PG_DATABASES is not set: not run on PostgreSQL");
-    const database: Record<string, string> = onPostgres ? { DATABASE_URL: `${DATABASES}${info.retry}` } : {};
+    test.skip(Boolean(onPostgres) && !DATABASES, "TURNLEAF_TEST_PG_DATABASES is not set: not run on PostgreSQL");
+    const database: Record<string, string> = onPostgres ? { DATABASE_URL: `${DATABASES}${(onPostgres - 1) * TRIES + info.retry}` } : {};
     const turnleaf = await Turnleaf.start({ ...(configured ? model.environment : {}), ...database });
     await use(turnleaf);
     if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });

@@ -109,11 +109,11 @@ export class Turnleaf {
   }
 
   /** Brings the sample of a schema from before in, as people do: with the command, while no server runs. */
-  async importOld(schema: "legacy-messages" | "legacy-actions"): Promise<void> {
-    const file = join(this.dir, `${schema}.db`);
-    await plant(["--old", schema, file]);
+  async importOld(sample: "legacy-messages" | "legacy-messages-without-turns" | "legacy-actions"): Promise<void> {
+    const file = join(this.dir, `${sample}.db`);
+    await plant(["--old", sample, file]);
     await this.stop();
-    const child = this.spawn(["import", "--from", schema, file]);
+    const child = this.spawn(["import", "--from", sample.replace("-without-turns", ""), file]);
     await once(child, "close");
     if (child.exitCode !== 0) throw new Error(this.said);
     await this.restart();

@@ -4,6 +4,9 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+/// The model of replies whose source does not name it.
+pub const UNKNOWN_MODEL: &str = "unknown";
+
 /// The source of a chat that was taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportedFrom {

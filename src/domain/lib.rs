@@ -67,7 +67,7 @@ pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, GraftId, ImportId, ProviderId,
     ToolPolicyId, ToolServerId, TurnId, UserId,
 };
-pub use imported::{Difference, DifferenceKind, ImportedFrom};
+pub use imported::{Difference, DifferenceKind, ImportedFrom, UNKNOWN_MODEL};
 pub use needle::Needle;
 pub use settle::NotSent;
 pub use turn::{Role, Turn, TurnStatus};

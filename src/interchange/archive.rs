@@ -20,16 +20,24 @@ use crate::domain::{
 
 mod bytes;
 mod check;
+mod filed;
+mod filing;
 mod ordered;
 mod read;
 mod rename;
+mod scan;
+mod shape;
+mod spool;
 mod write;
 
 pub use bytes::Bytes;
 pub use check::check;
+pub use filed::{FiledChat, FiledDocument, Part};
 pub use read::Item;
 pub(crate) use read::{read, version_of};
-pub use rename::{Renamed, document_ids};
+pub use rename::Renamed;
+use rename::document_ids;
+pub use spool::Scratch;
 pub use write::Writer;
 
 /// What `format` says.

@@ -91,6 +91,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
         system_prompt,
         created_at: notes.date(value, "created", "").or_else(|| times().min()),
         updated_at: notes.date(value, "updated", "").or_else(|| times().max()),
+        model: None,
         current,
         is_pinned: false,
         is_archived: is_set(value, "isArchived"),

@@ -17,6 +17,19 @@ pub const FILE_BYTES: u64 = 64 << 20;
 pub const CONVERSATION_BYTES: usize = 128 << 20;
 /// Values of one conversation's JSON: a value of one character takes a hundred times its text.
 pub const VALUES: usize = 2_000_000;
+/// One element of our own archive's lists (a turn, a call, a version of a document, a blob), in bytes of JSON and in values:
+/// twice a response of `domain::limits::RAW_BYTES` with what JSON makes of it, and a request as long. Up to so many bytes
+/// are held as a text; what is longer waits in a file, and is read out of it value by value.
+pub const ELEMENT_BYTES: u64 = 256 << 20;
+pub const ELEMENT_VALUES: usize = 3_000_000;
+pub const HELD_BYTES: usize = 4 << 20;
+/// What stands around the lists of a chat or a document of our own archive: its title, its prompt, its differences.
+pub const AROUND_BYTES: u64 = 16 << 20;
+/// Calls and blocks of one chat of our own archive: their ids are held until it is stored.
+pub const CALLS: usize = 1_000_000;
+pub const BLOCKS: usize = 3_000_000;
+/// Versions of one document of our own archive.
+pub const VERSIONS: usize = 10_000;
 /// The files of one conversation in all, in bytes: they are held in memory until it is stored.
 pub const CONVERSATION_FILES_BYTES: u64 = 256 << 20;
 /// Conversations of one input.

@@ -31,12 +31,13 @@ use crate::input::Input;
 use crate::members;
 use crate::notes::Notes;
 use crate::reading::{Stopped, Taker, read_parts};
-use crate::report::What;
+use crate::report::{Place, What};
 use crate::tree::{self, Node};
 use assets::Assets;
 use cited::Room;
 use content::{Content, Speaker};
 
+mod about;
 mod assets;
 mod calls;
 mod cited;
@@ -72,7 +73,8 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
         notes.add(What::LeftOut, "", "it is no conversation: it has no messages (mapping)");
         return None;
     };
-    let mut reader = Reader { value, mapping, assets, instructions: Vec::new() };
+    let model = about::model(value).or_else(|| about::usual_model(value));
+    let mut reader = Reader { mapping, assets, instructions: Vec::new(), model };
     let mut nodes: Vec<Node> = mapping.iter().map(|(id, node)| reader.node(id, node, notes)).collect();
     calls::time_thoughts(&mut nodes, mapping, notes);
     let current = fields::id(value, "current_node");
@@ -82,15 +84,14 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
         return None;
     }
     let system_prompt = reader.system_prompt(notes);
-    if fields::text(value, "gizmo_type") == Some("gpt") {
-        notes.add(What::Lost, "", "it was had with a GPT of somebody's making, which is not kept");
-    }
+    about::tell_place(value, notes);
     Some(Conversation {
         source_id,
         title: fields::text(value, "title").unwrap_or_default().to_owned(),
         system_prompt,
         created_at: notes.date(value, "create_time", ""),
         updated_at: notes.date(value, "update_time", ""),
+        model: reader.model,
         messages,
         current,
         is_pinned: fields::is_set(value, "is_starred") || value.get("pinned_time").is_some_and(Value::is_number),
@@ -100,11 +101,12 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
 
 /// What is read of a conversation's nodes besides the nodes.
 struct Reader<'a> {
-    value: &'a Value,
     mapping: &'a Map<String, Value>,
     assets: &'a Assets,
     /// What the user told ChatGPT of themselves and of how it is to answer, each text once.
     instructions: Vec<String>,
+    /// The model of replies that name none: the conversation's, or the first that a message says to be the usual one.
+    model: Option<String>,
 }
 
 impl Reader<'_> {
@@ -129,12 +131,19 @@ impl Reader<'_> {
         let created_at = notes.date(message, "create_time", id);
         let read =
             Content { message, content, metadata, id, speaker, created_at, assets: self.assets, room: Room::default() };
+        if read.kind() == "model_editable_context" && fields::text(content, "model_set_context").is_some() {
+            notes.add(What::Lost, id, "what ChatGPT remembered of the user is not kept");
+        }
         if self.is_instructions(&read) || read.kind() == "model_editable_context" {
             return None;
         }
         let call = calls::recipient(message);
         let is_hidden = fields::is_set(metadata, "is_visually_hidden_from_conversation");
         if is_hidden && call.is_none() && speaker != Speaker::Tool && read.kind() != "thoughts" {
+            // What files it names is nobody's matter, as it is left out itself.
+            if !read.pieces(&mut Notes::new(Place::default())).is_empty() {
+                notes.add(What::Lost, id, "a message that was not shown there either is not kept");
+            }
             return None;
         }
         let ending = ending(&read);
@@ -153,6 +162,9 @@ impl Reader<'_> {
         if pieces.is_empty() && !matches!(ending, Ending::Failed(_)) {
             return None;
         }
+        // What a tool says is of no model: it is part of the reply that called it.
+        let model = about::model(metadata).filter(|_| speaker == Speaker::Assistant);
+        self.model = self.model.take().or_else(|| about::usual_model(metadata));
         let (role, is_reply) = match speaker {
             Speaker::User => (Role::User, false),
             Speaker::System => (Role::System, false),
@@ -163,7 +175,7 @@ impl Reader<'_> {
             parent: None,
             role,
             provider: is_reply.then(|| "openai".to_owned()),
-            model: self.model(metadata).filter(|_| is_reply),
+            model,
             created_at,
             ended_at: None,
             ending,
@@ -186,13 +198,6 @@ impl Reader<'_> {
                 Speaker::Assistant
             }
         }
-    }
-
-    /// The message's own model, else the conversation's. `auto` is a choice, not a model.
-    fn model(&self, metadata: &Value) -> Option<String> {
-        let own = fields::first_text(metadata, &["model_slug", "default_model_slug"]);
-        let model = own.or_else(|| fields::first_text(self.value, &["model_slug", "default_model_slug"]));
-        model.filter(|model| *model != "auto").map(str::to_owned)
     }
 
     /// Takes what the user told of themselves; such a message is not one of the conversation.

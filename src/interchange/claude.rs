@@ -31,6 +31,7 @@ use crate::report::What;
 use crate::tree::{self, Node};
 
 mod content;
+mod open;
 
 /// What else of the user's is in an export.
 const NOT_READ: [(&str, &str); 4] = [
@@ -70,7 +71,7 @@ fn conversation(value: &Value, parts: &Parts, notes: &mut Notes) -> Option<Conve
     let mut nodes: Vec<Node> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let before = nodes.last().map(|node| node.id.clone());
-        nodes.push(node(value, at, message, before, &mut calls, parts, notes));
+        nodes.push(node(at, message, before, &mut calls, parts, notes));
     }
     let current = fields::id(value, "current_leaf_message_uuid");
     let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
@@ -90,6 +91,7 @@ fn conversation(value: &Value, parts: &Parts, notes: &mut Notes) -> Option<Conve
         system_prompt: String::new(),
         created_at: notes.date(value, "created_at", ""),
         updated_at: notes.date(value, "updated_at", ""),
+        model: fields::text(value, "model").map(str::to_owned),
         messages,
         current,
         is_pinned: fields::is_set(value, "is_starred"),
@@ -99,7 +101,6 @@ fn conversation(value: &Value, parts: &Parts, notes: &mut Notes) -> Option<Conve
 
 /// A message without a word on its parent stands on the one `before` it: older exports are lines.
 fn node(
-    of: &Value,
     at: usize,
     message: &Value,
     before: Option<String>,
@@ -136,7 +137,8 @@ fn node(
         Some("user_canceled") => Ending::Cancelled,
         _ => Ending::Complete,
     };
-    let model = fields::text(message, "model").or_else(|| fields::text(of, "model")).filter(|_| is_reply);
+    // What a tool answers is of no model: it is part of the reply that called it.
+    let model = fields::text(message, "model").filter(|_| is_reply && !is_of_tools);
     let updated_at = notes.date(message, "updated_at", &id);
     let message = (!pieces.is_empty()).then(|| Message {
         source_id: id.clone(),

@@ -22,6 +22,8 @@ pub struct Conversation {
     pub system_prompt: String,
     pub created_at: Option<DateTime<Utc>>,
     pub updated_at: Option<DateTime<Utc>>,
+    /// The model of the replies that name none, where the source says it of the whole conversation.
+    pub model: Option<String>,
     /// A parent stands before its children; children of one parent stand in the order of their making.
     pub messages: Vec<Message>,
     /// The message that was shown last at the end of its path, an index of `messages`.
@@ -40,7 +42,7 @@ pub struct Message {
     pub role: Role,
     /// Our name of the provider's API (`openai`, `anthropic`, `google`, …) where the source tells it, as it is.
     pub provider: Option<String>,
-    /// The model's name as the source gives it.
+    /// The model's name as the source gives it of this very message.
     pub model: Option<String>,
     pub created_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,

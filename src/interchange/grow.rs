@@ -15,7 +15,8 @@ use crate::domain::chat::{ChatSettings, title_from};
 use crate::domain::exchange::Params;
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
-    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, Lock, TurnId, UserId, limits,
+    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, Lock, TurnId, UNKNOWN_MODEL, UserId,
+    limits,
 };
 use crate::report::{Finding, Place, What};
 
@@ -23,7 +24,9 @@ mod blocks;
 mod branches;
 mod calls;
 mod generations;
+pub mod onward;
 mod order;
+mod times;
 
 /// What a conversation does not say about itself.
 pub struct Soil<'s> {
@@ -39,11 +42,13 @@ pub struct Soil<'s> {
     pub files: HashMap<(usize, usize), Content>,
 }
 
-/// The model where the source does not name it.
-pub const UNKNOWN_MODEL: &str = "unknown";
-
 /// How much of a source's words on a failure is kept.
 pub(crate) const FAILURE_CHARS: usize = 2_000;
+
+/// What the id of a message's turn is made of.
+pub fn part_of_turn(message: &str) -> String {
+    format!("turn {message}")
+}
 
 /// Makes a chat of a conversation whose messages are joined. What had to be put right or left out is told.
 pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(Finding)) -> ArchivedChat {
@@ -52,19 +57,25 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
         conversation: conversation.source_id.clone(),
         message: message.to_owned(),
     };
-    let kept = order::kept(&conversation.messages, conversation.current, &mut |at, text| {
+    let mut kept = order::kept(&conversation.messages, conversation.current, &mut |at, text| {
         tell(Finding {
             what: What::LeftOut,
             place: place(&conversation.messages[at].source_id),
             text: text.to_owned(),
         });
     });
-    let locks = branches::locks(&conversation.messages, &kept, soil.provider);
+    let locks = branches::locks(conversation, &kept, soil.provider);
     let chat_id = (soil.id)("chat").into();
-    let plan = branches::plan(&kept, &locks);
+    let mut plan = branches::plan(&kept, &locks);
+    let most = usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX);
+    if let Some((first, count)) = branches::bound(&mut plan, &mut kept, most) {
+        let text = format!("the chat has more branches than Turnleaf keeps: {count} messages from this one on are left out");
+        tell(Finding { what: What::LeftOut, place: place(&conversation.messages[first].source_id), text });
+    }
     let of_branch = |number: usize| BranchId::from((soil.id)(&format!("branch {number}")));
-    let of_turn = |at: usize| TurnId::from((soil.id)(&format!("turn {}", conversation.messages[at].source_id)));
-    let begun = conversation.created_at.unwrap_or(soil.now).min(soil.now);
+    let of_turn = |at: usize| TurnId::from((soil.id)(&part_of_turn(&conversation.messages[at].source_id)));
+    let mut times = times::Times::of(conversation, soil.now);
+    let begun = times.begun;
 
     let mut turns: Vec<Turn> = Vec::with_capacity(kept.order.len());
     let mut generations = Vec::new();
@@ -75,9 +86,7 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
     for (ord, &at) in (1_i64..).zip(&kept.order) {
         let message = &conversation.messages[at];
         let parent = kept.parent(at).and_then(|parent| turn_of.get(&parent)).map(|&number| &turns[number]);
-        // A child is not older than what it hangs on, whatever the clocks said.
-        let floor = parent.map_or(begun, |parent| parent.created_at);
-        let created_at = message.created_at.unwrap_or(floor).clamp(floor, soil.now.max(floor));
+        let created_at = times.at(message, parent.map(|parent| parent.created_at));
         let branch_id = of_branch(plan.of[&at]);
         let exchange_id = ExchangeId::from((soil.id)(&format!("exchange {}", exchange_of(conversation, &kept, at))));
         let mut sheet = blocks::Sheet {
@@ -100,7 +109,7 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
         if let Some(failure) = &error {
             sheet.add_failure(&mut blocks, failure);
         }
-        let ended_at = message.ended_at.unwrap_or(created_at).max(created_at);
+        let ended_at = times.past(message.ended_at).unwrap_or(created_at).max(created_at);
         let lock = &locks[&at];
         let is_reply = message.role == Role::Assistant;
         let turn = Turn {
@@ -180,10 +189,23 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
             .map(|turn| turn.created_at)
             .max()
             .unwrap_or(begun)
-            .max(conversation.updated_at.unwrap_or(begun).min(soil.now)),
+            .max(times.past(conversation.updated_at).unwrap_or(begun)),
     };
+    tell_standing(conversation, &mut |text| tell(Finding { what: What::Lost, place: place(""), text }));
+    if let Some((message, text)) = times.told() {
+        tell(Finding { what: What::PutRight, place: place(&message), text });
+    }
     let branches = branches::rows(&plan, &kept, &locks, &chat, &turns, &turn_of, &of_branch);
     ArchivedChat { chat, imported_from: None, turns, generations, exchanges, branches }
+}
+
+/// What the source says of how the chat stands among its chats, and this one does not keep.
+fn tell_standing(conversation: &Conversation, tell: &mut dyn FnMut(String)) {
+    for (is_so, how) in [(conversation.is_pinned, "pinned"), (conversation.is_archived, "archived")] {
+        if is_so {
+            tell(format!("that it was {how} there is not kept"));
+        }
+    }
 }
 
 /// Which message begins the exchange of a message: a reply that is the first to its question shares the question's.

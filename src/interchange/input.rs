@@ -12,7 +12,9 @@ use crate::bounds;
 use crate::reading::Stopped;
 use crate::report::{Finding, Place, What};
 use archive::{Entry, Spot};
-use measured::{Measured, stopped};
+use measured::Measured;
+pub(crate) use measured::stopped;
+use text::Text;
 
 mod archive;
 mod elements;
@@ -20,6 +22,7 @@ mod measured;
 pub(crate) mod nested;
 mod repair;
 mod text;
+mod value;
 mod walk;
 
 /// What a file must be able to do to be read.
@@ -153,6 +156,11 @@ impl Input {
         Ok(String::from_utf8_lossy(&start).into_owned())
     }
 
+    /// A part's text, as UTF-8.
+    pub(crate) fn text(&mut self, part: usize) -> Result<Text<impl BufRead + '_>, Stopped> {
+        Ok(Text::new(self.open_part(part)?))
+    }
+
     /// What was found on opening, once.
     pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.findings)
@@ -163,23 +171,25 @@ impl Input {
         self.total > bounds::TOTAL_BYTES
     }
 
-    /// A part's bytes, unpacked. Every bound is looked after.
+    /// A part's bytes, unpacked. Every bound on what is unpacked is looked after; a file that is not packed is as large as
+    /// it is.
     fn open_part(&mut self, part: usize) -> Result<impl BufRead + '_, Stopped> {
         let packed = self.parts.all().get(part).map_or(0, |part| part.packed_bytes);
+        let total = &mut self.total;
         let from: Box<dyn Read + '_> = match &self.kind {
             Kind::Archive(spots) => {
                 let spot = spots.get(part).ok_or_else(|| Stopped::Damaged("there is no such part".into()))?;
-                archive::open(&mut self.source, spot)?
+                Box::new(Measured::new(archive::open(&mut self.source, spot)?, packed, total))
             }
             Kind::Plain | Kind::Gzip => {
                 self.source.seek(SeekFrom::Start(0)).map_err(stopped)?;
                 match self.kind {
-                    Kind::Gzip => Box::new(MultiGzDecoder::new(&mut self.source)),
+                    Kind::Gzip => Box::new(Measured::new(MultiGzDecoder::new(&mut self.source), packed, total)),
                     _ => Box::new(&mut self.source),
                 }
             }
         };
-        Ok(BufReader::with_capacity(64 << 10, Measured::new(from, packed, &mut self.total)))
+        Ok(BufReader::with_capacity(64 << 10, from))
     }
 }
 

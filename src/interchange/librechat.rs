@@ -83,6 +83,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
         system_prompt: prompt.to_owned(),
         created_at: times().min(),
         updated_at: times().max(),
+        model: None,
         current,
         is_pinned: false,
         is_archived: is_set(value, "isArchived"),

@@ -227,8 +227,14 @@ fn listed(out: &mut impl Write, blocks: &[Block]) -> io::Result<()> {
 fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
     let says_why = turn.blocks.iter().any(|block| matches!(block.content, Content::Text { is_error: true, .. }));
     match (turn.status, &turn.error) {
-        (TurnStatus::Error, Some(error)) if !says_why => failed(out, &error.message),
-        (TurnStatus::Error, _) => Ok(()),
+        (TurnStatus::Error, Some(error)) => {
+            if !says_why {
+                failed(out, &error.message)?;
+            }
+            // Of an imported reply it is all that was said in its place.
+            error.detail.as_deref().map_or(Ok(()), |detail| pieces::quoted(out, detail))
+        }
+        (TurnStatus::Error, None) => Ok(()),
         (TurnStatus::Cancelled, _) => writeln!(out, "*{}*\n", words::STOPPED),
         (TurnStatus::Complete, _) if is_empty => writeln!(out, "*{}*\n", words::EMPTY_REPLY),
         (TurnStatus::Complete, _) => match turn.blocks.iter().rev().find_map(notice::ending_of) {

@@ -42,7 +42,17 @@ pub(crate) fn is(value: &Value) -> bool {
 pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
     let is_archive = input.is_archive();
     let is_chats = |part: &Part| !is_archive || part.base_name().to_ascii_lowercase().ends_with(".json");
-    read_parts(input, taker, &["chats", "items", "data"], &is_chats, &mut conversation)
+    let mut first_user: Option<String> = None;
+    read_parts(input, taker, &["chats", "items", "data"], &is_chats, &mut |value, notes| {
+        let conversation = conversation(value, notes)?;
+        // An administrator's file has everybody's chats.
+        if let Some(user) = fields::id(value, "user_id")
+            && *first_user.get_or_insert_with(|| user.clone()) != user
+        {
+            notes.add(What::Lost, "", "it is another user's than the first chat of the file: whose it was is not kept");
+        }
+        Some(conversation)
+    })
 }
 
 /// One chat.
@@ -86,6 +96,7 @@ fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
         system_prompt: system.unwrap_or_default().to_owned(),
         created_at: date(["created_at", "timestamp"]),
         updated_at: date(["updated_at", "updatedAt"]),
+        model: None,
         messages,
         current,
         is_pinned: fields::is_set(value, "pinned"),

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::ops::ControlFlow;
 
 use serde_json::Value;
 
 use crate::answers;
-use crate::archive::{self, Item};
+use crate::archive::{self, Item, Scratch};
 use crate::bounds;
 use crate::conversation::Conversation;
 use crate::input::{Input, Part};
@@ -38,6 +39,11 @@ pub trait Taker {
         let _ = item;
         ControlFlow::Continue(())
     }
+    /// A file of its own, for what of an archive has to wait until it can be handed over; in memory where nobody has a
+    /// better place.
+    fn scratch(&mut self) -> io::Result<Box<dyn Scratch>> {
+        Ok(Box::new(io::Cursor::new(Vec::new())))
+    }
     /// Something to tell. Findings of a conversation come before it.
     fn finding(&mut self, finding: Finding) -> ControlFlow<()>;
 }
@@ -61,7 +67,9 @@ pub enum Stopped {
     #[error("the taker broke off")]
     BrokenOff,
     #[error("the file cannot be read: {0}")]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
+    #[error("what was read of it cannot be kept until it is stored: {0}")]
+    Spool(io::Error),
 }
 
 /// Tells a finding; a taker that breaks off ends the reading.

@@ -14,7 +14,7 @@ pub mod trash;
 pub mod tree;
 
 use crate::domain::provider::Model;
-use crate::domain::{Branch, Thinking};
+use crate::domain::{Branch, Thinking, UNKNOWN_MODEL};
 use crate::ui::locale::{said, word, words};
 
 pub const PRODUCT: &str = "Turnleaf";
@@ -253,8 +253,20 @@ pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
     )
 }
 
+/// A model by the name that its lock has: the source of an imported chat may not have told it.
+pub fn called(model: &str) -> &str {
+    if model == UNKNOWN_MODEL { word("model not known", "模型未知") } else { model }
+}
+
 /// A branch whose model is gone.
 pub fn model_unavailable(model: &str) -> String {
+    if model == UNKNOWN_MODEL {
+        return word(
+            "This chat was imported, and its model is not known. Choose a model: the chat goes on with it in a new branch.",
+            "此对话是导入的，模型未知。请选择一个模型，对话会在新分支中继续。",
+        )
+        .to_owned();
+    }
     said!(
         "{model} is not available any more. Choose another model: the chat goes on with it in a new branch.",
         "{model} 已不可用。请选择其他模型，对话会在新分支中继续。"

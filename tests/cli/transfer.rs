@@ -211,21 +211,21 @@ fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
     for (report, is_dry) in [(&looked[0], true), (&done[0], false)] {
         assert_eq!((&report["format"], &report["dry_run"]), (&json!("chatgpt"), &json!(is_dry)));
         let counts = ["conversations", "imported", "known", "left_out"].map(|name| report[name].as_u64().unwrap());
-        assert_eq!(counts, [4, 4, 0, 0]);
+        assert_eq!(counts, [5, 5, 0, 0]);
         let ids = report["chats"].as_array().unwrap().iter().filter(|chat| !chat["id"].is_null()).count();
-        assert_eq!(ids, if is_dry { 0 } else { 4 });
+        assert_eq!(ids, if is_dry { 0 } else { 5 });
     }
     assert_eq!((&looked[0]["turns"], &looked[0]["branches"]), (&done[0]["turns"], &done[0]["branches"]));
     let before = titles(&absent);
     let again = report(&["import", "--dry-run", "--json", &file, &sample("big_agi/all.json")], 0);
     assert_eq!(
         (&again[0]["known"], &again[1]["imported"], &again[1]["format"]),
-        (&json!(4), &json!(2), &json!("big-agi"))
+        (&json!(5), &json!(2), &json!("big-agi"))
     );
     assert_eq!(titles(&absent), before);
     // For people.
     let (told, _) = ended(&run(&absent, &["import", &file]), 0);
-    assert!(told.contains("4 here already, 0 left out"), "{told}");
+    assert!(told.contains("5 here already, 0 left out"), "{told}");
 
     let nonsense = dir.path().join("nonsense.json");
     std::fs::write(&nonsense, "Dear reader").unwrap();
@@ -246,6 +246,37 @@ fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
     let both: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((both[0]["stopped"].is_string(), &both[1]["imported"]), (true, &json!(3)));
     assert_eq!(titles(&absent).len(), before.len() + 3);
+}
+
+#[test]
+fn a_database_is_not_brought_up_to_date_by_a_command_that_reads_nor_under_a_server() {
+    let older = "DELETE FROM _sqlx_migrations WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)";
+    let dir = installed("claude/conversations.json");
+    let file = dir.path().join("turnleaf.db");
+    sql(&file, older);
+    let out = dir.path().join("out.json");
+    let (_, said) = ended(&run(dir.path(), &["export", "--output", out.to_str().unwrap()]), 1);
+    assert!(said.contains("`turnleaf migrate` brings it up to date") && !out.exists(), "{said}");
+    let new = tempfile::tempdir().unwrap();
+    let server = Server::start(new.path());
+    sql(&new.path().join("turnleaf.db"), older);
+    let (_, said) = ended(&run(new.path(), &["import", &sample("claude/conversations.json")]), 75);
+    assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_that_nobody_may_write_becomes_a_database_that_can_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = installed("claude/conversations.json");
+    let copy = dir.path().join("copy.db");
+    let (out, _) = ended(&run(dir.path(), &["backup", copy.to_str().unwrap()]), 0);
+    assert!(out.contains("secret.key"), "{out}");
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o444)).unwrap();
+    ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
+    let mode = std::fs::metadata(dir.path().join("turnleaf.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o600, 0o600, "{mode:o}");
+    ended(&run(dir.path(), &["import", &sample("big_agi/all.json")]), 0);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use turnleaf::server::store::Db;
 use crate::house::House;
 use crate::http_api::Api;
 use crate::interchange::{exported, imported};
-use crate::samples::{houses, lines};
+use crate::samples::{assert_same, houses, lines};
 
 /// One entry of an archive, as its heads say it: they may lie.
 struct Entry {
@@ -132,6 +132,7 @@ async fn is_whole(house: &House) {
         "SELECT COUNT(*) FROM chats c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id)",
         "SELECT COUNT(*) FROM chats c WHERE c.default_branch_id IS NULL",
         "SELECT COUNT(*) FROM generations g WHERE g.status = 'running' OR NOT g.is_copy",
+        "SELECT COUNT(*) FROM documents d WHERE NOT EXISTS (SELECT 1 FROM block_documents r WHERE r.document_id = d.id)",
     ] {
         let left: i64 = match &house.db {
             Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
@@ -377,14 +378,126 @@ async fn the_files_of_a_conversation_are_read_once_and_up_to_a_bound() {
     files.extend(names.iter().map(|name| (name.as_str(), zeros.as_slice())));
     let archive = zipped(&files);
     let house = House::new(crate::interchange::replies(1)).await;
-    let looked = imported(&house, "look.zip", &archive, true).await;
-    assert_eq!((looked.imported, looked.files), (1, 10), "{looked:#?}");
+    let looked = imported(&house, "files.zip", &archive, true).await;
     let report = imported(&house, "files.zip", &archive, false).await;
     assert_eq!(report.imported, 1, "{report:#?}");
     let beyond = of_kind(&report, "lost").iter().filter(|text| text.contains("more than 256 MiB")).count();
     assert_eq!(beyond, 2, "{:#?}", report.findings);
+    assert_same(&looked, &report);
     is_whole(&house).await;
     house.close().await;
+}
+
+/// A question with files: one that cannot be kept, two that are words.
+fn with_files(id: &str) -> Vec<u8> {
+    let mut shows = good(id);
+    let of = |id: &str, name: &str| json!({"id": id, "name": name});
+    shows["mapping"]["q"]["message"]["metadata"]["attachments"] =
+        json!([of("file-A", "a.md"), of("file-B", "b.md"), of("file-C", "c.bin"), of("file-D", "d.md")]);
+    let chats = serde_json::to_vec(&[shows]).unwrap();
+    let files: [(&str, &[u8]); 4] = [
+        ("conversations.json", &chats),
+        ("file-A-a.md", b"# A"),
+        ("file-B-b.md", b"# B"),
+        ("file-C-c.bin", b"\x7fELF"),
+    ];
+    zipped(&files)
+}
+
+async fn count(house: &House, table: &str) -> i64 {
+    let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
+    match &house.db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn documents_of_a_chat_come_in_with_it_or_not_at_all_and_never_twice() {
+    let archive = with_files("shows");
+    for house in houses().await {
+        let looked = imported(&house, "look.zip", &archive, true).await;
+        assert_eq!((count(&house, "documents").await, count(&house, "uploads").await), (0, 0));
+        // The chat cannot be stored, as if the server had been killed before its end.
+        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
+        let file = house.dir.path().join("fails.zip");
+        std::fs::write(&file, &archive).unwrap();
+        let import = Import { owner: house.owner, file, name: "fails.zip".into(), format: None, dry_run: false };
+        house.service.import(import, &mut |_| true).await.unwrap_err();
+        assert_eq!((count(&house, "documents").await, count(&house, "chats").await), (0, 0));
+        house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_MENDED } else { POSTGRES_MENDED }).await;
+        let report = imported(&house, "look.zip", &archive, false).await;
+        assert_same(&looked, &report);
+        assert_eq!((report.imported, report.files, count(&house, "documents").await), (1, 2, 2), "{report:#?}");
+        let lost = of_kind(&report, "lost");
+        assert!(lost.iter().any(|text| text.contains("such a file")), "{lost:?}");
+        is_whole(&house).await;
+        // Deleted for ever, the chat left its documents behind; it comes in again with them.
+        let chat = report.chats[0].id.unwrap();
+        let shown = lines(&house, chat).await;
+        let deleted = house.service.delete_chat(house.owner, chat).await.unwrap();
+        house.service.purge(house.owner, deleted.deletion_id).await.unwrap();
+        let report = imported(&house, "look.zip", &archive, false).await;
+        assert_eq!((report.imported, report.chats[0].id), (1, Some(chat)));
+        assert_eq!((count(&house, "documents").await, lines(&house, chat).await), (2, shown));
+        is_whole(&house).await;
+        house.close().await;
+    }
+}
+
+const SQLITE_FAILS: &str = "CREATE TRIGGER fails BEFORE INSERT ON exchanges BEGIN SELECT RAISE(ABORT, 'no'); END";
+const SQLITE_MENDED: &str = "DROP TRIGGER fails";
+const POSTGRES_FAILS: &str = "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$; \
+    CREATE TRIGGER fails BEFORE INSERT ON exchanges FOR EACH ROW EXECUTE FUNCTION fails()";
+const POSTGRES_MENDED: &str = "DROP TRIGGER fails ON exchanges";
+
+#[tokio::test]
+async fn a_chat_that_went_on_elsewhere_grows_and_keeps_what_was_done_here() {
+    let before = with_files("shows");
+    for house in houses().await {
+        let chat = imported(&house, "a.zip", &before, false).await.chats[0].id.unwrap();
+        let shown = lines(&house, chat).await;
+        // It went on in both places: there with another answer, a question with a file, and what stands below that.
+        let mut later = good("shows");
+        let attachments = |names: &[&str]| {
+            let of = |name: &&str| json!({"id": format!("file-{name}"), "name": format!("{name}.md")});
+            Value::Array(names.iter().map(of).collect())
+        };
+        later["mapping"]["q"]["message"]["metadata"]["attachments"] = attachments(&["A", "B"]);
+        later["mapping"]["b"] = node("b", Some("q"), "assistant", "Hi, again");
+        later["mapping"]["r"] = node("r", Some("a"), "user", "And?");
+        later["mapping"]["r"]["message"]["metadata"]["attachments"] = attachments(&["E"]);
+        later["mapping"]["s"] = node("s", Some("r"), "assistant", "So");
+        let chats = serde_json::to_vec(&[later]).unwrap();
+        let files: [(&str, &[u8]); 4] =
+            [("conversations.json", &chats), ("file-A-A.md", b"# A"), ("file-B-B.md", b"# B"), ("file-E-E.md", b"# E")];
+        let archive = zipped(&files);
+        let looked = imported(&house, "b.zip", &archive, true).await;
+        assert_eq!(lines(&house, chat).await, shown);
+        let report = imported(&house, "b.zip", &archive, false).await;
+        assert_same(&looked, &report);
+        assert_eq!((report.imported, report.known, report.turns, report.branches, report.files), (0, 1, 3, 1, 1));
+        assert_eq!(count(&house, "documents").await, 3);
+        let grown = lines(&house, chat).await;
+        assert_eq!(grown[..shown.len()], shown[..], "nothing that was here is another one");
+        let said = |line: &str| grown.iter().any(|drawn| drawn.contains(line));
+        assert!(
+            said("5<1/1") && said("Hi, again") && said("3<2/0") && said("file E.md \"# E\"") && said("4<3/0"),
+            "{grown:#?}"
+        );
+        assert_eq!(imported(&house, "b.zip", &archive, false).await.turns, 0);
+        is_whole(&house).await;
+        // What stands below something that was deleted here stays away, and that is told.
+        let all = turnleaf::server::store::turns::of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
+        house.service.delete_turn(house.owner, all[3].id).await.unwrap();
+        let mut last: Value = serde_json::from_slice(&chats).unwrap();
+        last[0]["mapping"]["t"] = node("t", Some("s"), "user", "Thanks");
+        let report = imported(&house, "c.json", &serde_json::to_vec(&last).unwrap(), false).await;
+        assert_eq!((report.known, report.turns), (1, 0));
+        assert!(of_kind(&report, "left_out").iter().any(|text| text.contains("1 messages")), "{report:#?}");
+        is_whole(&house).await;
+        house.close().await;
+    }
 }
 
 #[tokio::test]

@@ -243,18 +243,55 @@ async fn sessions_come_in_with_what_tools_did_by_its_time() {
                     "assistant complete: \"Hi\"",
                 ]
             );
-            assert_eq!(tables(&report), [("chat_sessions", 2, 0), ("messages", 8, 2), ("agent_actions", 4, 1)]);
+            assert_eq!(tables(&report), [("chat_sessions", 2, 0), ("messages", 8, 1), ("agent_actions", 4, 1)]);
             assert_eq!(
                 told(&report),
                 [
                     "lost chat_sessions: what stands in project_id has no place here",
                     "left_out tool call a4: its conversation is not there",
                     "left_out gone › message m8: its conversation is not there",
-                    "left_out s1 › message m5: it has no content",
-                    "put_right s1 › tool call a3: its message is not there: it was placed by its time",
-                    "put_right s1 › tool call a3: the call of `write` has no result: it is kept as a stopped one",
+                    "put_right s1 › m5: the call of `write` has no result: it is kept as a stopped one",
                 ]
             );
+            house.close().await;
+        }
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_source_says_since_then_is_added() {
+    for Sample { source, fresh } in samples(|types| messages(types, true)).await {
+        for house in House::everywhere(|| replies(1)).await {
+            taken_in(&house, &source, LegacySchema::Messages, false).await;
+            let before = outline(&house).await;
+            let copy = "INSERT INTO \"ChatMessages\" SELECT {id}, \"ConversationId\", NULL, 'user', 'And now?', {time} \
+                FROM \"ChatMessages\" WHERE \"Content\" = 'One file.'";
+            let (id, time) = match &fresh.db {
+                Db::Sqlite { .. } => ("'new'", "'2026-02-14 10:00:00'"),
+                Db::Postgres { .. } => ("gen_random_uuid()", "'2026-02-14 10:00:00Z'"),
+            };
+            run(&fresh.db, vec![copy.replace("{id}", id).replace("{time}", time)]).await;
+            let looked = taken_in(&house, &source, LegacySchema::Messages, true).await;
+            assert_eq!(outline(&house).await, before);
+            let again = taken_in(&house, &source, LegacySchema::Messages, false).await;
+            assert_eq!((again.imported, again.known, again.turns), (0, 3, 1));
+            assert_eq!(numbers(&looked), numbers(&again));
+            let grown: Vec<&str> = again
+                .chats
+                .iter()
+                .filter(|chat| chat.outcome == Outcome::Grown)
+                .map(|chat| chat.title.as_str())
+                .collect();
+            assert_eq!(grown, ["Plain"]);
+            let mut after = before.clone();
+            let at = after.iter().position(|line| line == "# Tides (\"\")").unwrap();
+            after.insert(at, "user complete: \"And now?\"".to_owned());
+            assert_eq!(outline(&house).await, after);
+            let third = taken_in(&house, &source, LegacySchema::Messages, false).await;
+            assert_eq!((third.known, third.turns), (3, 0));
+            house.check().await;
+            run(&fresh.db, vec!["DELETE FROM \"ChatMessages\" WHERE \"Content\" = 'And now?'".to_owned()]).await;
             house.close().await;
         }
         fresh.close().await;

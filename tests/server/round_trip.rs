@@ -17,7 +17,7 @@ use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::service::exports::Which;
 use turnleaf::server::store::documents::write::{self, NewDocument, NewVersion};
 use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
-use turnleaf::server::store::{Tx, archive, blobs, branches, chats, exchanges, turns};
+use turnleaf::server::store::{Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::files::{Files, PNG};
@@ -350,6 +350,12 @@ impl Planting<'_> {
         grown.blocks = self.blocks(node, &grown, parent.as_ref(), &calls).await;
         grown.last_event_seq = node.said.len() as u64;
         turns::insert(&mut self.tx, &grown).await.unwrap();
+        for block in &grown.blocks {
+            let Content::ToolResult { metadata, .. } = &block.content else { continue };
+            for sha256 in told::blobs(metadata) {
+                blobs::name_own(&mut self.tx, self.owner, block.id, sha256).await.unwrap();
+            }
+        }
         for call in &calls {
             archive::insert_generation(&mut self.tx, call).await.unwrap();
         }
@@ -533,6 +539,15 @@ impl Planting<'_> {
                         status: [Done, Failed, Cancelled, Denied, Interrupted][*how],
                         duration_ms: (*how > 1).then_some(4),
                     };
+                    // A result names the blobs that its tool brought.
+                    let metadata = match raw {
+                        Some(words) => {
+                            let bytes = [PNG, words.as_bytes()].concat();
+                            let blob = self.blob(&bytes, "image/png", None).await;
+                            &json!({"images": [{"blob": blob, "mime": "image/png", "alt": ""}]})
+                        }
+                        None => metadata,
+                    };
                     let answer = result(&tool, brought.clone(), metadata);
                     add(&mut blocks, author, tool);
                     let call = blocks.last().unwrap().id;
@@ -572,6 +587,14 @@ impl Planting<'_> {
             let empty = Branch { parent_branch_id, fork_turn_id, ..branch(self.chat.id) };
             branches::insert(&mut self.tx, &empty, &frozen()).await.unwrap();
             self.branches.push(empty);
+        }
+        if let Some(nodes) = self.tree.nodes.first().filter(|node| node.thinking.0) {
+            // Taken in from another program, before.
+            let differences =
+                vec![Difference { kind: DifferenceKind::Lost, place: "a › b".into(), text: nodes.said.clone() }];
+            let (format, file) = ("chatgpt".to_owned(), "conversations.json".to_owned());
+            let source = ImportedFrom { format, file, imported_at: now(), differences };
+            chat_sources::put(&mut self.tx, self.owner, self.chat.id, &source).await.unwrap();
         }
         let default = &self.branches[self.tree.default_branch.index(self.branches.len())];
         chats::set_default_branch(&mut self.tx, self.chat.id, default.id).await.unwrap();

@@ -120,11 +120,23 @@ async fn drawn(house: &House, block: &Block) -> String {
     }
 }
 
+/// Who only looks is told all that an import tells, but where the chats are.
+pub fn assert_same(looked: &ImportReport, report: &ImportReport) {
+    let plain = |report: &ImportReport| {
+        let mut value = serde_json::to_value(report).unwrap();
+        value["dry_run"] = Value::Null;
+        value["chats"].as_array_mut().unwrap().iter_mut().for_each(|chat| chat["id"] = Value::Null);
+        value
+    };
+    assert!(looked.dry_run && !report.dry_run);
+    assert_eq!(plain(looked), plain(report));
+}
+
 /// What was taken in, chat by chat with its title; then the same file again, and every invariant.
 async fn told(house: &House, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
     let looked = imported(house, name, bytes, true).await;
     let report = imported(house, name, bytes, false).await;
-    assert_eq!((looked.imported, looked.turns, looked.branches), (report.imported, report.turns, report.branches));
+    assert_same(&looked, &report);
     let mut all = Vec::new();
     for chat in report.chats.iter().filter(|chat| chat.outcome == Outcome::Imported) {
         let mut told = vec![chat.title.clone()];
@@ -243,6 +255,28 @@ async fn llama_cpp() {
 #[tokio::test]
 async fn big_agi() {
     assert_sample("big-agi", "all.json", &sample("big_agi/all.json"), include_str!("samples/big_agi.txt")).await;
+}
+
+/// When the turns of the chat of this title were, in seconds since 1970.
+async fn times(house: &House, report: &ImportReport, title: &str) -> Vec<i64> {
+    let chat = report.chats.iter().find(|chat| chat.title == title).and_then(|chat| chat.id).unwrap();
+    let all = turns::of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+    all.iter().map(|turn| turn.created_at.timestamp()).collect()
+}
+
+#[tokio::test]
+async fn messages_keep_their_dates() {
+    for house in houses().await {
+        let chatgpt = imported(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
+        // The conversation says that it began later than its messages.
+        let told = times(&house, &chatgpt, "Another model than the usual one").await;
+        assert_eq!(told, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
+        assert_eq!(
+            times(&house, &chatgpt, "Edits and regenerations").await,
+            [1_704_067_201, 1_704_067_202, 1_704_067_290, 1_704_067_300, 1_704_067_310]
+        );
+        house.close().await;
+    }
 }
 
 /// A reply has pictures, but no documents: what else came with it is words.

@@ -15,7 +15,7 @@ use crate::{dist, packages, workspace};
 /// What is linked with the server instead of asking one, and the figures that need it.
 const LINKED: [(&str, &[&str]); 3] = [
     ("decode", &["D1", "D2"]),
-    ("plant", &["G11", "G12", "K1", "K2", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "I1", "I2"]),
+    ("plant", &["G11", "G12", "K1", "K2", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "I1", "I2", "I3"]),
     ("search", &["S1"]),
 ];
 
@@ -71,7 +71,7 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
     };
     if let Some(cluster) = &cluster {
         load.arg("--postgres").arg(cluster.url());
-        load.arg("--postgres-apart").arg(cluster.databases("transfer", 2)?);
+        load.arg("--postgres-apart").arg(cluster.databases("transfer", 3)?);
     }
     load.args(["--megabytes", &megabytes.to_string()]);
     load.arg("--reader").arg(workspace::end2end().join("bench/long_chats.mjs"));

@@ -62,10 +62,10 @@ enum Command {
     Check,
     /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
     Dist,
-    /// Measure the figures G1 to G12, D1 to D3, T1 to T4, L1 to L3, S1, I1 and I2, or the named ones.
+    /// Measure the figures G1 to G12, D1 to D3, T1 to T4, L1 to L3, S1 and I1 to I3, or the named ones.
     Bench {
         figures: Vec<String>,
-        /// How large the archive of I1 and I2 is, in millions of bytes; up to 2000 is what people have.
+        /// How large the archives of I1 to I3 are, in millions of bytes; up to 2000 is what people have.
         #[arg(long, default_value_t = 200)]
         megabytes: usize,
         /// Fail when a figure is worse than the last of this machine by more than so many percent.

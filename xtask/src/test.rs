@@ -139,13 +139,15 @@ fn commands() -> Result<()> {
 
 /// How often a browser test is tried at most, each time on empty data (`end2end/playwright.config.ts`).
 const TRIES: usize = 3;
+/// How many of them are on PostgreSQL, each on databases of its own.
+const ON_POSTGRES: usize = 2;
 
 /// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
 /// and the same profile, so that nothing is compiled twice.
 fn end2end() -> Result<()> {
     let (binary, browser) = to_browse()?;
     let cluster = step("start a throwaway PostgreSQL", Cluster::start)?;
-    let databases = cluster.databases("end2end", TRIES)?;
+    let databases = cluster.databases("end2end", TRIES * ON_POSTGRES)?;
     step("run the browser tests", || browser.test(&binary, &workspace::site(), &databases))
 }
 

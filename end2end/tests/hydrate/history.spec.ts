@@ -8,9 +8,9 @@ import { pathToFileURL } from "node:url";
 
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, replies, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { text } from "../../support/files.ts";
+import { png, text, zip } from "../../support/files.ts";
 import { users } from "../../support/verbs.ts";
 
 const SAMPLES = join(import.meta.dirname, "../../../src/interchange/samples");
@@ -78,19 +78,115 @@ test("a file that is none says so and keeps the page", async ({ page }) => {
   await expect(page.getByRole("status")).toContainText("0 imported");
 });
 
-test("older databases stand there as chats", async ({ page, turnleaf, watch }) => {
-  watch.expectLostConnection();
-  await turnleaf.importOld("legacy-messages");
+/** What ChatGPT hands out when there is much of it: several files of conversations, and the pictures beside them. */
+function manyFiles(conversations: any[]): Buffer {
+  const picture = png("picture.png").buffer;
+  return zip("chatgpt.zip", [
+    ["export/conversations-000.json", JSON.stringify(conversations.slice(0, 1))],
+    ["export/conversations-001.json", JSON.stringify(conversations.slice(1))],
+    ["export/file_00000000aaaa-sanitized.png", picture],
+    ["export/file-LOGBOOK1-log.md", "# Log"],
+    ["export/dalle-generations/file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.png", picture],
+    ["export/user-abc/file-PLOT1.dat", picture],
+    ["export/conversation_asset_file_names.json", JSON.stringify({ "file-PLOT1.dat": "plot.png" })],
+  ]).buffer;
+}
+
+test("a ChatGPT archive of many files comes in with its pictures and versions, and goes on here", async ({ page }) => {
+  const conversations = JSON.parse(readFileSync(join(SAMPLES, "chatgpt/conversations.json"), "utf8"));
+  const bytes = manyFiles(conversations);
+  await takeIn(page, "chatgpt.zip", { bytes, onlyLook: true });
+  const looked = await page.getByRole("status").innerText();
+  await takeIn(page, "chatgpt.zip", { bytes });
+  await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
+  expect(looked).toContain(`${conversations.length} `);
+
+  await page.getByRole("link", { name: "Reasoning, tools, pictures, sources", exact: true }).click();
+  await hydrated(page);
+  const pictures = page.locator("article[data-turn-id] img");
+  await expect(pictures).toHaveCount(3);
+  for (const picture of await pictures.all()) {
+    await picture.scrollIntoViewIfNeeded();
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0)).toBe(true);
+  }
+  // The file that the question came with is a document.
+  await expect(page.locator("article[data-role=user] a.chip.reference").first()).toContainText("log.md");
+
   await page.goto("/");
   await hydrated(page);
-  await page.locator(".chat-link").filter({ hasText: "Tides" }).click();
-  await expect(users(page)).toHaveCount(3);
-  const reply = replies(page).first();
-  await expect(reply).toContainText("At 17:42.");
-  // Its reasoning and its calls are in it, in the order of their dates.
-  await expect(reply.locator("[data-segment=reasoning]").first()).toBeVisible();
-  await expect(reply).toContainText("search");
+  await page.locator(".chat-link").filter({ hasText: "Edits and regenerations" }).click();
+  const turns = page.locator("article[data-turn-id]");
+  await expect(turns.last()).toContainText("A cleat hitch.");
+  await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Previous version" }).click();
+  await expect(turns.last()).toContainText("A clove hitch.");
 
+  // The chat went on where it comes from: taken in again, it goes on here.
+  const [first] = conversations;
+  first.mapping.a2b.children = ["later"];
+  first.mapping.later = {
+    id: "later", parent: "a2b", children: [],
+    message: { id: "later", author: { role: "user" }, create_time: 1704067400, content: { content_type: "text", parts: ["Thanks"] }, metadata: {}, recipient: "all" },
+  };
+  first.current_node = "later";
+  await takeIn(page, "chatgpt.zip", { bytes: manyFiles(conversations) });
+  await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
+  await expect(page.getByText("here already, went on")).toBeVisible();
+  await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
+  await hydrated(page);
+  await expect(page.locator("article[data-turn-id]").last()).toContainText("Thanks");
+});
+
+test.describe("on PostgreSQL", () => {
+  test.use({ onPostgres: 2 });
+
+  test("what ChatGPT exported comes in with its tree and its pictures", async ({ page }) => {
+    const conversations = JSON.parse(readFileSync(join(SAMPLES, "chatgpt/conversations.json"), "utf8"));
+    await takeIn(page, "chatgpt.zip", { bytes: manyFiles(conversations) });
+    await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
+    await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
+    await hydrated(page);
+    await expect(page.locator("article[data-turn-id]").last()).toContainText("A cleat hitch.");
+    await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Previous version" }).click();
+    await expect(page.locator("article[data-turn-id]").last()).toContainText("A clove hitch.");
+    await page.locator(".chat-link").filter({ hasText: "Reasoning, tools, pictures, sources" }).click();
+    await expect(page.locator("article[data-turn-id] img")).toHaveCount(3);
+    await takeIn(page, "chatgpt.zip", { bytes: manyFiles(conversations) });
+    await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
+  });
+});
+
+test("a chat whose model its source did not tell says so, and goes on with a model that is chosen", async ({ page, model }) => {
+  await takeIn(page, "claude/conversations.json");
+  await page.getByRole("link", { name: "Branches and blocks", exact: true }).click();
+  await hydrated(page);
+  await expect(page.getByText("This chat was imported, and its model is not known.")).toBeVisible();
+  await expect(page.locator(".branch-chip")).toContainText("model not known");
+  await expect(page.locator("body")).not.toContainText("unknown is not available");
+  await page.locator(".banner.warn").getByRole("button", { name: /^Continue with .*test/i }).click();
+  await messageBox(page).fill("And then?");
+  await page.keyboard.press("Enter");
+  (await model.next()).answer("Then it holds.");
+  await expect(latestReply(page)).toContainText("Then it holds.");
+});
+
+for (const sample of ["legacy-messages", "legacy-messages-without-turns"] as const) {
+  test(`the database of ${sample} stands there as chats`, async ({ page, turnleaf, watch }) => {
+    watch.expectLostConnection();
+    await turnleaf.importOld(sample);
+    await page.goto("/");
+    await hydrated(page);
+    await page.locator(".chat-link").filter({ hasText: "Tides" }).click();
+    await expect(users(page)).toHaveCount(3);
+    const reply = replies(page).first();
+    await expect(reply).toContainText("At 17:42.");
+    // Its reasoning and its calls are in it, in the order of their dates.
+    await expect(reply.locator("[data-segment=reasoning]").first()).toBeVisible();
+    await expect(reply).toContainText("search");
+  });
+}
+
+test("older sessions stand there as chats", async ({ page, turnleaf, watch }) => {
+  watch.expectLostConnection();
   await turnleaf.importOld("legacy-actions");
   await page.goto("/");
   await hydrated(page);

@@ -32,7 +32,7 @@ async function attachWithKeys(page: Page, files: TestFile[]): Promise<void> {
 
 for (const database of ["SQLite", "PostgreSQL"]) {
   test.describe(database, () => {
-    if (database === "PostgreSQL") test.use({ onPostgres: true });
+    if (database === "PostgreSQL") test.use({ onPostgres: 1 });
 
     test("a paper is read, quoted, found again and accounted for with keys alone", async ({ page, model, turnleaf }) => {
       test.setTimeout(120_000);

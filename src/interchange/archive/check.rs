@@ -1,138 +1,260 @@
 //! Whether a chat keeps the rules of domain.md 4.4, before anything of it is stored: an archive may have been written by
-//! anybody. The same rules that `turnleaf fsck` looks for in a database.
+//! anybody. The same rules that `turnleaf fsck` looks for in a database. A chat is looked at turn by turn and call by call,
+//! and no more is held of one than what others hang on.
 
 use std::collections::{HashMap, HashSet};
 
 use super::ArchivedChat;
+use super::ordered::{Leaving, parents_first};
+use super::shape::{BranchShape, CallShape, ExchangeShape, TurnShape, source};
+use crate::bounds;
 use crate::domain::block::{Block, BlockState, Content, chat_seq};
 use crate::domain::turn::{Role, Turn, TurnStatus};
-use crate::domain::{BlockId, BranchId, ExchangeId, GenerationId, TurnId, limits};
+use crate::domain::{BlockId, Branch, BranchId, Chat, ChatId, Exchange, ExchangeId, GenerationId, TurnId, limits};
 
 /// The first rule that is broken, with where: `turns[3]: it hangs on a turn that is not before it`.
 pub fn check(chat: &ArchivedChat) -> Result<(), String> {
-    Check::new(chat)?.all()
+    let mut check = Check::default();
+    let at = |list: &str, number: usize| {
+        let list = list.to_owned();
+        move |what: String| format!("{list}[{number}]: {what}")
+    };
+    for (number, turn) in chat.turns.iter().enumerate() {
+        check.turn(turn).map_err(at("turns", number))?;
+    }
+    for (number, call) in chat.generations.iter().enumerate() {
+        check.call(&CallShape::of(call)).map_err(at("generations", number))?;
+    }
+    for (number, exchange) in chat.exchanges.iter().enumerate() {
+        check.exchange(exchange).map_err(at("exchanges", number))?;
+    }
+    for (number, of) in chat.branches.iter().enumerate() {
+        check.branch(&of.branch).map_err(at("branches", number))?;
+    }
+    source(chat.imported_from.as_ref())?;
+    let mut shown = chat.chat.clone();
+    check.end(&mut shown)?;
+    let mut before = HashSet::new();
+    for of in &chat.branches {
+        if of.branch.parent_branch_id.is_some_and(|parent| !before.contains(&parent)) {
+            return Err("branches: one stands before the one that it leaves, or that is not there".to_owned());
+        }
+        before.insert(of.branch.id);
+    }
+    let names_calls = |block: &Block| block.generation_id.is_none_or(|call| check.calls_at.contains_key(&call));
+    if shown != chat.chat || !chat.turns.iter().flat_map(|turn| &turn.blocks).all(names_calls) {
+        return Err("chat: something points at what is not there".to_owned());
+    }
+    Ok(())
 }
 
-struct Check<'c> {
-    chat: &'c ArchivedChat,
-    turns: HashMap<TurnId, &'c Turn>,
-    branches: HashSet<BranchId>,
-    exchanges: HashMap<ExchangeId, Option<TurnId>>,
-    generations: HashMap<GenerationId, TurnId>,
+/// A chat that is being looked at.
+#[derive(Default)]
+pub(super) struct Check {
+    turns: Vec<TurnShape>,
+    turns_at: HashMap<TurnId, usize>,
+    blocks: HashSet<BlockId>,
+    /// The blocks that results belong to.
+    uses: HashSet<BlockId>,
+    /// Calls that blocks say they came from, and which turns those are in.
+    sources: Vec<(GenerationId, usize)>,
+    calls: Vec<(GenerationId, TurnId)>,
+    calls_at: HashMap<GenerationId, usize>,
+    exchanges: Vec<ExchangeShape>,
+    exchanges_at: HashMap<ExchangeId, usize>,
+    branches: Vec<BranchShape>,
+    branches_at: HashMap<BranchId, usize>,
 }
 
-impl<'c> Check<'c> {
-    fn new(chat: &'c ArchivedChat) -> Result<Self, String> {
-        if i64::try_from(chat.turns.len()).is_ok_and(|turns| turns > limits::TURNS_PER_CHAT) {
-            return Err(format!("turns: at most {}", limits::TURNS_PER_CHAT));
+const TWICE: &str = "its id stands there twice";
+
+/// Refuses one more than there may be.
+fn room(there: usize, most: usize, list: &str) -> Result<(), String> {
+    if there < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
+}
+
+impl Check {
+    /// The next turn.
+    pub fn turn(&mut self, turn: &Turn) -> Result<(), String> {
+        room(self.turns.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "turns")?;
+        let number = self.turns.len();
+        if self.turns_at.insert(turn.id, number).is_some() {
+            return Err(TWICE.to_owned());
         }
-        if i64::try_from(chat.branches.len()).is_ok_and(|branches| branches > limits::BRANCHES_PER_CHAT) {
-            return Err(format!("branches: at most {}", limits::BRANCHES_PER_CHAT));
+        if self.turns.last().map_or(0, |last| last.ord) >= turn.ord {
+            return Err("its place is not behind that of the one before it".to_owned());
         }
-        if let Some(source) = &chat.imported_from {
-            let lengths = source.differences.iter().flat_map(|one| [one.place.len(), one.text.len()]);
-            let longest = lengths.chain([source.format.len(), source.file.len()]).max().unwrap_or_default();
-            if source.differences.len() > limits::DIFFERENCES || longest > limits::DIFFERENCE_BYTES {
-                let (most, bytes) = (limits::DIFFERENCES, limits::DIFFERENCE_BYTES);
-                return Err(format!("imported_from: at most {most} differences of {bytes} bytes"));
+        if !turn.status.is_terminal() || turn.completed_at.is_none() {
+            return Err("it is not over".to_owned());
+        }
+        if turn.role != Role::Assistant && turn.status != TurnStatus::Complete {
+            return Err("only a reply can fail".to_owned());
+        }
+        for (seq, block) in (0..).zip(&turn.blocks) {
+            room(self.blocks.len(), bounds::BLOCKS, "blocks")?;
+            self.block(turn, seq, block)?;
+            if let Some(call) = block.generation_id
+                && self.sources.last() != Some(&(call, number))
+            {
+                self.sources.push((call, number));
             }
         }
-        let turns: HashMap<_, _> = chat.turns.iter().map(|turn| (turn.id, turn)).collect();
-        let branches: HashSet<_> = chat.branches.iter().map(|of| of.branch.id).collect();
-        let exchanges: HashMap<_, _> =
-            chat.exchanges.iter().map(|exchange| (exchange.id, exchange.user_turn_id)).collect();
-        let generations: HashMap<_, _> = chat.generations.iter().map(|of| (of.id, of.turn_id)).collect();
-        let twice = |list: &str, is_twice: bool| {
-            if is_twice { Err(format!("{list}: an id stands there twice")) } else { Ok(()) }
-        };
-        twice("turns", turns.len() != chat.turns.len())?;
-        twice("branches", branches.len() != chat.branches.len())?;
-        twice("exchanges", exchanges.len() != chat.exchanges.len())?;
-        twice("generations", generations.len() != chat.generations.len())?;
-        Ok(Self { chat, turns, branches, exchanges, generations })
+        self.turns.push(TurnShape {
+            id: turn.id,
+            ord: turn.ord,
+            depth: turn.depth,
+            chat: turn.chat_id,
+            branch: turn.branch_id,
+            exchange: turn.exchange_id,
+            prev: turn.prev_turn_id,
+            role: turn.role,
+        });
+        Ok(())
     }
 
-    fn all(&self) -> Result<(), String> {
+    fn block(&mut self, turn: &Turn, seq: u32, block: &Block) -> Result<(), &'static str> {
+        if block.seq != seq || block.chat_seq != chat_seq(turn.ord, seq) {
+            return Err("one of its blocks is not at its place");
+        }
+        if block.state == BlockState::Open {
+            return Err("one of its blocks is not over");
+        }
+        match &block.content {
+            Content::ToolUse { status, .. } if status.is_open() => return Err("one of its calls waits"),
+            Content::ToolUse { .. } => drop(self.uses.insert(block.id)),
+            Content::ToolResult { .. } if !block.parent_block_id.is_some_and(|call| self.uses.contains(&call)) => {
+                return Err("one of its results has no call before it");
+            }
+            _ => {}
+        }
+        if self.blocks.insert(block.id) { Ok(()) } else { Err("the id of one of its blocks stands there twice") }
+    }
+
+    /// The next call.
+    pub fn call(&mut self, call: &CallShape) -> Result<(), String> {
+        room(self.calls.len(), bounds::CALLS, "calls")?;
+        if self.calls_at.insert(call.id, self.calls.len()).is_some() {
+            return Err(TWICE.to_owned());
+        }
+        if !matches!(call.status.as_str(), "complete" | "cancelled" | "error") {
+            return Err("it is no call of a reply that is over".to_owned());
+        }
+        if !matches!(call.raw_kind.as_str(), "sse_events" | "chunks" | "stream_and_response" | "response" | "none") {
+            return Err("its `raw_kind` is unknown".to_owned());
+        }
+        if call.ended_at.is_none() {
+            return Err("it has no end".to_owned());
+        }
+        self.calls.push((call.id, call.turn_id));
+        Ok(())
+    }
+
+    /// The next exchange.
+    pub fn exchange(&mut self, exchange: &Exchange) -> Result<(), String> {
+        room(self.exchanges.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "exchanges")?;
+        if self.exchanges_at.insert(exchange.id, self.exchanges.len()).is_some() {
+            return Err(TWICE.to_owned());
+        }
+        let (chat, branch, message) = (exchange.chat_id, exchange.branch_id, exchange.user_turn_id);
+        self.exchanges.push(ExchangeShape { chat, branch, message });
+        Ok(())
+    }
+
+    /// The next branch.
+    pub fn branch(&mut self, branch: &Branch) -> Result<(), String> {
+        room(self.branches.len(), usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX), "branches")?;
+        if self.branches_at.insert(branch.id, self.branches.len()).is_some() {
+            return Err(TWICE.to_owned());
+        }
+        self.branches.push(BranchShape {
+            id: branch.id,
+            chat: branch.chat_id,
+            leaves: branch.parent_branch_id,
+            fork: branch.fork_turn_id,
+            head: branch.head_turn_id,
+            is_locked: !branch.lock.provider.is_empty() && !branch.lock.model.is_empty(),
+        });
+        Ok(())
+    }
+
+    /// Behind the last: how the branches are to be stored. What of the chat's own row points at something that is not
+    /// there points at something that is: a chat is not lost for it.
+    pub fn end(&self, chat: &mut Chat) -> Result<Vec<Leaving>, String> {
         let at = |list: &'static str, number: usize| move |what: &'static str| format!("{list}[{number}]: {what}");
         let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
         let mut replies = HashSet::new();
-        let mut blocks: HashMap<BlockId, &Block> = HashMap::new();
-        let mut ord = 0;
-        for (number, turn) in self.chat.turns.iter().enumerate() {
-            let at = at("turns", number);
-            if turn.ord <= ord {
-                return Err(at("its place is not behind that of the one before it"));
-            }
-            ord = turn.ord;
-            self.turn(turn, &mut heads, &mut replies).map_err(&at)?;
-            for (seq, block) in (0..).zip(&turn.blocks) {
-                self.block(turn, seq, block, &blocks).map_err(&at)?;
-                if blocks.insert(block.id, block).is_some() {
-                    return Err(at("the id of one of its blocks stands there twice"));
-                }
+        for (number, turn) in self.turns.iter().enumerate() {
+            self.hangs_well(chat.id, turn, &mut heads, &mut replies).map_err(at("turns", number))?;
+        }
+        for &(call, turn) in &self.sources {
+            // A call that is not in the archive is one that a block cannot name any more.
+            let made = self.calls_at.get(&call).map(|&number| self.calls[number].1);
+            if made.is_some_and(|made| made != self.turns[turn].id) {
+                return Err(at("turns", turn)("one of its blocks came from another turn's call"));
             }
         }
-        let mut before = HashSet::new();
-        for (number, of) in self.chat.branches.iter().enumerate() {
-            let (at, branch) = (at("branches", number), &of.branch);
-            let is_there = |turn: Option<TurnId>| turn.is_none_or(|turn| self.turns.contains_key(&turn));
-            if branch.chat_id != self.chat.chat.id || !is_there(branch.fork_turn_id) {
+        let listed = |leaves: Option<BranchId>| leaves.filter(|parent| self.branches_at.contains_key(parent));
+        let order = parents_first(self.branches.iter().map(|branch| (branch.id, listed(branch.leaves))));
+        if let Some(number) = order.circle {
+            return Err(at("branches", number)("the branch that it leaves is not before it"));
+        }
+        for (number, branch) in self.branches.iter().enumerate() {
+            let at = at("branches", number);
+            if branch.chat != chat.id || !branch.fork.is_none_or(|turn| self.turns_at.contains_key(&turn)) {
                 return Err(at("it is another chat's, or leaves a turn that is not there"));
             }
-            if branch.parent_branch_id.is_some_and(|parent| !before.contains(&parent)) {
-                return Err(at("the branch that it leaves is not before it"));
-            }
-            before.insert(branch.id);
-            if branch.lock.provider.is_empty() || branch.lock.model.is_empty() {
+            if !branch.is_locked {
                 return Err(at("it is locked to nothing"));
             }
-            if branch.head_turn_id != heads.get(&branch.id).copied() {
+            if branch.head != heads.get(&branch.id).copied() {
                 return Err(at("its head is not its last turn"));
             }
         }
-        for (number, exchange) in self.chat.exchanges.iter().enumerate() {
-            let is_user = |turn: TurnId| self.turns.get(&turn).is_some_and(|turn| turn.role == Role::User);
-            let is_well = exchange.chat_id == self.chat.chat.id
-                && self.branches.contains(&exchange.branch_id)
-                && exchange.user_turn_id.is_none_or(is_user);
+        for (number, exchange) in self.exchanges.iter().enumerate() {
+            let is_user = |turn| self.found(turn).is_some_and(|turn| turn.role == Role::User);
+            let is_well = exchange.chat == chat.id
+                && self.branches_at.contains_key(&exchange.branch)
+                && exchange.message.is_none_or(is_user);
             if !is_well {
                 return Err(at("exchanges", number)("its chat, branch or message is not there"));
             }
         }
-        for (number, of) in self.chat.generations.iter().enumerate() {
-            let at = at("generations", number);
-            let turn = self.turns.get(&of.turn_id).ok_or_else(|| at("its turn is not there"))?;
-            if turn.role != Role::Assistant || !matches!(of.status.as_str(), "complete" | "cancelled" | "error") {
-                return Err(at("it is no call of a reply that is over"));
-            }
-            if !matches!(of.raw_kind.as_str(), "sse_events" | "chunks" | "stream_and_response" | "response" | "none") {
-                return Err(at("its `raw_kind` is unknown"));
-            }
-            if of.ended_at.is_none() {
-                return Err(at("it has no end"));
+        for (number, (_, turn)) in self.calls.iter().enumerate() {
+            if self.found(*turn).is_none_or(|turn| turn.role != Role::Assistant) {
+                return Err(at("generations", number)("its turn is not there, or no reply"));
             }
         }
-        let shown = self.chat.chat.last_viewed_turn_id.is_none_or(|turn| self.turns.contains_key(&turn));
-        let default = self.chat.chat.default_branch_id.is_none_or(|branch| self.branches.contains(&branch));
-        if shown && default {
-            Ok(())
-        } else {
-            Err("chat: the turn or the branch that it shows is not there".to_owned())
+        self.put_right(chat, &order.all);
+        Ok(order.all)
+    }
+
+    fn put_right(&self, chat: &mut Chat, order: &[Leaving]) {
+        if chat.last_viewed_turn_id.is_some_and(|turn| !self.turns_at.contains_key(&turn)) {
+            chat.last_viewed_turn_id = self.turns.last().map(|turn| turn.id);
+        }
+        if chat.default_branch_id.is_some_and(|branch| !self.branches_at.contains_key(&branch)) {
+            let shown = chat.last_viewed_turn_id.and_then(|turn| self.found(turn)).map(|turn| turn.branch);
+            chat.default_branch_id = shown.or(order.first().map(|first| self.branches[first.number].id));
         }
     }
 
-    fn turn(
+    fn found(&self, turn: TurnId) -> Option<&TurnShape> {
+        self.turns_at.get(&turn).map(|&number| &self.turns[number])
+    }
+
+    fn hangs_well(
         &self,
-        turn: &Turn,
+        chat: ChatId,
+        turn: &TurnShape,
         heads: &mut HashMap<BranchId, TurnId>,
         replies: &mut HashSet<ExchangeId>,
     ) -> Result<(), &'static str> {
-        if turn.chat_id != self.chat.chat.id || !self.branches.contains(&turn.branch_id) {
+        if turn.chat != chat || !self.branches_at.contains_key(&turn.branch) {
             return Err("its chat or branch is not there");
         }
-        let message = self.exchanges.get(&turn.exchange_id).ok_or("its exchange is not there")?;
-        let prev = match turn.prev_turn_id {
-            Some(prev) => Some(self.turns.get(&prev).ok_or("the turn that it hangs on is not there")?),
+        let exchange = self.exchanges_at.get(&turn.exchange).ok_or("its exchange is not there")?;
+        let prev = match turn.prev {
+            Some(prev) => Some(self.found(prev).ok_or("the turn that it hangs on is not there")?),
             None => None,
         };
         // By place: a clock may have been set back.
@@ -142,52 +264,26 @@ impl<'c> Check<'c> {
         if turn.depth != prev.map_or(0, |prev| prev.depth + 1) {
             return Err("its depth is not one more than that of the turn that it hangs on");
         }
-        if let Some(before) = heads.insert(turn.branch_id, turn.id)
-            && turn.prev_turn_id != Some(before)
+        if let Some(before) = heads.insert(turn.branch, turn.id)
+            && turn.prev != Some(before)
         {
             return Err("it does not hang on the turn before it on its branch");
         }
-        if !turn.status.is_terminal() || turn.completed_at.is_none() {
-            return Err("it is not over");
-        }
         if turn.role != Role::Assistant {
-            return if turn.status == TurnStatus::Complete { Ok(()) } else { Err("only a reply can fail") };
+            return Ok(());
         }
-        if !replies.insert(turn.exchange_id) {
+        if !replies.insert(turn.exchange) {
             return Err("its exchange has another reply");
         }
-        if let Some(message) = message
-            && turn.prev_turn_id != Some(*message)
-        {
-            return Err("it does not follow the message that it answers");
-        }
-        Ok(())
-    }
-
-    fn block(
-        &self,
-        turn: &Turn,
-        seq: u32,
-        block: &Block,
-        blocks: &HashMap<BlockId, &Block>,
-    ) -> Result<(), &'static str> {
-        if block.seq != seq || block.chat_seq != chat_seq(turn.ord, seq) {
-            return Err("one of its blocks is not at its place");
-        }
-        if block.state == BlockState::Open {
-            return Err("one of its blocks is not over");
-        }
-        if block.generation_id.is_some_and(|call| self.generations.get(&call) != Some(&turn.id)) {
-            return Err("one of its blocks came from a call that is not there");
-        }
-        match &block.content {
-            Content::ToolUse { status, .. } if status.is_open() => Err("one of its calls waits"),
-            Content::ToolResult { .. } => {
-                let call = block.parent_block_id.and_then(|call| blocks.get(&call));
-                let is_call = call.is_some_and(|call| matches!(call.content, Content::ToolUse { .. }));
-                if is_call { Ok(()) } else { Err("one of its results has no call before it") }
-            }
+        match self.exchanges[*exchange].message {
+            Some(message) if turn.prev != Some(message) => Err("it does not follow the message that it answers"),
             _ => Ok(()),
         }
+    }
+
+    /// What is asked for of a chat when it is stored: its turns by their places, the place of the last, its calls.
+    pub fn into_parts(self) -> (Vec<TurnId>, i64, HashSet<GenerationId>) {
+        let last = self.turns.last().map_or(0, |turn| turn.ord);
+        (self.turns.into_iter().map(|turn| turn.id).collect(), last, self.calls_at.into_keys().collect())
     }
 }

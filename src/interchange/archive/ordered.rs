@@ -1,50 +1,38 @@
-//! A chat of an archive in the order in which it can be stored: a branch behind the one that it leaves. What only points
-//! somewhere points at nothing when that is not in the archive: a chat is not lost for it.
+//! The branches of a chat in the order in which they can be stored: each behind the one that it leaves.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
-use super::{ArchivedBranch, ArchivedChat};
-use crate::domain::{BranchId, GenerationId, TurnId};
+use crate::domain::BranchId;
 
-/// Puts the branches in their order, and takes away what points at something that is not there. A branch may have left
-/// one that was deleted, and a chat may have changed while it was written.
-pub(super) fn ordered(mut chat: ArchivedChat) -> ArchivedChat {
-    let listed: HashSet<BranchId> = chat.branches.iter().map(|of| of.branch.id).collect();
-    for of in &mut chat.branches {
-        of.branch.parent_branch_id = of.branch.parent_branch_id.filter(|parent| listed.contains(parent));
-    }
-    chat.branches = parents_first(chat.branches);
-    let calls: HashSet<GenerationId> = chat.generations.iter().map(|of| of.id).collect();
-    for block in chat.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
-        block.generation_id = block.generation_id.filter(|call| calls.contains(call));
-    }
-    let branch_of: HashMap<TurnId, BranchId> = chat.turns.iter().map(|turn| (turn.id, turn.branch_id)).collect();
-    let row = &mut chat.chat;
-    if row.last_viewed_turn_id.is_some_and(|turn| !branch_of.contains_key(&turn)) {
-        row.last_viewed_turn_id = chat.turns.last().map(|turn| turn.id);
-    }
-    if row.default_branch_id.is_some_and(|branch| !listed.contains(&branch)) {
-        let shown = row.last_viewed_turn_id.and_then(|turn| branch_of.get(&turn)).copied();
-        row.default_branch_id = shown.or(chat.branches.first().map(|of| of.branch.id));
-    }
-    chat
+/// A branch, by its number in the list that it came in, and the one that it leaves, if that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Leaving {
+    pub number: usize,
+    pub parent: Option<BranchId>,
 }
 
-/// Those that leave each other in a circle stand at the end, where [`super::check`] finds them.
-fn parents_first(branches: Vec<ArchivedBranch>) -> Vec<ArchivedBranch> {
-    let mut sorted = Vec::with_capacity(branches.len());
-    let mut waiting: HashMap<BranchId, Vec<ArchivedBranch>> = HashMap::new();
+/// All of them; or with one of those that leave each other in a circle.
+pub(super) struct Order {
+    pub all: Vec<Leaving>,
+    pub circle: Option<usize>,
+}
+
+/// Puts branches behind those that they leave, which are among them.
+pub(super) fn parents_first(branches: impl Iterator<Item = (BranchId, Option<BranchId>)>) -> Order {
+    let mut all = Vec::new();
+    let mut waiting: HashMap<BranchId, Vec<(BranchId, usize)>> = HashMap::new();
     let mut ready = VecDeque::new();
-    for of in branches {
-        match of.branch.parent_branch_id {
-            Some(parent) => waiting.entry(parent).or_default().push(of),
-            None => ready.push_back(of),
+    for (number, (id, parent)) in branches.enumerate() {
+        match parent {
+            Some(parent) => waiting.entry(parent).or_default().push((id, number)),
+            None => ready.push_back((id, Leaving { number, parent })),
         }
     }
-    while let Some(of) = ready.pop_front() {
-        ready.extend(waiting.remove(&of.branch.id).unwrap_or_default());
-        sorted.push(of);
+    while let Some((id, leaving)) = ready.pop_front() {
+        let behind = waiting.remove(&id).unwrap_or_default().into_iter();
+        ready.extend(behind.map(|(of, number)| (of, Leaving { number, parent: Some(id) })));
+        all.push(leaving);
     }
-    sorted.extend(waiting.into_values().flatten());
-    sorted
+    let circle = waiting.into_values().flatten().map(|(_, number)| number).min();
+    Order { all, circle }
 }

@@ -82,6 +82,12 @@ fn heard(bytes: Vec<u8>) -> (Heard, Result<(), Stopped>) {
     (heard, read)
 }
 
+/// There is nothing else among them.
+fn blobs(items: Vec<Item>) -> Vec<ArchivedBlob> {
+    let blob = |item| if let Item::Blob(blob) = item { blob } else { panic!("it is no blob") };
+    items.into_iter().map(blob).collect()
+}
+
 #[test]
 fn what_is_written_is_read_and_what_does_not_fit_is_told_and_passed_over() {
     let blob = ArchivedBlob { sha256: "0".repeat(64), mime: "image/png".into(), name: None, bytes: Bytes(vec![0xff]) };
@@ -90,14 +96,14 @@ fn what_is_written_is_read_and_what_does_not_fit_is_told_and_passed_over() {
     let written = writer.end().unwrap();
     let (whole, read) = heard(written.clone());
     read.unwrap();
-    assert_eq!((whole.items, whole.findings), (vec![Item::Blob(blob.clone())], Vec::new()));
+    assert_eq!((blobs(whole.items), whole.findings), (vec![blob.clone()], Vec::new()));
 
     let mut value: Value = serde_json::from_slice(&written).unwrap();
     value["blobs"].as_array_mut().unwrap().push(json!({"sha256": 1}));
     value["chats"] = json!([{"chat": {"title": "Half"}}]);
     let (some, read) = heard(serde_json::to_vec(&value).unwrap());
     read.unwrap();
-    assert_eq!(some.items, [Item::Blob(blob)]);
+    assert_eq!(blobs(some.items), [blob]);
     let places: Vec<_> = some.findings.iter().map(|finding| finding.place.conversation.as_str()).collect();
     assert_eq!(places, ["blobs 2", "chats 1, Half"]);
 }

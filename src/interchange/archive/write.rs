@@ -1,10 +1,10 @@
-//! Writing an archive piece by piece: nothing longer than one turn or one call is held.
+//! Writing an archive piece by piece: nothing longer than one turn, one call or one version of a document is held.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, Head};
+use super::{ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, ArchivedVersion, Head};
 use crate::domain::{Chat, Exchange, ImportedFrom, Turn};
 
 /// Which list is being written.
@@ -12,6 +12,8 @@ use crate::domain::{Chat, Exchange, ImportedFrom, Turn};
 enum At {
     /// A list of the whole archive, with whether something stands in it.
     List(List, bool),
+    /// The versions of the document that is being written.
+    Versions(bool),
     /// A list of the chat that is being written.
     Chat(OfChat, bool),
 }
@@ -73,8 +75,34 @@ impl<W: Write> Writer<W> {
     }
 
     pub fn document(&mut self, document: &ArchivedDocument) -> io::Result<()> {
+        self.begin_document(document)?;
+        self.end_document()
+    }
+
+    /// Begins a document; more of its versions follow, behind those that it has.
+    pub fn begin_document(&mut self, document: &ArchivedDocument) -> io::Result<()> {
         self.reach_list(List::Documents)?;
-        self.element(document)
+        self.comma()?;
+        // Its versions stand at its end.
+        let text = serde_json::to_vec(document)?;
+        self.out.write_all(text.strip_suffix(b"]}").unwrap_or(&text))?;
+        self.at = At::Versions(!document.versions.is_empty());
+        Ok(())
+    }
+
+    pub fn version(&mut self, version: &ArchivedVersion) -> io::Result<()> {
+        match self.at {
+            At::Versions(_) => self.element(version),
+            _ => Err(out_of_order()),
+        }
+    }
+
+    /// Ends the document.
+    pub fn end_document(&mut self) -> io::Result<()> {
+        let At::Versions(_) = self.at else { return Err(out_of_order()) };
+        self.out.write_all(b"]}")?;
+        self.at = At::List(List::Documents, true);
+        Ok(())
     }
 
     /// Begins a chat; its lists follow.
@@ -170,7 +198,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn comma(&mut self) -> io::Result<()> {
-        let (At::List(_, has_some) | At::Chat(_, has_some)) = &mut self.at;
+        let (At::List(_, has_some) | At::Chat(_, has_some) | At::Versions(has_some)) = &mut self.at;
         let before: &[u8] = if std::mem::replace(has_some, true) { b",\n" } else { b"\n" };
         self.out.write_all(before)
     }

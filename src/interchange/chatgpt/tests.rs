@@ -48,12 +48,12 @@ fn thoughts_calls_answers_pictures_and_sources_are_kept() {
         "0< user: picture boat.png image/png entry file_00000000aaaa-sanitized.png \"\" | \"What is this, and is it in the news?\" | file log.pdf application/pdf entry file-LOGBOOK1-log.pdf | file gone.txt text/plain absent file-GONE",
         "1<0 assistant [gpt-5-2-thinking]: thinking \"Looking at the picture\" \"It is a boat.\" | thinking \"Searching\" 6000ms \"News\\nof it?\"",
         "2<1 assistant [gpt-5-2-thinking]: call n3 web.run {\"search_query\":[{\"q\":\"boat news\"}]}",
-        "3<2 assistant [gpt-5-2-thinking]: answer n3 web.run \"\" | sources Boat found<https://example.org/boat>",
-        "4<3 assistant [gpt-5-2-thinking]: call n4b browser raw None | answer n4b browser \"Quoted words\" | sources A page<https://example.org/page>",
+        "3<2 assistant: answer n3 web.run \"\" | sources Boat found<https://example.org/boat>",
+        "4<3 assistant: call n4b browser raw None | answer n4b browser \"Quoted words\" | sources A page<https://example.org/page>",
         "5<4 assistant [gpt-5-2-thinking]: call n6 python raw Some(\"print(1)\")",
-        "6<5 assistant [gpt-5-2-thinking]: answer n6 python failed \"Traceback: boom\" | picture plot.png image/png entry user-abc/file-PLOT1.dat \"\"",
+        "6<5 assistant: answer n6 python failed \"Traceback: boom\" | picture plot.png image/png entry user-abc/file-PLOT1.dat \"\"",
         "7<6 assistant [gpt-5-2-thinking]: call n8 dalle.text2im {\"prompt\":\"a boat\",\"size\":\"1024x1024\"}",
-        "8<7 assistant [gpt-5-2-thinking]: answer n8 dalle.text2im \"\" | picture file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp image/webp entry dalle-generations/file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp \"a boat\"",
+        "8<7 assistant: answer n8 dalle.text2im \"\" | picture file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp image/webp entry dalle-generations/file-MADE1-0f0f0f0f-0000-4000-8000-000000000000.webp \"a boat\"",
         "9<8 assistant [gpt-5-2-thinking]: \"A boat was found.\\n\\nSee Risa.\" | sources Boat found<https://example.org/boat>@0-17, More<https://example.org/more>",
         "*10<9 user: \"And by voice?\" | file file_0000bbbb audio/wav absent sediment://file_0000bbbb",
     ];
@@ -65,7 +65,32 @@ fn thoughts_calls_answers_pictures_and_sources_are_kept() {
             "lost: conversations.json › c-tools › n11: a recording did not come along in the export",
             "lost: conversations.json › c-tools › n11: a part of type “hologram” is not kept",
             "lost: conversations.json › c-tools: it was had with a GPT of somebody's making, which is not kept",
+            "lost: conversations.json › c-model › o0: a message that was not shown there either is not kept",
+            "lost: conversations.json › c-model: it belongs to a project, which is not kept",
         ]
+    );
+}
+
+#[test]
+fn a_reply_of_another_model_than_the_usual_one_is_one_reply() {
+    let (kept, end) = kept(Format::Chatgpt, SAMPLE);
+    end.unwrap();
+    let read = &kept.conversations[4];
+    assert_eq!(
+        lines(read),
+        [
+            "0< user: \"How much is it?\"",
+            "1<0 assistant [o3]: call o2 python raw Some(\"6*7\")",
+            "2<1 assistant: answer o2 python \"42\"",
+            "3<2 assistant [o3]: \"It is 42.\"",
+            "*4<3 user: \"Thanks\"",
+        ]
+    );
+    assert_eq!(read.model.as_deref(), Some("gpt-4o"));
+    let whole = crate::joined(read.clone());
+    assert_eq!(
+        lines(&whole)[1],
+        "1<0 assistant [o3]: call o2 python raw Some(\"6*7\") | answer o2 python \"42\" | \"It is 42.\""
     );
 }
 
@@ -77,12 +102,13 @@ fn the_newer_form_without_children_and_metadata_is_read() {
         lines(&kept.conversations[2]),
         [
             "0< user: \"No metadata here\"",
-            "1<0 assistant [gpt-5-5]: \"First\"",
-            "2<0 assistant [gpt-5-5]: \"Second\"",
-            "3<2 assistant [gpt-5-5]: call m4 file_search raw None | answer m4 file_search \"Found it\"",
-            "*4<3 assistant [gpt-5-5] (failed: It broke): ",
+            "1<0 assistant: \"First\"",
+            "2<0 assistant: \"Second\"",
+            "3<2 assistant: call m4 file_search raw None | answer m4 file_search \"Found it\"",
+            "*4<3 assistant (failed: It broke): ",
         ]
     );
+    assert_eq!(kept.conversations[2].model.as_deref(), Some("gpt-5-5"));
     assert_eq!(
         lines(&kept.conversations[3]),
         [

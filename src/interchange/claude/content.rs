@@ -1,10 +1,11 @@
 //! What one message of Claude holds, block by block.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::open::Open;
 use crate::conversation::{Body, Bytes, File, Piece, Source};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
@@ -29,7 +30,7 @@ pub(crate) fn pieces(
         Role::Assistant => Author::Assistant,
         Role::System => Author::System,
     };
-    let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: Vec::new(), calls };
+    let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: Open::default(), calls };
     let blocks = fields::list(message, "content");
     for (at, block) in blocks.iter().enumerate() {
         reader.block(at, block, notes);
@@ -53,8 +54,7 @@ struct Reader<'a> {
     created_at: Option<DateTime<Utc>>,
     parts: &'a Parts,
     pieces: Vec<Piece>,
-    /// Calls of the message without an answer so far: id and name.
-    open: Vec<(String, String)>,
+    open: Open,
     calls: &'a mut Calls,
 }
 
@@ -96,7 +96,7 @@ impl Reader<'_> {
             "tool_use" => {
                 let id = fields::id(block, "id").unwrap_or_else(|| format!("{}-{at}", self.id));
                 let name = fields::text(block, "name").unwrap_or("tool").to_owned();
-                self.open.push((id.clone(), name.clone()));
+                self.open.add(id.clone(), name.clone());
                 self.calls.0.insert(id.clone(), name.clone());
                 let arguments = block.get("input").cloned().unwrap_or_default();
                 self.push(Author::Assistant, started, Body::Call { id, name, arguments, arguments_raw: None });
@@ -127,14 +127,9 @@ impl Reader<'_> {
     fn answer(&mut self, at: usize, block: &Value, started: Option<DateTime<Utc>>, notes: &mut Notes) {
         let named = fields::id(block, "tool_use_id").or_else(|| fields::id(block, "id"));
         let name = fields::text(block, "name");
-        let is_its = |(id, call): &(String, String)| match (&named, name) {
-            (Some(named), _) => id == named,
-            (None, Some(name)) => call == name,
-            (None, None) => true,
-        };
         let earlier = named.as_ref().and_then(|id| self.calls.0.remove_entry(id));
-        let call = match (self.open.iter().position(is_its), earlier) {
-            (Some(open), _) => self.open.remove(open),
+        let call = match (self.open.take(named.as_deref(), name), earlier) {
+            (Some(open), _) => open,
             (None, Some(earlier)) => earlier,
             (None, None) => {
                 let id = format!("{}-{at}", self.id);
@@ -194,19 +189,27 @@ impl Reader<'_> {
 
     /// Attachments, whose text was taken out of them, and files, of which the export has the names.
     fn files(&mut self, message: &Value, notes: &mut Notes) {
-        let mut seen: Vec<(&str, &str)> = Vec::new();
+        // One is known by its id; where it or the other one has none, by its name.
+        let (mut ids, mut names, mut names_alone) = (HashSet::new(), HashSet::new(), HashSet::new());
         for list in ["attachments", "files", "files_v2"] {
             for given in fields::list(message, list) {
                 let id = fields::first_text(given, &["file_uuid", "uuid", "id"]).unwrap_or_default();
                 let name = fields::first_text(given, &["file_name", "name"]).unwrap_or_default();
                 let text = fields::first_text(given, &["extracted_content", "text"]);
-                let is_known = |(known, named): &(&str, &str)| {
-                    if id.is_empty() || known.is_empty() { *named == name && !name.is_empty() } else { *known == id }
+                let is_named = |names: &HashSet<&str>| !name.is_empty() && names.contains(name);
+                let is_known = match id {
+                    "" => is_named(&names),
+                    id => ids.contains(id) || is_named(&names_alone),
                 };
-                if seen.iter().any(is_known) || (id.is_empty() && name.is_empty() && text.is_none()) {
+                if is_known || (id.is_empty() && name.is_empty() && text.is_none()) {
                     continue;
                 }
-                seen.push((id, name));
+                names.insert(name);
+                if id.is_empty() {
+                    names_alone.insert(name);
+                } else {
+                    ids.insert(id);
+                }
                 let kind = fields::first_text(given, &["file_type", "file_kind"]).unwrap_or_default();
                 self.file(if name.is_empty() { "pasted.txt" } else { name }, kind, text, id, notes);
             }

@@ -48,10 +48,11 @@ fn older_exports_are_lines_and_the_sites_own_form_is_read() {
         lines(site),
         [
             "0< user: \"Draw\" | picture picture image/png 2 bytes \"\"",
-            "*1<0 assistant [claude-opus-5] (cancelled): \"Dra\"",
+            "*1<0 assistant (cancelled): \"Dra\"",
             "2<0 assistant [claude-sonnet-5]: \"Drawn\"",
         ]
     );
+    assert_eq!(site.model.as_deref(), Some("claude-opus-5"));
     let told = kept.told().join("\n");
     for part in
         ["l2: a date that cannot be right (created_at) was left out", "a project", "000000000004: it has no messages"]

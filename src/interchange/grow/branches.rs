@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lock;
 use super::order::Kept;
 use crate::archive::ArchivedBranch;
-use crate::conversation::Message;
+use crate::conversation::Conversation;
 use crate::domain::branch::{Branch, ContextPolicy};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BranchId, Chat, Lock, Origin};
@@ -19,9 +19,14 @@ pub(super) struct Plan {
     chains: Vec<Vec<usize>>,
 }
 
-/// The lock of each message. A question takes that of its first reply, so that an exchange lies on one branch.
-pub(super) fn locks(messages: &[Message], kept: &Kept, provider: &str) -> HashMap<usize, Lock> {
-    let own = |at: usize| lock(messages[at].provider.as_deref(), messages[at].model.as_deref(), provider);
+/// The lock of each message. A question takes that of its first reply, so that an exchange lies on one branch. A reply
+/// that names no model is of the conversation's.
+pub(super) fn locks(conversation: &Conversation, kept: &Kept, provider: &str) -> HashMap<usize, Lock> {
+    let messages = &conversation.messages;
+    let own = |at: usize| {
+        let model = messages[at].model.as_ref().or(conversation.model.as_ref());
+        lock(messages[at].provider.as_deref(), model.map(String::as_str), provider)
+    };
     let mut locks: HashMap<usize, Lock> = HashMap::with_capacity(kept.order.len());
     for &at in &kept.order {
         let inherited = kept.parent(at).and_then(|parent| locks.get(&parent)).cloned();
@@ -54,6 +59,20 @@ pub(super) fn plan(kept: &Kept, locks: &HashMap<usize, Lock>) -> Plan {
         }
     }
     plan
+}
+
+/// Lets go of the branches that are more than a chat may have, with their messages. Gives the first of these, and how many
+/// there are. What stays hangs on nothing that goes: a branch is numbered behind the one that it leaves.
+pub(super) fn bound(plan: &mut Plan, kept: &mut Kept, most: usize) -> Option<(usize, usize)> {
+    if plan.chains.len() <= most {
+        return None;
+    }
+    let first = plan.chains[most].first().copied()?;
+    plan.chains.truncate(most);
+    let count = plan.of.len();
+    plan.of.retain(|_, number| *number < most);
+    kept.retain(|at| plan.of.contains_key(&at));
+    Some((first, count - plan.of.len()))
 }
 
 /// The rows of the branches, in the order of their beginnings.

@@ -28,6 +28,15 @@ impl Kept {
         self.children.get(&at).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Lets go of messages, and of what hangs on them, which goes too.
+    pub fn retain(&mut self, stays: impl Fn(usize) -> bool) {
+        self.order.retain(|at| stays(*at));
+        self.parents.retain(|at, _| stays(*at));
+        self.children.retain(|at, _| at.is_none_or(&stays));
+        self.children.values_mut().for_each(|children| children.retain(|at| stays(*at)));
+        self.shown = self.shown.filter(|at| stays(*at));
+    }
+
     /// The first reply to a message.
     pub fn first_reply(&self, question: usize, messages: &[Message]) -> Option<usize> {
         self.children(Some(question)).iter().copied().find(|at| messages[*at].role == Role::Assistant)

@@ -228,9 +228,76 @@ fn words_and_times_that_cannot_be_are_put_within_their_bounds() {
     check(&chat);
     assert!(crate::domain::chat::check_title(&chat.chat.title).is_ok(), "{:?}", chat.chat.title);
     assert_eq!(chat.chat.system_prompt.chars().count(), limits::SYSTEM_PROMPT_CHARS);
-    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings.len(), 2, "{findings:?}");
     assert!(chat.turns.iter().all(|turn| turn.created_at <= sample::time(10_000)));
     assert!(!chat.turns[0].content_text().contains('\0'));
+}
+
+/// A conversation of messages said at these seconds; when its turns then were, when the chat began, and what was told.
+fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64, Vec<String>) {
+    let said = |(number, at): (usize, &Option<i64>)| {
+        let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
+        let of = message(number, number.checked_sub(1), role, vec![text("a")]);
+        Message { created_at: at.map(sample::time), ..of }
+    };
+    let conversation = Conversation {
+        source_id: "c".into(),
+        title: "A chat".into(),
+        created_at: conversation.map(sample::time),
+        messages: messages.iter().enumerate().map(said).collect(),
+        ..Default::default()
+    };
+    let mut findings = Vec::new();
+    let chat = grow(&conversation, &soil(HashMap::new()), &mut |finding| findings.push(finding));
+    check(&chat);
+    let seconds = |at: DateTime<Utc>| (at - sample::time(0)).num_seconds();
+    let told = findings.into_iter().map(|finding| format!("{} {}", finding.place.message, finding.text)).collect();
+    (chat.turns.iter().map(|turn| seconds(turn.created_at)).collect(), seconds(chat.chat.created_at), told)
+}
+
+#[test]
+fn messages_keep_their_dates_whatever_their_conversation_says() {
+    let moved = "its date is before that of the message above it, or still to come: it was moved";
+    let untold: [&str; 0] = [];
+    // Of the conversation none, one after its messages, one that is still to come.
+    for conversation in [None, Some(5_000), Some(20_000)] {
+        let (turns, begun, told) = times(conversation, &[Some(100), Some(200), None, Some(300)]);
+        assert_eq!((turns.as_slice(), begun), ([100, 200, 200, 300].as_slice(), 100));
+        assert_eq!(told, untold);
+    }
+    let (turns, begun, told) = times(Some(50), &[None, Some(200)]);
+    assert_eq!((turns.as_slice(), begun), ([50, 200].as_slice(), 50));
+    assert_eq!(told, untold);
+    // Nothing says when it was: it is now.
+    assert_eq!(times(None, &[None, None]), (vec![10_000; 2], 10_000, vec![]));
+    // One that cannot be moves itself alone.
+    let (turns, begun, told) = times(None, &[Some(100), Some(20_000), Some(200), Some(150), Some(90)]);
+    assert_eq!((turns.as_slice(), begun), ([100, 100, 200, 200, 200].as_slice(), 90));
+    assert_eq!(told, [format!("m1 {moved} (3 times)")]);
+}
+
+#[test]
+fn a_reply_without_a_model_is_of_the_conversation_s_and_how_the_chat_stood_is_told() {
+    let mut messages = vec![
+        message(0, None, Role::User, vec![text("a")]),
+        message(1, Some(0), Role::Assistant, vec![text("b")]),
+        message(2, Some(0), Role::Assistant, vec![text("c")]),
+    ];
+    messages[1].model = None;
+    let model = Some("o3".to_owned());
+    let conversation = Conversation {
+        messages,
+        model,
+        is_pinned: true,
+        is_archived: true,
+        title: "A chat".into(),
+        ..Default::default()
+    };
+    let mut told = Vec::new();
+    let chat = grow(&conversation, &soil(HashMap::new()), &mut |finding| told.push(finding.text));
+    let models: Vec<_> = chat.turns.iter().filter_map(|turn| turn.model_used.as_deref()).collect();
+    assert_eq!(models, ["o3", "gpt-4o"]);
+    assert_eq!(told, ["that it was pinned there is not kept", "that it was archived there is not kept"]);
 }
 
 #[test]
@@ -242,7 +309,9 @@ fn what_is_more_than_a_chat_holds_is_left_out_and_said() {
     assert_eq!(findings.iter().map(|finding| finding.place.message.as_str()).collect::<Vec<_>>(), ["m200"]);
     let long = (0..limits::TURNS_PER_CHAT as usize + 5)
         .map(|number| message(number, number.checked_sub(1), Role::User, vec![text("a")]));
-    let (chat, findings) = grown(long.collect());
+    let (chat, mut findings) = grown(long.collect());
+    // They are dated later than now, which is told, too.
+    findings.retain(|finding| finding.what == What::LeftOut);
     assert_eq!((chat.turns.len(), findings.len()), (limits::TURNS_PER_CHAT as usize, 1));
 }
 
@@ -278,7 +347,93 @@ prop_compose! {
     }
 }
 
+/// How a chat stands here.
+fn here(chat: &ArchivedChat) -> onward::Here {
+    let place = |turn: &Turn| onward::Place {
+        prev_turn_id: turn.prev_turn_id,
+        branch_id: turn.branch_id,
+        exchange_id: turn.exchange_id,
+        depth: turn.depth,
+        created_at: turn.created_at,
+    };
+    let branch = |of: &crate::archive::ArchivedBranch| {
+        (of.branch.id, (of.branch.name.clone(), of.branch.lock.clone(), of.branch.head_turn_id))
+    };
+    onward::Here {
+        turns: chat.turns.iter().map(|turn| (turn.id, place(turn))).collect(),
+        gone: HashSet::new(),
+        branches: chat.branches.iter().map(branch).collect(),
+    }
+}
+
+/// What is here with what was added to it.
+fn with(mut chat: ArchivedChat, added: ArchivedChat) -> ArchivedChat {
+    for mut turn in added.turns {
+        turn.ord = chat.turns.last().map_or(1, |last| last.ord + 1);
+        for block in &mut turn.blocks {
+            block.chat_seq = crate::domain::block::chat_seq(turn.ord, block.seq);
+        }
+        for of in &mut chat.branches {
+            if of.branch.id == turn.branch_id {
+                of.branch.head_turn_id = Some(turn.id);
+            }
+        }
+        chat.turns.push(turn);
+    }
+    chat.generations.extend(added.generations);
+    chat.exchanges.extend(added.exchanges);
+    chat.branches.extend(added.branches);
+    chat
+}
+
+#[test]
+fn what_a_chat_has_more_stands_below_what_is_here() {
+    let user = |number, parent| message(number, parent, Role::User, vec![text("Hello")]);
+    let reply = |number, parent| message(number, parent, Role::Assistant, vec![text("Hi")]);
+    let before = vec![user(0, None), reply(1, Some(0)), user(2, Some(1))];
+    let mut after = before.clone();
+    let mut other = reply(6, Some(5));
+    other.model = Some("o3".into());
+    after.extend([reply(3, Some(2)), reply(4, Some(0)), user(5, Some(3)), other]);
+    let (chat, _) = grown(before);
+    let (now, _) = grown(after);
+    let (added, behind) = onward::onward(&now, &here(&chat), &id);
+    assert_eq!(behind, 0);
+    let old: Vec<_> = chat.turns.iter().map(|turn| (turn.id, turn.ord, turn.branch_id)).collect();
+    let main = chat.branches[0].branch.id;
+    let chat = with(chat, added);
+    check(&chat);
+    assert_eq!(chat.turns[..3].iter().map(|turn| (turn.id, turn.ord, turn.branch_id)).collect::<Vec<_>>(), old);
+    let of =
+        |number: usize| chat.turns.iter().find(|turn| turn.id == TurnId::from(id(&format!("turn m{number}")))).unwrap();
+    assert_eq!(of(3).branch_id, main, "it goes on where its question is");
+    assert_ne!(of(4).branch_id, main, "a version has a branch of its own");
+    assert_ne!(of(5).branch_id, main, "another model, too, from its question on");
+    assert_eq!((of(5).branch_id, of(5).exchange_id), (of(6).branch_id, of(6).exchange_id));
+    // What stands on something that was deleted here stays away.
+    let mut here = here(&chat);
+    for number in 3..7 {
+        here.turns.remove(&of(number).id);
+    }
+    here.gone.insert(of(3).id);
+    let (added, behind) = onward::onward(&now, &here, &id);
+    assert_eq!((added.turns.len(), behind), (1, 2));
+}
+
 proptest! {
+    #[test]
+    fn a_chat_that_comes_in_bit_by_bit_keeps_the_rules(messages in any_messages(), cut in any::<prop::sample::Index>()) {
+        let cut = cut.index(messages.len()) + 1;
+        let (before, _) = grown(messages[..cut].to_vec());
+        let (now, _) = grown(messages.clone());
+        let (added, behind) = onward::onward(&now, &here(&before), &id);
+        prop_assert_eq!(before.turns.len() + added.turns.len() + behind, messages.len());
+        let chat = with(before, added);
+        check(&chat);
+        let (nothing, left) = onward::onward(&now, &here(&chat), &id);
+        prop_assert_eq!((nothing.turns.len(), left), (0, behind));
+    }
+
     #[test]
     fn every_tree_grows_into_a_chat_that_keeps_the_rules(messages in any_messages()) {
         let (chat, _) = grown(messages.clone());
@@ -290,4 +445,29 @@ proptest! {
         let text = serde_json::to_string(&chat).unwrap();
         prop_assert_eq!(serde_json::from_str::<ArchivedChat>(&text).map(|mut read| { read.chat.owner_id = chat.chat.owner_id; read }).ok(), Some(chat));
     }
+}
+
+#[test]
+fn a_chat_of_more_branches_than_may_be_is_cut_there_so_that_its_archive_comes_back() {
+    let most = usize::try_from(limits::BRANCHES_PER_CHAT).unwrap();
+    let exchanges = most + 3;
+    let mut messages = Vec::with_capacity(2 * exchanges);
+    for number in 0..exchanges {
+        let text = || vec![Body::Text("x".into())];
+        messages.push(message(2 * number, (2 * number).checked_sub(1), Role::User, text()));
+        let mut reply = message(2 * number + 1, Some(2 * number), Role::Assistant, text());
+        // Another model each time.
+        reply.model = Some(format!("model {}", number % 2));
+        messages.push(reply);
+    }
+    let conversation = Conversation { source_id: "c".into(), messages, ..Default::default() };
+    let mut findings = Vec::new();
+    let chat = grow(&conversation, &soil(HashMap::new()), &mut |finding| findings.push(finding));
+    assert_eq!((chat.branches.len(), chat.turns.len()), (most, 2 * most));
+    assert_eq!(crate::archive::check(&chat), Ok(()));
+    // They are dated later than now, which is told, too.
+    findings.retain(|finding| finding.what == What::LeftOut);
+    let told: Vec<&str> = findings.iter().map(|finding| finding.place.message.as_str()).collect();
+    assert_eq!((told, findings[0].what), (vec![format!("m{}", 2 * most).as_str()], What::LeftOut));
+    assert!(findings[0].text.contains("6 messages"), "{}", findings[0].text);
 }

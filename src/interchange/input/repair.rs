@@ -4,30 +4,39 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::value::value;
 use crate::bounds;
 
 /// A value, and what was put right to read it: sentences for a report.
 pub(crate) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    match serde_json::from_slice(text) {
-        Ok(value) => Ok((value, Vec::new())),
+    match value(text) {
+        Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
         Err(_) => super::nested::flattened(text).map_or_else(|| plain(text), Ok),
     }
 }
 
 /// The same for what is no tree in itself.
 pub(super) fn plain(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    match serde_json::from_slice(text) {
-        Ok(value) => Ok((value, Vec::new())),
+    match value(text) {
+        Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
         Err(error) => {
-            let (text, put_right) = repaired(text);
+            let (text, mut put_right) = repaired(text);
             // What nothing could be put right in has the first error's place.
             if put_right.is_empty() {
                 return Err(error);
             }
-            Ok((serde_json::from_slice(&text)?, put_right))
+            let (value, is_repeated) = value(&text)?;
+            put_right.extend(told(is_repeated));
+            Ok((value, put_right))
         }
     }
 }
+
+fn told(is_repeated: bool) -> Vec<&'static str> {
+    is_repeated.then_some(REPEATED).into_iter().collect()
+}
+
+const REPEATED: &str = "a name that stands twice in one object was read as it stands there last";
 
 const SURROGATE: &str = "halves of characters (lone surrogates) became U+FFFD";
 const CONTROL: &str = "control characters that stood bare in a string were read as what they are";
@@ -146,7 +155,8 @@ mod tests {
 
     #[test]
     fn what_is_meant_is_read() {
-        let table: [(&str, Value, &[&str]); 8] = [
+        let table: [(&str, Value, &[&str]); 9] = [
+            ("{\"m\":{\"a\":1,\"a\":NaN}}", json!({"m": {"a": null}}), &[NUMBER, REPEATED]),
             (r#"{"a":"\ud83d\ude00"}"#, json!({"a": "😀"}), &[]),
             (r#"{"a":"x\ud83d y","b":"\ude00"}"#, json!({"a": "x\u{fffd} y", "b": "\u{fffd}"}), &[SURROGATE]),
             (r#"["\ud83d\ud83d\ude00","\\ud83d"]"#, json!(["\u{fffd}😀", "\\ud83d"]), &[SURROGATE]),

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::elements::{Elements, Step, TooMuch};
 use super::measured::stopped;
 use super::repair;
-use super::text::Text;
 use super::{Input, place};
 use crate::bounds;
 use crate::reading::{Stopped, Taker, tell};
@@ -30,8 +29,7 @@ impl Input {
         visit: Visit<'_>,
     ) -> Result<u64, Stopped> {
         let file = self.parts().all().get(part).map(|part| part.name.clone()).unwrap_or_default();
-        let text = Text::new(self.open_part(part)?);
-        let mut elements = Elements::new(text, within, bounds::CONVERSATION_BYTES);
+        let mut elements = Elements::new(self.text(part)?, within, bounds::CONVERSATION_BYTES);
         let mut count = 0;
         let left_out = |text: String, place: Place| Finding { what: What::LeftOut, place, text };
         loop {

@@ -6,9 +6,9 @@
 
 mod told;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::entry::{Entry, Said, date, flag, named};
+use super::entry::{Entry, Said, date, flag, named, sort};
 use super::{Count, Field, Kind, Row, Schema};
 use crate::answers;
 use crate::conversation::Conversation;
@@ -68,7 +68,7 @@ pub(super) fn conversation(
         counts[Kind::Turn.number()].left_out += 1;
         notes.add(What::LeftOut, &turn.place, "nothing was said in it");
     }
-    let mut messages = messages(timeline, exchanges, &turns, model.as_deref());
+    let mut messages = messages(timeline, exchanges, &turns);
     if messages.is_empty() {
         notes.add(What::LeftOut, "", "nothing was said in the conversation");
         return None;
@@ -83,6 +83,7 @@ pub(super) fn conversation(
         system_prompt,
         created_at,
         updated_at,
+        model,
         current: messages.len().checked_sub(1),
         messages,
         is_pinned: false,
@@ -120,11 +121,16 @@ fn turns(rows: &[Row], counts: &mut [Count; Kind::ALL.len()], notes: &mut Notes)
 
 /// What the rows say, in its order.
 fn timeline(schema: Schema, rows: Rows, counts: &mut [Count; Kind::ALL.len()], notes: &mut Notes) -> Vec<Entry> {
+    // In that schema what a tool did hangs on a message, which need not have words of its own.
+    let acting: HashSet<String> = match schema {
+        Schema::Actions => rows.calls.iter().filter_map(|row| row.id(Field::Message)).collect(),
+        Schema::Messages => HashSet::new(),
+    };
     let mut timeline = Vec::with_capacity(rows.messages.len() + rows.calls.len() + rows.thoughts.len());
     for rows in [rows.messages, rows.calls, rows.thoughts] {
         let mut names = Names::default();
         for row in rows {
-            let Some(mut entry) = Entry::read(schema, &row, notes) else {
+            let Some(mut entry) = Entry::read(schema, &row, &acting, notes) else {
                 counts[row.kind.number()].left_out += 1;
                 continue;
             };
@@ -136,7 +142,7 @@ fn timeline(schema: Schema, rows: Rows, counts: &mut [Count; Kind::ALL.len()], n
             timeline.push(entry);
         }
     }
-    timeline.sort_by(|one, other| one.order(schema).cmp(&other.order(schema)));
+    sort(schema, &mut timeline);
     timeline
 }
 

@@ -1,5 +1,8 @@
 //! What one row says, and the order of what rows say.
 
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -17,7 +20,8 @@ pub(super) struct Entry {
     /// How it is called in findings.
     pub place: String,
     pub at: Option<DateTime<Utc>>,
-    order: i64,
+    /// What the source counts.
+    order: Option<i64>,
     /// The turn and the message that it names.
     pub turn: Option<String>,
     pub message: Option<String>,
@@ -61,11 +65,12 @@ pub(super) struct Call {
 }
 
 impl Entry {
-    /// What a row says; none, told, where that is nothing.
-    pub fn read(schema: Schema, row: &Row, notes: &mut Notes) -> Option<Self> {
+    /// What a row says; none, told, where that is nothing. A reply without words says something if it is one of those
+    /// `acting`, on which calls hang.
+    pub fn read(schema: Schema, row: &Row, acting: &HashSet<String>, notes: &mut Notes) -> Option<Self> {
         let place = row.place();
         let said = match row.kind {
-            Kind::Message => message(schema, row, &place, notes),
+            Kind::Message => message(schema, row, acting, notes),
             Kind::Call => Some(Said::Call(Box::new(call(row, notes)))),
             Kind::Thought => row.text(Field::Text, notes).filter(|text| !text.trim().is_empty()).map(Said::Thought),
             Kind::Conversation | Kind::Turn => None,
@@ -83,7 +88,7 @@ impl Entry {
             kind: row.kind,
             at: date(row, Field::CreatedAt, &place, notes),
             place,
-            order: order.unwrap_or(i64::MAX),
+            order,
             turn: row.id(Field::Turn),
             message: row.id(Field::Message),
             model: named(row, Field::Model, notes),
@@ -95,20 +100,55 @@ impl Entry {
         matches!(self.said, Said::Question(_))
     }
 
-    /// By time. At the same time a question comes first, then what the source counts; then, in the schema of four
-    /// tables, reasoning before a call before text, because a reply was kept in one go; in the other the text that the
-    /// calls hang on. What has no time comes last, the messages in the order of their ids before the others.
-    pub fn order(&self, schema: Schema) -> impl Ord + '_ {
-        let rank = match (schema, self.kind) {
-            (Schema::Messages, Kind::Thought) | (Schema::Actions, Kind::Message) => 0,
-            (_, Kind::Call) => 1,
-            _ => 2,
-        };
-        let number = self.id.parse::<u64>().unwrap_or(u64::MAX);
-        let is_first = if self.at.is_some() { self.is_question() } else { self.kind == Kind::Message };
-        let rank = if self.at.is_none() && self.kind == Kind::Message { 0 } else { rank };
-        (self.at.is_none(), self.at, !is_first, self.order, rank, number, self.id.as_str())
+    fn number(&self) -> Option<u64> {
+        self.id.parse().ok()
     }
+}
+
+/// Puts what was said in its order: by time; what has no time comes last.
+pub(super) fn sort(schema: Schema, timeline: &mut [Entry]) {
+    timeline.sort_by_key(|entry| (entry.at.is_none(), entry.at));
+    timeline.chunk_by_mut(|one, next| one.at == next.at).for_each(|run| arrange(schema, run));
+}
+
+/// Puts what has the same time in its order. What the source counts decides, if it tells all of it apart. Else it puts
+/// the messages in order, or their ids do where they are numbers; of others, which say nothing, a question comes first.
+/// Reasoning and calls then stand where the source counts them behind the last question; else, in the schema of four
+/// tables, before the text there, because a reply was kept in one go, and in the other behind the text that they hang
+/// on, as does what has no time at all.
+fn arrange(schema: Schema, run: &mut [Entry]) {
+    if tells_apart(run, |entry| entry.order) {
+        return run.sort_by_key(|entry| entry.order);
+    }
+    run.sort_by_key(|entry| entry.kind != Kind::Message);
+    let count = run.partition_point(|entry| entry.kind == Kind::Message);
+    let (messages, others) = run.split_at_mut(count);
+    let is_dated = messages.first().or(others.first()).is_some_and(|entry| entry.at.is_some());
+    let order = |entry: &Entry| entry.order.unwrap_or(i64::MAX);
+    let number = |entry: &Entry| entry.number().unwrap_or(u64::MAX);
+    if tells_apart(messages, |entry| entry.order) {
+        messages.sort_by_key(|entry| entry.order);
+    } else if tells_apart(messages, Entry::number) {
+        messages.sort_by_key(Entry::number);
+    } else {
+        let key = |entry: &Entry| (is_dated && !entry.is_question(), order(entry), number(entry));
+        messages.sort_by(|one, other| (key(one), &one.id).cmp(&(key(other), &other.id)));
+    }
+    let key = |entry: &Entry| (order(entry), entry.kind == Kind::Call, number(entry));
+    others.sort_by(|one, other| (key(one), &one.id).cmp(&(key(other), &other.id)));
+    let behind = messages.iter().rposition(Entry::is_question).map_or(0, |at| at + 1);
+    let reply = &mut run[behind..];
+    if tells_apart(reply, |entry| entry.order) {
+        reply.sort_by_key(|entry| entry.order);
+    } else if schema == Schema::Messages && is_dated {
+        reply.rotate_left(count - behind);
+    }
+}
+
+/// Whether each of these says a number, and none says another one's.
+fn tells_apart<N: Eq + Hash>(entries: &[Entry], number: impl Fn(&Entry) -> Option<N>) -> bool {
+    let mut seen = HashSet::with_capacity(entries.len());
+    entries.iter().all(|entry| number(entry).is_some_and(|number| seen.insert(number)))
 }
 
 /// A date of a row; an absurd one is told and left out.
@@ -136,7 +176,8 @@ pub(super) fn flag(row: &Row, notes: &mut Notes) -> Option<bool> {
     }
 }
 
-fn message(schema: Schema, row: &Row, place: &str, notes: &mut Notes) -> Option<Said> {
+fn message(schema: Schema, row: &Row, acting: &HashSet<String>, notes: &mut Notes) -> Option<Said> {
+    let place = &row.place();
     let role = row.text(Field::Role, notes).unwrap_or_default();
     let text = row.text(Field::Text, notes).unwrap_or_default();
     let is_empty = text.is_empty();
@@ -162,7 +203,8 @@ fn message(schema: Schema, row: &Row, place: &str, notes: &mut Notes) -> Option<
             return None;
         }
     };
-    if is_empty {
+    let acts = || matches!(said, Said::Reply { .. }) && row.id(Field::Id).is_some_and(|id| acting.contains(&id));
+    if is_empty && !acts() {
         notes.add(What::LeftOut, place, "it has no content");
         return None;
     }

@@ -388,6 +388,77 @@ fn what_has_one_time_has_an_order() {
     );
 }
 
+#[test]
+fn two_questions_at_one_time_keep_the_order_that_the_source_gives() {
+    let said = |rows: Vec<Row>| {
+        let rows = rows.into_iter().map(|row| with(row, Field::CreatedAt, &at(1)));
+        lines(&one(Schema::Messages, rows).0)
+    };
+    let rows = |ids: [&str; 4]| {
+        let [q1, a1, q2, a2] = ids;
+        vec![
+            message(q2, "user", "Second?", 1),
+            message(a1, "assistant", "One.", 1),
+            message(a2, "assistant", "Two.", 1),
+            message(q1, "user", "First?", 1),
+        ]
+    };
+    let expected =
+        [r#"0< user: "First?""#, r#"1<0 assistant: "One.""#, r#"2<1 user: "Second?""#, r#"*3<2 assistant: "Two.""#];
+    // The ids are numbers, and count.
+    assert_eq!(said(rows(["8", "9", "10", "11"])), expected);
+    // There is a column that counts.
+    let counted = |rows: Vec<Row>| -> Vec<Row> {
+        let count = |row: &Row| match row.values[Field::Text as usize].as_deref() {
+            Some(b"First?") => "1",
+            Some(b"One.") => "2",
+            Some(b"Second?") => "3",
+            _ => "10",
+        };
+        rows.into_iter().map(|row| (count(&row), row)).map(|(order, row)| with(row, Field::Order, order)).collect()
+    };
+    assert_eq!(said(counted(rows(["d", "c", "b", "a"]))), expected);
+    assert_eq!(said(counted(rows(["11", "10", "9", "8"]))), expected, "the column is asked before the ids");
+    // Reasoning, which is of another table, stands in the last reply unless it is counted, too.
+    let mut with_thought = rows(["8", "9", "10", "11"]);
+    with_thought.push(thought("1", "Hm", 1));
+    assert_eq!(said(with_thought)[3], r#"*3<2 assistant: thinking "Hm" | "Two.""#);
+    let mut with_thought = counted(rows(["d", "c", "b", "a"]));
+    for row in &mut with_thought {
+        let order = row.values[Field::Order as usize].as_mut().unwrap();
+        order.push(b'0');
+    }
+    with_thought.push(with(thought("k", "Hm", 1), Field::Order, "15"));
+    assert_eq!(said(with_thought)[1], r#"1<0 assistant: thinking "Hm" | "One.""#);
+    // The reply to what was asked before, and the next question.
+    let late = vec![message("2", "assistant", "One.", 1), message("3", "user", "Second?", 1)];
+    let first = message("1", "user", "First?", 0);
+    let rows = std::iter::once(first).chain(late);
+    assert_eq!(lines(&one(Schema::Messages, rows).0), [expected[0], expected[1], r#"*2<1 user: "Second?""#]);
+}
+
+#[test]
+fn a_reply_without_words_is_where_its_calls_hang() {
+    let of = |row, message: &str| with(row, Field::Message, message);
+    let rows = [
+        message("q1", "user", "Mend it", 1),
+        message("r1", "assistant", "", 2),
+        message("q2", "user", "And?", 3),
+        message("r2", "assistant", "", 4),
+        of(call("a1", Some("1"), 5), "r1"),
+    ];
+    let (conversation, told) = one(Schema::Actions, rows);
+    assert_eq!(
+        lines(&conversation),
+        [
+            r#"0< user: "Mend it""#,
+            r#"1<0 assistant: call a1 search {"q":1} | answer a1 search "1""#,
+            r#"*2<1 user: "And?""#
+        ]
+    );
+    assert_eq!(told, ["left out: 1 › message r2: it has no content"]);
+}
+
 /// Any row of the conversations `0`, `1` and of none, with values that fit and values that do not.
 fn any_row() -> impl Strategy<Value = Row> {
     let kind = prop_oneof![

@@ -1,5 +1,7 @@
 //! What one message of Open WebUI holds.
 
+use std::collections::{HashMap, HashSet};
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -151,6 +153,12 @@ impl Reader<'_, '_> {
         let (calls, results) =
             (details.json("content").unwrap_or_default(), details.json("results").unwrap_or_default());
         let results = results.as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut of_call: HashMap<String, &Value> = HashMap::with_capacity(results.len());
+        for result in results {
+            if let Some(call) = fields::id(result, "tool_call_id") {
+                of_call.entry(call).or_insert(result);
+            }
+        }
         for (at, call) in calls.as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate() {
             let id = fields::id(call, "id").unwrap_or_else(|| format!("{}-{at}", self.id));
             let function = call.get("function").unwrap_or(call);
@@ -158,8 +166,7 @@ impl Reader<'_, '_> {
             let raw = fields::text(function, "arguments").map(str::to_owned);
             let arguments = raw.as_deref().map(unwrapped).filter(|value| !value.is_string()).unwrap_or_default();
             bodies.push(Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw });
-            let is_its = |result: &&Value| fields::id(result, "tool_call_id").as_ref() == Some(&id);
-            if let Some(result) = results.iter().find(is_its) {
+            if let Some(result) = of_call.get(&id) {
                 let content = result.get("content").cloned().unwrap_or_default();
                 bodies.push(Body::Answer { id, name, result: content, success: true, metadata: Value::Null });
                 self.pictures(result.get("files").cloned(), bodies);
@@ -244,6 +251,8 @@ fn file_body(given: &Value) -> Option<Body> {
 /// What an answer rests on: every document of every source, each address or name once.
 fn sources(message: &Value) -> Vec<Source> {
     let mut found: Vec<Source> = Vec::new();
+    // Of what has no address, its title.
+    let mut known: HashSet<(&str, &str)> = HashSet::new();
     for name in ["sources", "citations"] {
         for given in fields::list(message, name) {
             let source = given.get("source").unwrap_or(given);
@@ -262,8 +271,8 @@ fn sources(message: &Value) -> Vec<Source> {
                 let title =
                     fields::first_text(of, &["title", "name"]).or_else(|| fields::first_text(source, &["name", "id"]));
                 let title = title.unwrap_or_default();
-                let is_known = |known: &Source| known.url == url && (!url.is_empty() || known.title == title);
-                if (url.is_empty() && title.is_empty()) || found.iter().any(is_known) {
+                let key = (url, if url.is_empty() { title } else { "" });
+                if (url.is_empty() && title.is_empty()) || !known.insert(key) {
                     continue;
                 }
                 let words = documents.get(at).and_then(Value::as_str).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! The items that newer messages keep of a reply: those of OpenAI's Responses, and the program's own.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::details::unwrapped;
@@ -13,7 +15,8 @@ pub(crate) fn bodies(
     picture: &mut dyn FnMut(&Value) -> Option<Body>,
 ) -> Vec<Body> {
     let mut bodies = Vec::new();
-    let mut calls: Vec<(String, String)> = Vec::new();
+    // The names of the calls so far; of several with the same id that of the first.
+    let mut calls: HashMap<String, String> = HashMap::new();
     for (at, item) in items.iter().enumerate() {
         let id = |name: &str| fields::id(item, name).or_else(|| fields::id(item, "id"));
         let id = |name: &str| id(name).unwrap_or_else(|| format!("call-{}", at + 1));
@@ -27,7 +30,7 @@ pub(crate) fn bodies(
             "reasoning" => bodies.extend(reasoning(item)),
             "function_call" => {
                 let name = fields::text(item, "name").unwrap_or("tool").to_owned();
-                calls.push((id("call_id"), name.clone()));
+                calls.entry(id("call_id")).or_insert_with(|| name.clone());
                 let (arguments, raw) = match item.get("arguments") {
                     Some(Value::String(raw)) => (unwrapped(raw), (!raw.is_empty()).then(|| raw.clone())),
                     other => (other.cloned().unwrap_or_default(), None),
@@ -37,8 +40,7 @@ pub(crate) fn bodies(
             }
             "function_call_output" => {
                 let call = id("call_id");
-                let name = calls.iter().find(|(known, _)| *known == call).map(|(_, name)| name.clone());
-                let name = name.unwrap_or_else(|| {
+                let name = calls.get(&call).cloned().unwrap_or_else(|| {
                     let (id, name) = (call.clone(), "tool".to_owned());
                     bodies.push(Body::Call { id, name, arguments: Value::Null, arguments_raw: None });
                     "tool".to_owned()

@@ -6,6 +6,7 @@ use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
 use crate::server::platform::config::Config;
+use crate::server::platform::sealing::KEY_FILE;
 use crate::server::store::dialect;
 
 /// Copies the database to a file that must not exist yet.
@@ -23,5 +24,11 @@ pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
         db.close().await;
         Ok(())
     })?;
-    print::line(format_args!("The database was copied to {}.", file.display()))
+    print::line(format_args!("The database was copied to {}.", file.display()))?;
+    let key = config.data_dir.value.join(KEY_FILE);
+    if config.security.secret_key.is_none() && key.exists() {
+        let text = "The keys that are stored in it can be read with {} alone: keep a copy of that, too.";
+        print::line(format_args!("{}", text.replace("{}", &key.display().to_string())))?;
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::domain::export::Parts;
 use crate::domain::{ChatId, UserId};
 use crate::server::cli::args::{ExportArgs, ExportFormat};
-use crate::server::cli::database::{block_on, open_existing};
+use crate::server::cli::database::{block_on, open_current};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::installation;
 use crate::server::http::assets::Site;
@@ -47,9 +47,9 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), Failed> {
         (error, _) => Failed::because("export", error),
     };
     block_on(async {
-        // A command that only looks must not make an installation.
-        open_existing(config).await?.close().await;
-        let (service, owner) = installation::open(config).await?;
+        // A command that only looks makes no installation, and brings none up to date.
+        open_current(config).await?.close().await;
+        let (service, owner, _) = installation::open_to_look(config).await?;
         let text = match wanted {
             Wanted::Archive(which) => {
                 let out = Out::to(args.output.as_deref())?;

@@ -30,7 +30,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), Failed>
     let sources = args.sources.iter().map(|source| given(&args.from, source)).collect::<Result<Vec<_>, Failed>>()?;
     // A database comes in within one transaction. On SQLite a server could not write meanwhile, and replies would fail.
     let holds_writer = parse_schema(&args.from).is_some() && config.database.value.is_sqlite() && !args.dry_run;
-    let _lock = match holds_writer {
+    let lock = match holds_writer {
         true => Some(LockFile::take(data_dir(config)?.path(), ids::mint::<BootId>())?),
         false => None,
     };
@@ -38,7 +38,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), Failed>
         let (service, owner, _looked_in) = if args.dry_run {
             installation::open_to_look(config).await?
         } else {
-            let (service, owner) = installation::open(config).await?;
+            let (service, owner) = installation::open(config, lock.as_ref()).await?;
             (service, owner, None)
         };
         let mut reports = Vec::with_capacity(sources.len());

@@ -14,20 +14,32 @@ use crate::server::outbound::demo::Demo;
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::config::Config;
-use crate::server::platform::ids;
+use crate::server::platform::ids::{self, BootId};
+use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::sealing::Keyring;
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
+use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
 use crate::server::service::toolbox::Tools;
 use crate::server::store::{Db, users};
 
+/// Where files lie in the data directory that are taken in, or wait to be.
+pub const IMPORTS: &str = "imports";
+
 /// The service over a database that is brought up to date, and its owner. Where there is no installation yet, it begins
-/// with this.
-pub async fn open(config: &Config) -> Result<(Service, UserId), Failed> {
+/// with this. A database is not brought up to date under a server that uses it: `held` is the data directory's lock,
+/// where the command has it already.
+pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, UserId), Failed> {
     let data_dir = data_dir(config)?;
     let db = Db::open(config.database.value.expose()).await?;
-    db.migrate(None, SystemClock.now()).await?;
+    if db.plan_migration().await?.is_pending() {
+        let _lock = match held {
+            Some(_) => None,
+            None => Some(LockFile::take(data_dir.path(), ids::mint::<BootId>())?),
+        };
+        db.migrate(None, SystemClock.now()).await?;
+    }
     over(db, config, data_dir.path()).await
 }
 
@@ -58,5 +70,8 @@ async fn over(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, User
     let tools = Tools::new(db.clone(), Vec::new());
     let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, Pace::default());
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
-    Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
+    let imports = ImportJobs::beside(&data_dir.join(IMPORTS));
+    let imports = imports.map_err(|error| Failed::because("make the folder of files to take in", error))?;
+    let service = Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader);
+    Ok((service.with_imports(imports), owner))
 }

@@ -51,9 +51,14 @@ pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
 
 /// Copies a database with the log that a process which was killed left beside it.
 fn copy_with_log(file: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(file, to)?;
+    copy(file, to)?;
     let log = with_end(file, LOG);
-    if log.exists() { fs::copy(&log, with_end(to, LOG)).map(drop) } else { Ok(()) }
+    if log.exists() { copy(&log, &with_end(to, LOG)) } else { Ok(()) }
+}
+
+/// Copies what is in a file, and not who may write it: backups are often kept so that nobody can.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    io::copy(&mut File::open(from)?, &mut File::create(to)?).map(drop)
 }
 
 /// Gives the database that is there a second name, so that at no moment there is none.

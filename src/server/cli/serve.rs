@@ -15,7 +15,7 @@ use crate::domain::UserId;
 use crate::server::app::App;
 use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
-use crate::server::cli::print;
+use crate::server::cli::{installation, print};
 use crate::server::convert::Converter;
 use crate::server::http;
 use crate::server::http::assets::Site;
@@ -45,8 +45,6 @@ const DEMO_PACE: f64 = 1.0;
 const MODELS_AT_START: Duration = Duration::from_secs(1);
 /// How often models are listed again and old things tidied.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
-/// The folder of the data directory in which files to take in lie until they are read.
-const IMPORTS: &str = "imports";
 /// What WebSockets get to say why they are closed.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -122,7 +120,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     // What people upload is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
-    let imports = ImportJobs::in_folder(&config.data_dir.value.join(IMPORTS));
+    let imports = ImportJobs::in_folder(&config.data_dir.value.join(installation::IMPORTS));
     let service =
         service.with_imports(imports.map_err(|error| Failed::because("make the folder of files to take in", error))?);
     let left = service.settle_grafts().await?;

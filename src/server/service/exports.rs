@@ -9,17 +9,16 @@ use tokio::sync::mpsc::Sender;
 use super::{Service, ServiceError};
 use crate::domain::export::Parts;
 use crate::domain::{
-    Branch, BranchId, ChatId, DocumentId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits,
+    Branch, BranchId, ChatId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits,
 };
-use crate::interchange::archive::{
-    ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedVersion, Bytes as Kept, Head, Writer,
-};
+use crate::interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
-use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, documents, exchanges, turns};
+use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, exchanges, turns};
 
+mod documents;
 mod git;
 
-/// Turns that are over, with the exchanges of them.
+/// Turns that were over when the export began, with the exchanges of them.
 type Over = (Vec<Turn>, HashMap<TurnId, Exchange>);
 
 /// Turns that are read at once: each may hold megabytes.
@@ -28,8 +27,6 @@ const TURNS_AT_ONCE: u32 = 50;
 const ALL_TURNS: u32 = limits::TURNS_PER_CHAT as u32;
 /// Bytes that are written before they are passed on.
 const PIECE: usize = 64 << 10;
-/// The versions of a document that go along; there are fewer.
-const VERSIONS: u64 = 10_000;
 
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +49,14 @@ impl Out<'_> {
         if buffer.len() < PIECE {
             return true;
         }
-        let piece = std::mem::take(buffer);
-        self.send.send(piece.into()).await.is_ok()
+        // A long element goes in small pieces, so that few of them wait and not a whole one of each.
+        let mut much = Bytes::from(std::mem::take(buffer));
+        while !much.is_empty() {
+            if self.send.send(much.split_to(much.len().min(PIECE))).await.is_err() {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -78,7 +81,11 @@ impl Service {
             Which::Everything => archive::chats(self.db(), owner).await?,
         };
         let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
+        // What comes along with a chat stands before it, so its turns are counted first: of one that comes later, or ends
+        // later, the images would be missing.
+        let mut standing = Vec::with_capacity(chats.len());
         for chat in &chats {
+            standing.push(archive::over(self.db(), owner, *chat).await?);
             let (of_blobs, of_documents) = archive::named(self.db(), owner, *chat).await?;
             blobs.extend(of_blobs);
             documents.extend(of_documents);
@@ -87,8 +94,7 @@ impl Service {
             documents.extend(self.all_documents(owner).await?);
         }
         for id in &documents {
-            let versions = documents::versions(self.db(), owner, *id, VERSIONS).await?;
-            blobs.extend(versions.into_iter().filter_map(|version| version.origin));
+            blobs.extend(self.origins_of(owner, *id).await?);
         }
         let head = Head::now(self.clock().now());
         let mut out = Out { writer: Writer::begin(Vec::new(), &head).map_err(unwritable)?, send };
@@ -102,14 +108,12 @@ impl Service {
             }
         }
         for id in documents {
-            let Some(document) = self.archived_document(owner, id).await? else { continue };
-            out.writer.document(&document).map_err(unwritable)?;
-            if !out.flush().await {
+            if !self.write_document(owner, id, &mut out).await? {
                 return Ok(());
             }
         }
-        for chat in chats {
-            if !self.write_chat(owner, chat, &mut out).await? {
+        for (chat, over) in chats.into_iter().zip(standing) {
+            if !self.write_chat(owner, chat, &over, &mut out).await? {
                 return Ok(());
             }
         }
@@ -118,8 +122,15 @@ impl Service {
         Ok(())
     }
 
-    /// False when nobody reads any more. A chat that was deleted meanwhile is left out.
-    async fn write_chat(&self, owner: UserId, id: ChatId, out: &mut Out<'_>) -> Result<bool, ServiceError> {
+    /// Writes those turns of a chat that were over. False when nobody reads any more. A chat that was deleted meanwhile is
+    /// left out.
+    async fn write_chat(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        over: &HashSet<TurnId>,
+        out: &mut Out<'_>,
+    ) -> Result<bool, ServiceError> {
         let mut chat = match self.chat(owner, id).await {
             Err(ServiceError::NotFound) => return Ok(true),
             found => found?,
@@ -131,7 +142,7 @@ impl Service {
         let mut kept: Vec<Exchange> = Vec::new();
         let mut known: HashSet<ExchangeId> = HashSet::new();
         // The chat's own row stands before its turns and names two things that may not be over yet.
-        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id).await?;
+        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id, over).await?;
         // Whoever reads may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor
         // is what hangs on it.
         let all = branches::list(self.db(), owner, id).await?;
@@ -141,8 +152,8 @@ impl Service {
         chat.copied_from_turn_id = None;
         let source = self.imported_from(owner, id).await?;
         out.writer.begin_chat(&chat, source.as_ref()).map_err(unwritable)?;
-        while let Some((over, mut of)) = self.turns_over(owner, id, &mut behind).await? {
-            for turn in over {
+        while let Some((page, mut of)) = self.turns_over(owner, id, over, &mut behind).await? {
+            for turn in page {
                 let hangs_well = turn.prev_turn_id.is_none_or(|prev| is_written.contains(&prev));
                 let Some(exchange) = of.remove(&turn.id).filter(|_| hangs_well && listed.contains(&turn.branch_id))
                 else {
@@ -163,7 +174,8 @@ impl Service {
             }
         }
         for (turn, _) in written.iter().filter(|(_, role)| *role == Role::Assistant) {
-            for generation in archive::generations(self.db(), owner, *turn).await? {
+            for mut generation in archive::generations(self.db(), owner, *turn).await? {
+                generation.raw = archive::raw(self.db(), owner, generation.id).await?;
                 out.writer.generation(&generation).map_err(unwritable)?;
                 if !out.flush().await {
                     return Ok(false);
@@ -187,25 +199,35 @@ impl Service {
         Ok(out.flush().await)
     }
 
-    /// The turn that a chat shows, or the one before it while it is not over.
-    async fn shown_and_over(&self, owner: UserId, shown: Option<TurnId>) -> Result<Option<TurnId>, ServiceError> {
-        let shown = match shown {
-            Some(turn) => turns::find(self.db(), owner, turn).await?,
-            None => None,
-        };
-        Ok(shown.and_then(|turn| if turn.status.is_terminal() { Some(turn.id) } else { turn.prev_turn_id }))
+    /// The turn that a chat shows, or the nearest before it that was over.
+    async fn shown_and_over(
+        &self,
+        owner: UserId,
+        mut shown: Option<TurnId>,
+        over: &HashSet<TurnId>,
+    ) -> Result<Option<TurnId>, ServiceError> {
+        while let Some(turn) = shown.filter(|turn| !over.contains(turn)) {
+            shown = turns::find(self.db(), owner, turn).await?.and_then(|turn| turn.prev_turn_id);
+        }
+        Ok(shown)
     }
 
-    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. A reply that runs is not
-    /// among them: what it will be nobody knows.
-    async fn turns_over(&self, owner: UserId, id: ChatId, behind: &mut i64) -> Result<Option<Over>, ServiceError> {
+    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
+    /// among them: what a running reply will be nobody knows.
+    async fn turns_over(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        over: &HashSet<TurnId>,
+        behind: &mut i64,
+    ) -> Result<Option<Over>, ServiceError> {
         let page = turns::of_chat(self.db(), owner, id, *behind, TURNS_AT_ONCE).await?;
         let Some(last) = page.last() else { return Ok(None) };
         *behind = last.ord;
-        let over: Vec<Turn> = page.into_iter().filter(|turn| turn.status.is_terminal()).collect();
-        let ids: Vec<TurnId> = over.iter().map(|turn| turn.id).collect();
+        let page: Vec<Turn> = page.into_iter().filter(|turn| over.contains(&turn.id)).collect();
+        let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
         let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
-        Ok(Some((over, exchanges)))
+        Ok(Some((page, exchanges)))
     }
 
     /// Where a chat came from, if it was taken in.
@@ -214,36 +236,6 @@ impl Service {
     /// When the database fails.
     pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportedFrom>, ServiceError> {
         Ok(chat_sources::find(self.db(), owner, id).await?)
-    }
-
-    async fn all_documents(&self, owner: UserId) -> Result<Vec<DocumentId>, ServiceError> {
-        let mut ids = Vec::new();
-        let mut behind = None;
-        loop {
-            let page = documents::list(self.db(), owner, behind, None, 200).await?;
-            let Some(last) = page.last() else { return Ok(ids) };
-            behind = Some((last.updated_at, last.id));
-            ids.extend(page.iter().map(|document| document.id));
-        }
-    }
-
-    async fn archived_document(&self, owner: UserId, id: DocumentId) -> Result<Option<ArchivedDocument>, ServiceError> {
-        let found = documents::find(self.db(), owner, id).await?;
-        let Some(document) = found.filter(|document| document.deleted_at.is_none()) else { return Ok(None) };
-        let mut versions = Vec::new();
-        for version in documents::versions(self.db(), owner, id, VERSIONS).await?.into_iter().rev() {
-            let at = version.version_timestamp;
-            let Some(content) = documents::content(self.db(), owner, id, at).await? else { continue };
-            versions.push(ArchivedVersion {
-                version_timestamp: at,
-                mime: version.mime,
-                content,
-                notes: version.notes,
-                origin: version.origin,
-            });
-        }
-        let (created_at, updated_at) = (document.created_at, document.updated_at);
-        Ok(Some(ArchivedDocument { id, title: document.title, kind: document.kind, created_at, updated_at, versions }))
     }
 
     /// The path to a leaf as Markdown; to the one that is shown where none is said.

@@ -2,7 +2,6 @@
 //! its own, one conversation at a time; each becomes a chat in one transaction, or is left out and told. The same file
 //! taken in again adds nothing. Nothing is sent anywhere.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -14,12 +13,18 @@ use crate::domain::{ChatId, Difference, ImportedFrom, UserId};
 use crate::interchange::archive::Item;
 use crate::interchange::{Conversation, Finding, Format, What};
 use differences::Apart;
+use files::Files;
+use looked::Looked;
 use reading::{Read, Reading};
 
+mod archived;
 mod differences;
+mod filed;
 mod files;
 pub mod jobs;
 pub mod legacy;
+mod looked;
+mod onward;
 mod plant;
 mod reading;
 mod told;
@@ -59,7 +64,7 @@ pub struct ImportReport {
     /// Conversations that were read: the sum of those that were taken in, that were here, and that were left out.
     pub conversations: u64,
     pub imported: u64,
-    /// They are here already, or in Trash, and stay as they are.
+    /// They are here already, or in Trash; some of them grew.
     pub known: u64,
     pub left_out: u64,
     /// Messages and replies of what was taken in.
@@ -82,6 +87,10 @@ pub struct ImportReport {
     #[serde(skip)]
     #[schema(ignore)]
     apart: Apart,
+    /// Where somebody only looks.
+    #[serde(skip)]
+    #[schema(ignore)]
+    looked: Looked,
 }
 
 /// A chat of the report.
@@ -102,6 +111,8 @@ pub enum Outcome {
     Imported,
     /// It is here already.
     Known,
+    /// It is here already, and what it has more where it comes from was added to it.
+    Grown,
     InTrash,
     LeftOut,
 }
@@ -131,6 +142,11 @@ impl ImportReport {
         match chat.outcome {
             Outcome::Imported => {
                 self.imported += 1;
+                self.turns += chat.turns;
+                self.branches += chat.branches;
+            }
+            Outcome::Grown => {
+                self.known += 1;
                 self.turns += chat.turns;
                 self.branches += chat.branches;
             }
@@ -167,7 +183,7 @@ impl Service {
         stop: &CancellationToken,
     ) -> Result<(), ServiceError> {
         let now = self.clock().now();
-        let mut reading = Reading::begin(import, stop.child_token());
+        let mut reading = Reading::begin(import, self.import_jobs_kept().scratch(), stop.child_token());
         // A reader may be within something long: nobody waits for that.
         while let Some(read) = stop.run_until_cancelled(reading.next()).await {
             let Some(read) = read else {
@@ -211,17 +227,15 @@ impl Service {
         let provider = told::provider_of(format);
         if let Some(outcome) = self.standing_of(import.owner, key.id("chat").into()).await? {
             if outcome == Outcome::Known {
-                let files = HashMap::new();
-                let chat = plant::grown(import.owner, &key, provider, &conversation, files, now, &mut Vec::new());
-                self.tell_newer(import.owner, &chat, &conversation.source_id, report).await?;
+                return self.import_onward(import, (&key, provider), &conversation, now, report).await;
             }
             let title = conversation.title.clone();
             report.add(ImportedChat { id: Some(key.id("chat").into()), title, turns: 0, branches: 0, outcome });
             return Ok(());
         }
-        let files = self.files_of(import, &conversation, report).await?;
+        let Files { contents, documents } = self.files_of(import, &key, &conversation, &|_| true, now, report).await?;
         let mut findings = Vec::new();
-        let mut chat = plant::grown(import.owner, &key, provider, &conversation, files, now, &mut findings);
+        let mut chat = plant::grown(import.owner, &key, provider, &conversation, contents, now, &mut findings);
         findings.iter().for_each(|finding| report.tell(finding));
         chat.imported_from = Some(ImportedFrom {
             format: format_name(format).to_owned(),
@@ -229,7 +243,7 @@ impl Service {
             imported_at: now,
             differences: report.apart.of(&conversation.source_id),
         });
-        self.plant(import, chat, now, report).await
+        self.plant(import, chat, &documents, now, report).await
     }
 
     async fn import_archived(
@@ -240,30 +254,9 @@ impl Service {
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
         match item {
-            Item::Document(document) => self.plant_document(import, document, now, report).await,
+            Item::Document(document) => self.plant_document(import, *document, now, report).await,
             Item::Blob(blob) => self.plant_blob(import, blob, now, report).await,
-            Item::Chat(chat) => {
-                // The chat itself is here: the archive was made of it.
-                if let Some(outcome) = self.standing_of(import.owner, chat.chat.id).await?
-                    && outcome == Outcome::Known
-                {
-                    let (id, title) = (Some(chat.chat.id), chat.chat.title.clone());
-                    self.tell_newer(import.owner, &chat, &title, report).await?;
-                    report.add(ImportedChat { id, title, turns: 0, branches: 0, outcome });
-                    return Ok(());
-                }
-                let here = self.documents_here(import.owner, &chat).await?;
-                let chat = plant::renamed(import.owner, *chat, &here);
-                if let Some(outcome) = self.standing_of(import.owner, chat.chat.id).await? {
-                    let (id, title) = (Some(chat.chat.id), chat.chat.title.clone());
-                    if outcome == Outcome::Known {
-                        self.tell_newer(import.owner, &chat, &title, report).await?;
-                    }
-                    report.add(ImportedChat { id, title, turns: 0, branches: 0, outcome });
-                    return Ok(());
-                }
-                self.plant(import, chat, now, report).await
-            }
+            Item::Chat(chat) => self.import_filed(import, *chat, now, report).await,
         }
     }
 }

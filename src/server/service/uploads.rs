@@ -104,6 +104,20 @@ pub struct Uploaded {
     pub thumbnail: Option<String>,
 }
 
+/// A file as it would be kept, with its bytes.
+pub(super) struct Prepared {
+    pub uploaded: Uploaded,
+    pub bytes: Bytes,
+    forms: Vec<(ImageForm, Form)>,
+}
+
+impl Prepared {
+    /// What it takes in all.
+    pub fn byte_count(&self) -> u64 {
+        (self.bytes.len() + self.forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>()) as u64
+    }
+}
+
 impl Service {
     /// A place among those that may bring a file at the same time; whoever has none waits with its bytes.
     pub async fn upload_place(&self) -> Option<OwnedSemaphorePermit> {
@@ -112,58 +126,51 @@ impl Service {
 
     /// Keeps a file. It may be named by a message, a draft or a document within a day, then it is forgotten.
     pub async fn upload(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<Uploaded, ServiceError> {
+        let prepared = self.prepared(name, bytes).await?;
+        self.check_room_for(owner, &prepared.uploaded.sha256, prepared.byte_count()).await?;
+        self.keep(owner, prepared).await
+    }
+
+    /// What a file would be kept as. Nothing is stored.
+    pub(super) async fn prepared(&self, name: &str, bytes: Bytes) -> Result<Prepared, ServiceError> {
         let name = file_name::displayed(name)?;
         if bytes.len() > limits::UPLOAD_BYTES {
             return Err(too_large());
         }
         let kind = self.reader().sniff(&name, &bytes).map_err(refused)?;
-        if kind.is_image() {
-            let picture = self.reader().picture(kind, bytes).await.map_err(refused)?;
-            self.keep_picture(owner, name, picture).await
-        } else {
-            self.keep_file(owner, name, kind, bytes).await
+        if !kind.is_image() {
+            let uploaded = Uploaded {
+                sha256: hash(bytes.clone()).await?,
+                mime: kind.mime().to_owned(),
+                byte_count: bytes.len() as u64,
+                name,
+                kind: UploadKind::File,
+                size: None,
+                thumbnail: None,
+            };
+            return Ok(Prepared { uploaded, bytes, forms: Vec::new() });
         }
-    }
-
-    async fn keep_file(&self, owner: UserId, name: String, kind: Kind, bytes: Bytes) -> Result<Uploaded, ServiceError> {
-        let sha256 = hash(bytes.clone()).await?;
-        self.check_room_for(owner, &sha256, bytes.len() as u64).await?;
-        let uploaded = Uploaded {
-            sha256,
-            mime: kind.mime().to_owned(),
-            byte_count: bytes.len() as u64,
-            name,
-            kind: UploadKind::File,
-            size: None,
-            thumbnail: None,
-        };
-        let now = self.clock().now();
-        let mut tx = self.db().begin().await?;
-        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &bytes, now).await?;
-        uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
-        tx.commit().await?;
-        Ok(uploaded)
-    }
-
-    async fn keep_picture(&self, owner: UserId, name: String, picture: Picture) -> Result<Uploaded, ServiceError> {
-        let Picture { image, thumbnail, for_models } = picture;
-        let sha256 = hash(image.bytes.clone()).await?;
+        let Picture { image, thumbnail, for_models } = self.reader().picture(kind, bytes).await.map_err(refused)?;
         let forms = forms_of(thumbnail, for_models).await?;
-        let all = image.bytes.len() + forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>();
-        self.check_room_for(owner, &sha256, all as u64).await?;
         let thumbnail = forms.iter().find(|(form, _)| form.kind == FormKind::Thumbnail);
         let uploaded = Uploaded {
+            sha256: hash(image.bytes.clone()).await?,
             mime: image.mime.to_owned(),
             byte_count: image.bytes.len() as u64,
             name,
             kind: UploadKind::Image,
             size: Some((image.width, image.height)),
             thumbnail: thumbnail.map(|(form, _)| form.is_in.clone()),
-            sha256,
         };
+        Ok(Prepared { uploaded, bytes: image.bytes, forms })
+    }
+
+    /// Stores what was prepared. That there is room for it was looked at.
+    pub(super) async fn keep(&self, owner: UserId, prepared: Prepared) -> Result<Uploaded, ServiceError> {
+        let Prepared { uploaded, bytes, forms } = prepared;
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
-        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &image.bytes, now).await?;
+        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &bytes, now).await?;
         store_forms(&mut tx, &uploaded.sha256, &forms, now).await?;
         uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
         tx.commit().await?;
@@ -176,7 +183,7 @@ impl Service {
     }
 
     /// Whether a person's files may grow by this much. What is there already takes no more.
-    async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
+    pub(super) async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
         if blobs::measure(self.db(), owner, sha256).await?.is_some() {
             return Ok(());
         }

@@ -7,8 +7,9 @@ use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::domain::{ChatId, DocumentId, Failure, TurnId, UserId};
+use crate::domain::{ChatId, DocumentId, Failure, GenerationId, Lock, TurnId, UserId};
 use crate::interchange::archive::{ArchivedGeneration, Bytes};
+use crate::interchange::grow::onward::{Here, Place};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::generations::raw;
@@ -19,6 +20,13 @@ sql! {
     STANDING = "SELECT c.deleted_at FROM chats c WHERE c.owner_id = $1 AND c.id = $2";
     /// Also those in Trash: they were here.
     TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    OVER = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2 \
+        AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND t.status IN ('complete', 'cancelled', 'error')";
+    /// Also those in Trash.
+    PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
+        FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
     GENERATIONS = "SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, \
         g.request_body, g.request_manifest, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
         g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
@@ -48,6 +56,17 @@ pub enum Standing {
     Here,
     /// It is in Trash.
     InTrash,
+}
+
+#[derive(sqlx::FromRow)]
+struct PlaceRow {
+    id: Uuid,
+    prev_turn_id: Option<Uuid>,
+    branch_id: Uuid,
+    exchange_id: Uuid,
+    depth: i64,
+    created_at: DateTime<Utc>,
+    deleted_at: Option<DateTime<Utc>>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -97,7 +116,41 @@ pub async fn turn_ids(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashSe
     Ok(ids.into_iter().map(TurnId::from).collect())
 }
 
-/// The calls of a turn with their bytes.
+/// The turns of a chat that are over at this moment.
+pub async fn over(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
+    let ids: Vec<Uuid> =
+        on!(db, |pool| sqlx::query_scalar(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    Ok(ids.into_iter().map(TurnId::from).collect())
+}
+
+/// How a chat stands here: where its turns are, and where its branches end.
+pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, StoreError> {
+    let places: Vec<PlaceRow> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    let heads: Vec<(Uuid, String, String, String, Option<Uuid>)> =
+        in_tx!(tx, |conn| sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    let mut here = Here::default();
+    for row in places {
+        if row.deleted_at.is_some() {
+            here.gone.insert(row.id.into());
+            continue;
+        }
+        let place = Place {
+            prev_turn_id: row.prev_turn_id.map(TurnId::from),
+            branch_id: row.branch_id.into(),
+            exchange_id: row.exchange_id.into(),
+            depth: row.depth,
+            created_at: row.created_at,
+        };
+        here.turns.insert(row.id.into(), place);
+    }
+    for (id, name, provider, model, head) in heads {
+        here.branches.insert(id.into(), (name, Lock { provider, model }, head.map(TurnId::from)));
+    }
+    Ok(here)
+}
+
+/// The calls of a turn with what was sent; what came is asked for one by one ([`raw`]), because it may be much.
 pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<ArchivedGeneration>, StoreError> {
     const TABLE: &str = "generations";
     let rows: Vec<Row> =
@@ -116,7 +169,7 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
             request_manifest: row.request_manifest.0,
             raw_kind: row.raw_kind,
             raw_complete: row.raw_complete,
-            raw: raw::find(db, owner, row.id.into()).await?.map(Bytes),
+            raw: None,
             status: row.status,
             stop_reason: row.stop_reason,
             usage: row.usage.into(),
@@ -130,6 +183,11 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
         });
     }
     Ok(generations)
+}
+
+/// The response of a call as it came.
+pub async fn raw(db: &Db, owner: UserId, call: GenerationId) -> Result<Option<Bytes>, StoreError> {
+    Ok(raw::find(db, owner, call).await?.map(Bytes))
 }
 
 /// Stores a call that was made elsewhere.

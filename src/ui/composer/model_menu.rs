@@ -82,7 +82,7 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
     const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
     let own = lock.clone();
-    let name = move || state.model().map_or_else(|| lock.model.clone(), |model| words::model_name(&model));
+    let name = move || state.model().map_or_else(|| words::called(&lock.model).to_owned(), |model| words::model_name(&model));
     let chip = move || match state.choice.get() {
         None => ("lock", words::locked()),
         Some(_) => ("branch", words::new_branch()),
@@ -167,7 +167,7 @@ fn choice_button(state: ComposerState, lock: Option<Lock>, label: String) -> imp
 
 fn name_of(state: ComposerState, lock: &Lock) -> String {
     let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(words::model_name);
-    state.models.with(name).unwrap_or_else(|| lock.model.clone())
+    state.models.with(name).unwrap_or_else(|| words::called(&lock.model).to_owned())
 }
 
 /// The select "Thinking"; absent where there is nothing to choose.

@@ -19,6 +19,7 @@ use crate::domain::{Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::locale::comma;
 use crate::ui::state::{ChatState, TurnState};
+use crate::ui::words::called;
 use crate::ui::words::told::not_sent_told;
 use crate::ui::words::transcript as words;
 
@@ -39,7 +40,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     let who = Memo::new({
         let turn = turn.clone();
         move |_| {
-            let model = turn.with(|view| view.turn.model_used.clone());
+            let model = turn.with(|view| view.turn.model_used.as_deref().map(|model| called(model).to_owned()));
             let parts = [Some(words::assistant().to_owned()), model, words::ending(status.get()).map(str::to_owned)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
         }

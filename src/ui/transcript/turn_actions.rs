@@ -248,7 +248,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
         let all = usage.is_known().then(|| said::usage(&usage));
         Some(view! {
             <span class="meta">
-                {model.map(|model| view! { <bdi class="meta-model">{model}</bdi> })}
+                {model.map(|model| view! { <bdi class="meta-model">{words::called(&model).to_owned()}</bdi> })}
                 {tokens.map(|tokens| view! {
                     <span class="meta-part" title=all>{tokens}</span>
                     {cost}

@@ -20,10 +20,10 @@ use crate::mock;
 use crate::report::{Figure, show};
 use crate::turnleaf::Installation;
 
-/// What can be asked for; G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 and I2, L1 to L3.
-const KNOWN: [&str; 28] = [
+/// What can be asked for; G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
+const KNOWN: [&str; 29] = [
     "A1", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G11", "G12", "D1", "D2", "D3", "K1", "K2", "T1",
-    "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2",
+    "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2", "I3",
 ];
 
 /// What is measured, and on what.
@@ -47,7 +47,7 @@ pub struct Programs {
     /// An empty PostgreSQL database, for what is measured on both.
     #[arg(long)]
     postgres: Option<String>,
-    /// What the names of two empty PostgreSQL databases begin with, for what must have one of its own.
+    /// What the names of three empty PostgreSQL databases begin with, for what must have one of its own.
     #[arg(long)]
     postgres_apart: Option<String>,
     #[command(flatten)]
@@ -141,7 +141,7 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     if asked("S1") {
         search::many_turns(&mut bench, given(&programs.search)?, programs.postgres.as_deref())?;
     }
-    if asked("I1") || asked("I2") {
+    if asked("I1") || asked("I2") || asked("I3") {
         let postgres = programs.postgres_apart.as_deref();
         transfer::archives(&mut bench, given(&programs.plant)?, postgres, programs.size).await?;
     }

@@ -38,7 +38,7 @@ enum Command {
         /// Where the result goes as JSON.
         #[arg(long)]
         out: PathBuf,
-        /// A1, G1 to G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1, I2; all when none is named.
+        /// A1, G1 to G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1 to I3; all when none is named.
         figures: Vec<String>,
     },
     /// Parses a model server's stream and writes it again, as little as a relay that understands it can do.

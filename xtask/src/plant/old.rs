@@ -16,6 +16,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 pub async fn write(schema: &str, file: &str) -> Result<()> {
     let statements = match schema {
         "legacy-messages" => samples::messages(&samples::SQLITE, true),
+        // The same from before there were turns.
+        "legacy-messages-without-turns" => samples::messages(&samples::SQLITE, false),
         "legacy-actions" => samples::actions(&samples::SQLITE),
         _ => bail!("there is no schema `{schema}`"),
     };

@@ -38,7 +38,7 @@ fn chromium() -> Result<PathBuf> {
 
 impl Browser {
     /// Runs the tests against a binary and a site; the types are checked first. `databases` is what the addresses of
-    /// empty PostgreSQL databases begin with, one for each try.
+    /// empty PostgreSQL databases begin with, one for each try of each test.
     ///
     /// # Errors
     /// A test failed.

@@ -15,12 +15,7 @@ use crate::made::{call, message};
 use crate::names::Names;
 
 /// The messages, one below the other.
-pub(super) fn messages(
-    timeline: Vec<Entry>,
-    exchanges: Vec<Exchange>,
-    turns: &HashMap<String, Turn>,
-    model: Option<&str>,
-) -> Vec<Message> {
+pub(super) fn messages(timeline: Vec<Entry>, exchanges: Vec<Exchange>, turns: &HashMap<String, Turn>) -> Vec<Message> {
     let mut timeline: Vec<Option<Entry>> = timeline.into_iter().map(Some).collect();
     let mut names = Names::default();
     let mut messages: Vec<Message> = Vec::new();
@@ -40,7 +35,7 @@ pub(super) fn messages(
         let mode = Some(of_turn.unwrap_or_else(|| said.iter().any(is_thought)));
         let has_question = !question.is_empty();
         let system = system.into_iter().map(|entry| plain(entry, Role::System, None));
-        let mut reply = reply(said, model).map(|reply| Message { is_thinking_mode: mode, ..reply });
+        let mut reply = reply(said).map(|reply| Message { is_thinking_mode: mode, ..reply });
         question.into_iter().for_each(|entry| add(plain(entry, Role::User, mode)));
         if has_question {
             reply.take().into_iter().for_each(&mut add);
@@ -62,13 +57,13 @@ fn plain(entry: Entry, role: Role, mode: Option<bool>) -> Message {
 }
 
 /// The reply that was said in these rows.
-fn reply(said: Vec<Entry>, model: Option<&str>) -> Option<Message> {
+fn reply(said: Vec<Entry>) -> Option<Message> {
     let first = said.first()?;
     let id = if first.kind == Kind::Message { first.id.clone() } else { first.place.clone() };
     let mut made = message(&id, Role::Assistant);
     made.created_at = first.at;
     made.ended_at = said.iter().filter_map(|entry| entry.at).max();
-    made.model = said.iter().find_map(|entry| entry.model.clone()).or_else(|| model.map(str::to_owned));
+    made.model = said.iter().find_map(|entry| entry.model.clone());
     let last = said.len() - 1;
     for (number, entry) in said.into_iter().enumerate() {
         match entry.said {
@@ -82,6 +77,8 @@ fn reply(said: Vec<Entry>, model: Option<&str>) -> Option<Message> {
                 }
                 made.ending = Ending::Failed(text);
             }
+            // Only calls hang on it.
+            Said::Reply { text, .. } if text.is_empty() => {}
             Said::Reply { text, .. } | Said::Question(text) | Said::System(text) => {
                 made.pieces.push(piece(entry.at, Body::Text(text)));
             }

@@ -26,8 +26,8 @@ pub fn operations() -> Vec<Operation> {
             .answer(200, "The chat.", "application/zip", bytes()),
         operation("post", "/api/imports", ("Transfer", "import"), "Begins to take chats in: the body is the file.")
             .note(
-                "It goes on behind the answer; look at it under its `Location`. The same file taken in again adds \
-                 nothing twice. Nothing is sent anywhere.",
+                "It goes on behind the answer; look at it under its `Location`. Nothing comes in twice; a \
+                 chat that went on where it comes from grows. Nothing is sent anywhere.",
             )
             .query::<ImportQuery>()
             .takes_bytes()

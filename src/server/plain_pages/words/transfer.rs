@@ -10,7 +10,7 @@ words! {
     everything: "Export everything", "导出全部";
     everything_what: "One archive with all chats and their branches, what providers sent, images and documents. Keys and settings stay here.", "一个包含所有对话及其分支、服务商原始内容、图片和文档的存档。密钥和设置不会导出。";
     take_in: "Take in", "导入";
-    take_in_what: "An archive of Turnleaf, or what ChatGPT, Claude, Open WebUI, LibreChat, llama.cpp or big-AGI exported: the file as it came, also a zip. Nothing is sent anywhere. The same file taken in again adds nothing twice.", "Turnleaf 存档，或 ChatGPT、Claude、Open WebUI、LibreChat、llama.cpp、big-AGI 导出的文件，原样上传即可，zip 也可以。内容不会发送到别处。重复导入同一文件不会产生重复内容。";
+    take_in_what: "An archive of Turnleaf, or what ChatGPT, Claude, Open WebUI, LibreChat, llama.cpp or big-AGI exported: the file as it came, also a zip. Nothing is sent anywhere. Nothing comes in twice; a later file of the same account adds what is new.", "Turnleaf 存档，或 ChatGPT、Claude、Open WebUI、LibreChat、llama.cpp、big-AGI 导出的文件，原样上传即可，zip 也可以。内容不会发送到别处。内容不会重复导入；同一账户之后导出的文件只会补充新内容。";
     file: "File", "文件";
     what_it_is: "What it is", "文件来源";
     by_content: "Find out from the file", "根据文件内容判断";
@@ -20,14 +20,15 @@ words! {
     sending: "Sending…", "正在发送…";
     stop: "Stop", "停止";
     back_up: "Back up", "备份";
-    back_up_sqlite: "The whole database, with settings and sealed keys, is copied by this command, also while the server runs; the second puts a copy back, while it does not:", "用以下命令可在服务器运行时复制整个数据库，包括设置和加密的密钥；第二条命令在服务器停止时恢复备份：";
-    back_up_postgres: "The database is PostgreSQL: use its own tools.", "数据库为 PostgreSQL，请使用其自带工具：";
+    back_up_sqlite: "The whole database, with settings and sealed keys, is copied by this command, also while the server runs; the second puts a copy back, while it does not. Sealed keys are opened by secret.key in the data directory: keep a copy of that file, too:", "用以下命令可在服务器运行时复制整个数据库，包括设置和加密的密钥；第二条命令在服务器停止时恢复备份。加密的密钥需要数据目录中的 secret.key 才能解开，请一并备份该文件：";
+    back_up_postgres: "The database is PostgreSQL: use its own tools. Sealed keys are opened by secret.key in the data directory: keep a copy of that file, too.", "数据库为 PostgreSQL，请使用其自带工具。加密的密钥需要数据目录中的 secret.key 才能解开，请一并备份该文件：";
     imports: "Imports since the server started", "服务器启动以来的导入";
     import: "Import", "导入";
     looking: "This page looks again by itself until it is over.", "此页面会自动刷新，直到完成。";
     over: "Over.", "已完成。";
     over_look: "Nothing was stored: this was only a look.", "仅检查，未保存任何内容。";
     known: "here already", "已存在";
+    grown: "here already, went on", "已存在，已续上";
     in_trash: "in Trash", "在回收站中";
     imported: "imported", "已导入";
     left_out: "left out", "未导入";
@@ -92,6 +93,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Imported => imported(),
         Outcome::Known => known(),
+        Outcome::Grown => grown(),
         Outcome::InTrash => in_trash(),
         Outcome::LeftOut => left_out(),
     }

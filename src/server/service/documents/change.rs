@@ -1,5 +1,6 @@
 //! Documents, made of words or of an uploaded file and changed by versions.
 
+use bytes::Bytes;
 use serde_json::json;
 
 use super::Document;
@@ -47,8 +48,8 @@ pub struct DocumentChange {
 }
 
 /// The words of a version as they are stored.
-struct Words {
-    text: String,
+pub(in crate::server::service) struct Words {
+    pub text: String,
     /// Of the file, or nothing for what was written.
     kind: Option<String>,
     origin: Option<String>,
@@ -152,8 +153,19 @@ impl Service {
             return Err(Invalid::new("blob", "an image has no text; attach it to a message").into());
         }
         let name = upload.map(|upload| upload.name).unwrap_or_default();
-        let kind = self.reader().sniff(&name, &blob.bytes).map_err(refused)?;
-        let converted = self.reader().text(kind, blob.bytes, encoding.as_deref()).await.map_err(refused)?;
+        self.words_of(name, sha256, blob.bytes, encoding.as_deref()).await
+    }
+
+    /// The words of a file of this name. It need not be stored.
+    pub(in crate::server::service) async fn words_of(
+        &self,
+        name: String,
+        sha256: String,
+        bytes: Bytes,
+        encoding: Option<&str>,
+    ) -> Result<Words, ServiceError> {
+        let kind = self.reader().sniff(&name, &bytes).map_err(refused)?;
+        let converted = self.reader().text(kind, bytes, encoding).await.map_err(refused)?;
         let kind = Some(kind.mime().to_owned());
         let name = Some(name).filter(|name| !name.is_empty());
         Ok(Words { text: converted.text, kind, origin: Some(sha256), notes: converted.notes, name })
@@ -161,13 +173,13 @@ impl Service {
 }
 
 impl Words {
-    fn version<'a>(&'a self, kind: &'a str) -> NewVersion<'a> {
+    pub fn version<'a>(&'a self, kind: &'a str) -> NewVersion<'a> {
         NewVersion { content: &self.text, origin: self.origin.as_deref(), mime: kind, notes: &self.notes }
     }
 }
 
 /// What a person wrote: line ends of Windows become those of everybody, NUL its picture, and nothing else changes.
-fn written(text: &str) -> Result<Words, ServiceError> {
+pub(in crate::server::service) fn written(text: &str) -> Result<Words, ServiceError> {
     if text.len() > limits::DOCUMENT_BYTES {
         let limit = format!("a document has at most {} MiB", limits::DOCUMENT_BYTES >> 20);
         return Err(ServiceError::TooLarge { field: "content", limit });
@@ -176,7 +188,8 @@ fn written(text: &str) -> Result<Words, ServiceError> {
     Ok(Words { text, kind: None, origin: None, notes: Vec::new(), name: None })
 }
 
-fn kind_of(said: Option<&str>, words: &Words) -> Result<String, ServiceError> {
+/// The kind of a document of these words, where somebody may have said one.
+pub(in crate::server::service) fn kind_of(said: Option<&str>, words: &Words) -> Result<String, ServiceError> {
     match (said, &words.kind) {
         (_, Some(kind)) => Ok(kind.clone()),
         (None, None) => Ok(WRITTEN.to_owned()),
@@ -185,7 +198,8 @@ fn kind_of(said: Option<&str>, words: &Words) -> Result<String, ServiceError> {
     }
 }
 
-fn checked_title(title: &str) -> Result<String, ServiceError> {
+/// A title that a document may have.
+pub(in crate::server::service) fn checked_title(title: &str) -> Result<String, ServiceError> {
     let title = title.trim();
     if title.is_empty() || title.chars().count() > limits::TITLE_CHARS || title.chars().any(char::is_control) {
         let reason = format!("1 to {} visible characters", limits::TITLE_CHARS);

@@ -1,5 +1,6 @@
 //! A chat as a git repository: read here, packed on a thread of its own, because packing is work and the disk waits.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -41,9 +42,9 @@ impl Service {
     /// `NotFound` where the owner has no such chat; nothing is written before all of it was read.
     pub async fn export_git(&self, owner: UserId, id: ChatId, send: Sender<Bytes>) -> Result<(), ServiceError> {
         let root = Self::repository_name(&self.chat(owner, id).await?);
-        let write = move |steps| {
+        let write = move |steps, spool| {
             let mut zip = Zip::begin(BufWriter::with_capacity(super::PIECE, Passing(send)), &root);
-            pack(steps, &mut zip).and_then(|()| zip.end()?.flush())
+            pack(steps, spool, &mut zip).and_then(|()| zip.end()?.flush())
         };
         match self.export_git_by(owner, id, write).await? {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
@@ -51,7 +52,7 @@ impl Service {
         }
     }
 
-    /// Writes a chat's repository into a folder, which is made.
+    /// Writes a chat's repository into a folder, which is there once it is whole.
     ///
     /// # Errors
     /// The inner one when the folder is not empty, or the disk fails.
@@ -63,7 +64,12 @@ impl Service {
     ) -> Result<io::Result<()>, ServiceError> {
         self.chat(owner, id).await?;
         let folder = folder.to_owned();
-        self.export_git_by(owner, id, move |steps| pack(steps, &mut Folder::begin(&folder)?)).await
+        self.export_git_by(owner, id, move |steps, spool| {
+            let mut place = Folder::begin(&folder)?;
+            pack(steps, spool, &mut place)?;
+            place.end()
+        })
+        .await
     }
 
     /// Reads, while `write` packs on its thread.
@@ -71,10 +77,11 @@ impl Service {
         &self,
         owner: UserId,
         id: ChatId,
-        write: impl FnOnce(Receiver<Step>) -> io::Result<()> + Send + 'static,
+        write: impl FnOnce(Receiver<Step>, File) -> io::Result<()> + Send + 'static,
     ) -> Result<io::Result<()>, ServiceError> {
         let (send, receive) = channel(AHEAD);
-        let packing = tokio::task::spawn_blocking(move || write(receive));
+        let scratch = self.import_jobs_kept().scratch();
+        let packing = tokio::task::spawn_blocking(move || write(receive, scratch.file()?));
         let read = self.read_for_git(owner, id, &send).await;
         drop(send);
         let packed = packing.await.unwrap_or_else(|error| Err(io::Error::other(error)));
@@ -84,6 +91,8 @@ impl Service {
     /// A step that nobody takes any more is the end: why is known to whoever packs.
     async fn read_for_git(&self, owner: UserId, id: ChatId, send: &Sender<Step>) -> Result<(), ServiceError> {
         let mut chat = self.chat(owner, id).await?;
+        // Before its images, so that none is missing of a turn that comes meanwhile.
+        let over = archive::over(self.db(), owner, id).await?;
         for sha256 in archive::named(self.db(), owner, id).await?.0 {
             let Some(blob) = blobs::find(self.db(), owner, &sha256).await? else { continue };
             if blob.mime.starts_with("image/") && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
@@ -99,15 +108,15 @@ impl Service {
             }
         }
         let mut behind = 0;
-        while let Some((over, exchanges)) = self.turns_over(owner, id, &mut behind).await? {
-            for turn in over {
+        while let Some((page, exchanges)) = self.turns_over(owner, id, &over, &mut behind).await? {
+            for turn in page {
                 let is_thinking_mode = exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode);
                 if send.send(Step::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
                     return Ok(());
                 }
             }
         }
-        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id).await?;
+        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id, &over).await?;
         let imported_from = self.imported_from(owner, id).await?;
         let _ = send.send(Step::End(Box::new(End { chat, imported_from, branches }))).await;
         Ok(())
@@ -115,8 +124,8 @@ impl Service {
 }
 
 /// Packs what comes. Without an end nothing is written.
-fn pack(mut steps: Receiver<Step>, place: &mut dyn Place) -> io::Result<()> {
-    let mut repository = Repository::new(tempfile::tempfile()?);
+fn pack(mut steps: Receiver<Step>, spool: File, place: &mut dyn Place) -> io::Result<()> {
+    let mut repository = Repository::new(spool);
     while let Some(step) = steps.blocking_recv() {
         match step {
             Step::Image { sha256, bytes } => repository.image(&sha256, &bytes)?,

@@ -1,49 +1,75 @@
-//! What comes along with conversations: pictures, files, documents. Pictures are drawn again and files are read as if
-//! somebody had uploaded them; what an archive of our own brings was that already and keeps its bytes.
+//! What comes along with conversations: pictures and files. Pictures are drawn again and files are read as if somebody had
+//! uploaded them. Somebody who only looks is told the same of them, and nothing is stored.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
-use super::plant::new_id;
+use super::plant::Key;
 use super::{Import, ImportReport};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{Content, DocumentId, Role, UserId, limits};
-use crate::interchange::archive::{ArchivedBlob, ArchivedChat, ArchivedDocument, document_ids};
 use crate::interchange::conversation::{Bytes as FileBytes, File};
 use crate::interchange::{Body, Conversation, Finding, Place, What};
-use crate::server::convert::Picture;
-use crate::server::platform::ids;
-use crate::server::service::documents::change::{NewDocument, Source};
-use crate::server::service::uploads::{UploadKind, forms_of, store_forms};
+use crate::server::service::documents::change::{Words, checked_title, kind_of, written};
+use crate::server::service::uploads::UploadKind;
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::blobs;
 use crate::server::store::documents::{self, write};
-use crate::server::store::uploads::{self, NewUpload};
+use crate::server::store::{StoreError, Tx, blobs};
 
 /// What a file became, or why it did not.
 type Brought = Result<Content, String>;
 
+/// What the files of a conversation became.
+#[derive(Default)]
+pub(super) struct Files {
+    /// By message and piece.
+    pub contents: HashMap<(usize, usize), Content>,
+    /// Those that are to be stored with the chat.
+    pub documents: Vec<AttachedDocument>,
+}
+
+/// A document that an attachment becomes: stored with its chat, or not at all.
+pub(super) struct AttachedDocument {
+    id: DocumentId,
+    title: String,
+    kind: String,
+    words: Words,
+    now: DateTime<Utc>,
+}
+
+impl AttachedDocument {
+    pub async fn insert(&self, tx: &mut Tx, owner_id: UserId) -> Result<(), StoreError> {
+        let new = write::NewDocument { id: self.id, owner_id, title: &self.title, kind: &self.kind };
+        write::insert(tx, &new, &self.words.version(&self.kind), self.now).await
+    }
+}
+
 impl Service {
-    /// The content of each picture and file of a conversation, by message and piece. What could not be kept is told.
+    /// The content of each picture and file of those messages of a conversation that are wanted. What could not be kept is
+    /// told.
     pub(super) async fn files_of(
         &self,
         import: &Import,
+        key: &Key,
         conversation: &Conversation,
+        is_wanted: &(dyn Fn(&str) -> bool + Sync),
+        now: DateTime<Utc>,
         report: &mut ImportReport,
-    ) -> Result<HashMap<(usize, usize), Content>, ServiceError> {
-        let mut files = HashMap::new();
-        for (at, message) in conversation.messages.iter().enumerate() {
+    ) -> Result<Files, ServiceError> {
+        let mut files = Files::default();
+        for (at, message) in conversation.messages.iter().enumerate().filter(|(_, of)| is_wanted(&of.source_id)) {
             for (number, piece) in message.pieces.iter().enumerate() {
                 let (file, alt) = match &piece.body {
                     Body::Picture { file, alt } => (file, Some(alt.as_str())),
                     Body::Attachment { file } => (file, None),
                     _ => continue,
                 };
-                let brought = match self.bring(import, file, alt, message.role).await {
+                let part = format!("document {} {number}", message.source_id);
+                let mut bringing =
+                    Bringing { service: self, import, key, part, now, report, documents: &mut files.documents };
+                let brought = match bringing.bring(file, alt, message.role).await {
                     Err(ServiceError::Store(error)) => return Err(error.into()),
                     Err(refused) => Err(refused.to_string()),
                     Ok(brought) => brought,
@@ -51,7 +77,7 @@ impl Service {
                 match brought {
                     Ok(content) => {
                         report.files += 1;
-                        files.insert((at, number), content);
+                        files.contents.insert((at, number), content);
                     }
                     Err(why) => {
                         let place = Place {
@@ -61,213 +87,100 @@ impl Service {
                         };
                         report.tell(&Finding { what: What::Lost, place, text: why });
                         // Its place stays, so that a reader knows that there was something.
-                        files.insert((at, number), Content::text(format!("[{}]", file.name)));
+                        files.contents.insert((at, number), Content::text(format!("[{}]", file.name)));
                     }
                 }
+            }
+        }
+        if import.dry_run {
+            for document in files.documents.drain(..) {
+                report.looked.add_document(document.id, document.words.text.len() as u64);
             }
         }
         Ok(files)
     }
+}
 
-    async fn bring(
-        &self,
-        import: &Import,
-        file: &File,
-        alt: Option<&str>,
-        role: Role,
-    ) -> Result<Brought, ServiceError> {
+/// One file on its way.
+struct Bringing<'b> {
+    service: &'b Service,
+    import: &'b Import,
+    key: &'b Key,
+    /// What the id of its document is made of.
+    part: String,
+    now: DateTime<Utc>,
+    report: &'b mut ImportReport,
+    /// Those of the conversation so far.
+    documents: &'b mut Vec<AttachedDocument>,
+}
+
+impl Bringing<'_> {
+    async fn bring(&mut self, file: &File, alt: Option<&str>, role: Role) -> Result<Brought, ServiceError> {
+        let (service, owner) = (self.service, self.import.owner);
         let name = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
         let bytes = match &file.bytes {
             FileBytes::Inline(bytes) => bytes,
             FileBytes::TextOnly(text) if role != Role::User => return Ok(in_words(name, text.as_bytes())),
-            FileBytes::TextOnly(text) if import.dry_run => return Ok(Ok(Content::text(text.as_str()))),
-            FileBytes::TextOnly(text) => {
-                return self.document_of(import, name, Source::Text(text.clone())).await.map(Ok);
-            }
+            FileBytes::TextOnly(text) => return self.document(name, written(text)?).await.map(Ok),
             FileBytes::Entry(at) | FileBytes::Absent(at) => {
                 return Ok(Err(format!("the file did not come along ({at})")));
             }
         };
-        if import.dry_run {
-            return Ok(Ok(Content::text(name)));
-        }
         // Only what a person says has documents, and what a system says has no pictures either.
-        let is_picture = || self.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
+        let is_picture = || service.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
         if role == Role::System || (role == Role::Assistant && !is_picture()) {
             return Ok(in_words(name, bytes));
         }
-        let uploaded = self.upload(import.owner, name, Bytes::copy_from_slice(bytes)).await?;
+        let prepared = service.prepared(name, Bytes::copy_from_slice(bytes)).await?;
+        let (uploaded, bytes) = (prepared.uploaded.clone(), prepared.bytes.clone());
+        if !self.report.looked.has_blob(&uploaded.sha256) {
+            let count = prepared.byte_count();
+            service.check_room_for(owner, &uploaded.sha256, self.ahead() + count).await?;
+            if !self.import.dry_run {
+                service.keep(owner, prepared).await?;
+            } else if blobs::measure(service.db(), owner, &uploaded.sha256).await?.is_none() {
+                self.report.looked.add_blob(uploaded.sha256.clone(), count);
+            }
+        }
         if uploaded.kind == UploadKind::Image {
             let alt = alt.unwrap_or_default().to_owned();
             return Ok(Ok(Content::Image { blob: uploaded.sha256, mime: uploaded.mime, alt }));
         }
-        let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
-        self.document_of(import, name, source).await.map(Ok)
+        let words = service.words_of(uploaded.name, uploaded.sha256, bytes, None).await?;
+        self.document(name, words).await.map(Ok)
     }
 
-    async fn document_of(&self, import: &Import, name: &str, source: Source) -> Result<Content, ServiceError> {
-        let title = Some(name.chars().filter(|c| !c.is_control()).take(120).collect());
-        let new = NewDocument { title, kind: None, source, client_request_id: None };
-        let made = self.create_document(import.owner, new).await?.it;
-        Ok(Content::Reference {
-            ref_id: made.id.to_string(),
-            ref_type: DOCUMENT.to_owned(),
-            version_timestamp: Some(made.version.version_timestamp),
-        })
+    /// What is not stored yet, or would be.
+    fn ahead(&self) -> u64 {
+        let documents = self.documents.iter().map(|document| document.words.text.len() as u64);
+        self.report.looked.bytes() + documents.sum::<u64>()
     }
 
-    /// Keeps a blob of an archive under its hash. Its bytes are what they say they are, or it is left out.
-    pub(super) async fn plant_blob(
-        &self,
-        import: &Import,
-        blob: ArchivedBlob,
-        now: DateTime<Utc>,
-        report: &mut ImportReport,
-    ) -> Result<(), ServiceError> {
-        let ArchivedBlob { sha256, mime, name, bytes } = blob;
-        // What a model drew was never called anything.
-        let name = name.unwrap_or_default();
-        let bytes = Bytes::from(bytes.0);
-        let place = || Place { file: name.clone(), conversation: sha256.clone(), message: String::new() };
-        let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        if hash != sha256 {
-            let text = "its bytes are not those that its hash was taken of".to_owned();
-            report.tell(&Finding { what: What::Lost, place: place(), text });
-            return Ok(());
-        }
-        let mut forms = Vec::new();
-        let (kind, size) = match self.reader().sniff(&name, &bytes) {
-            Ok(kind) if kind.is_image() && kind.mime() == mime => {
-                match self.reader().picture(kind, bytes.clone()).await {
-                    Ok(Picture { image, thumbnail, for_models }) => {
-                        forms = forms_of(thumbnail, for_models).await?;
-                        (UploadKind::Image, Some((image.width, image.height)))
-                    }
-                    Err(why) => {
-                        report.tell(&Finding { what: What::Lost, place: place(), text: why.to_string() });
-                        return Ok(());
-                    }
-                }
+    /// A document of these words. One that the same chat had when it was here before is taken again.
+    async fn document(&mut self, name: &str, words: Words) -> Result<Content, ServiceError> {
+        let (service, owner) = (self.service, self.import.owner);
+        let title: String = name.chars().filter(|c| !c.is_control()).take(limits::TITLE_CHARS).collect();
+        let title = checked_title(&title)?;
+        let kind = kind_of(None, &words)?;
+        let mut part = self.part.clone();
+        let (id, here) = loop {
+            let id = DocumentId::from(self.key.id(&part));
+            match documents::find(service.db(), owner, id).await? {
+                // Somebody deleted it, and it stays so.
+                Some(here) if here.deleted_at.is_some() => part.push('+'),
+                here => break (id, here),
             }
-            // Bytes of other kinds are only ever handed out as they are, to be kept.
-            _ => (UploadKind::File, None),
         };
-        report.files += 1;
-        let is_here = blobs::measure(self.db(), import.owner, &sha256).await?.is_some();
-        if import.dry_run || (is_here && name.is_empty()) {
-            return Ok(());
-        }
-        if !is_here {
-            let all = bytes.len() + forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>();
-            match self.check_quota(import.owner, all as u64).await {
-                Err(ServiceError::Store(error)) => return Err(error.into()),
-                Err(refused) => {
-                    report.tell(&Finding { what: What::Lost, place: place(), text: refused.to_string() });
-                    return Ok(());
-                }
-                Ok(()) => {}
-            }
-        }
-        let mime = if kind == UploadKind::Image || !mime.starts_with("image/") { mime } else { FILE.to_owned() };
-        let mut tx = self.db().begin().await?;
-        blobs::store(&mut tx, &sha256, &mime, &bytes, now).await?;
-        store_forms(&mut tx, &sha256, &forms, now).await?;
-        let upload = NewUpload { id: ids::mint(), owner_id: import.owner, sha256: &sha256, name: &name, kind, size };
-        uploads::put(&mut tx, &upload, now).await?;
-        tx.commit().await?;
-        Ok(())
-    }
-
-    /// Keeps a document of an archive with its versions, unless it is here.
-    pub(super) async fn plant_document(
-        &self,
-        import: &Import,
-        document: ArchivedDocument,
-        now: DateTime<Utc>,
-        report: &mut ImportReport,
-    ) -> Result<(), ServiceError> {
-        let id = DocumentId::from(new_id(import.owner, document.id.uuid()));
-        for here in [document.id, id] {
-            if documents::find(self.db(), import.owner, here).await?.is_some() {
-                return Ok(());
-            }
-        }
-        let bytes: usize = document.versions.iter().map(|version| version.content.len()).sum();
-        match self.check_quota(import.owner, bytes as u64).await {
-            Err(ServiceError::Store(error)) => return Err(error.into()),
-            Err(refused) => {
-                let place = Place { conversation: document.title.clone(), ..Place::default() };
-                report.tell(&Finding { what: What::Lost, place, text: refused.to_string() });
-                return Ok(());
-            }
-            Ok(()) => {}
-        }
-        report.documents += 1;
-        if import.dry_run {
-            return Ok(());
-        }
-        let stored = async {
-            let mut tx = self.db().begin().await?;
-            let new = write::NewDocument { id, owner_id: import.owner, title: &document.title, kind: &document.kind };
-            let mut newest = None;
-            for version in &document.versions {
-                let origin = match &version.origin {
-                    Some(sha256) if blobs::measure(self.db(), import.owner, sha256).await?.is_some() => {
-                        Some(sha256.clone())
-                    }
-                    _ => None,
-                };
-                let of = write::NewVersion {
-                    content: &version.content,
-                    origin: origin.as_deref(),
-                    mime: &version.mime,
-                    notes: &version.notes,
-                };
-                let at = version.version_timestamp.min(now);
-                match newest {
-                    None => {
-                        write::insert(&mut tx, &new, &of, at).await?;
-                        newest = Some(at);
-                    }
-                    Some(before) => newest = Some(write::add_version(&mut tx, id, &of, Some(before), at).await?),
-                }
-            }
-            if newest.is_none() {
-                return tx.rollback().await;
-            }
-            let (created_at, updated_at) = (document.created_at.min(now), document.updated_at.min(now));
-            write::date(&mut tx, id, created_at, updated_at).await?;
-            tx.commit().await
+        let version_timestamp = if here.is_some() {
+            // As it came in, whatever it was changed into.
+            let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
+            all.last().map(|first| first.version_timestamp)
+        } else {
+            service.check_quota(owner, self.ahead() + words.text.len() as u64).await?;
+            self.documents.push(AttachedDocument { id, title, kind, words, now: self.now });
+            Some(self.now)
         };
-        match stored.await {
-            Ok(()) => Ok(()),
-            Err(error) if error.is_of_a_value() => {
-                let place = Place { conversation: document.title.clone(), ..Place::default() };
-                let text = "the document could not be stored: something in it cannot be".to_owned();
-                report.tell(&Finding { what: What::Lost, place, text });
-                Ok(())
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Those of the documents that a chat of an archive names which are here under the ids that they have there.
-    pub(super) async fn documents_here(
-        &self,
-        owner: UserId,
-        chat: &ArchivedChat,
-    ) -> Result<HashSet<Uuid>, ServiceError> {
-        let contents = chat.turns.iter().flat_map(|turn| &turn.blocks).map(|block| &block.content);
-        let mut here = HashSet::new();
-        for id in document_ids(contents) {
-            let other = DocumentId::from(new_id(owner, id.uuid()));
-            if documents::find(self.db(), owner, other).await?.is_none()
-                && documents::find(self.db(), owner, id).await?.is_some()
-            {
-                here.insert(id.uuid());
-            }
-        }
-        Ok(here)
+        Ok(Content::Reference { ref_id: id.to_string(), ref_type: DOCUMENT.to_owned(), version_timestamp })
     }
 }
 
@@ -280,6 +193,3 @@ fn in_words(name: &str, bytes: &[u8]) -> Brought {
         _ => Err("only a message of a person has files: its name stays".to_owned()),
     }
 }
-
-/// What bytes are that say they are an image and are none.
-const FILE: &str = "application/octet-stream";

@@ -2,6 +2,7 @@
 //! They are not stored: what came in before the server stopped stays, and the same file taken in again adds the rest.
 
 use std::collections::{HashSet, VecDeque};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, SpooledTempFile, TempPath};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +20,8 @@ use crate::server::platform::ids;
 use crate::server::platform::storage_dir::StorageDir;
 use crate::server::service::{Service, ServiceError};
 
+/// What waits is in memory up to so many bytes.
+const SHORT: usize = 4 << 20;
 /// Imports that are remembered after their end.
 const REMEMBERED: usize = 20;
 /// How often at most what came of an import so far is shown anew: a report of thousands of findings is not copied for
@@ -62,8 +65,18 @@ impl ImportJobs {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
+        Self::beside(folder)
+    }
+
+    /// The same for a command that works beside a server, or where none runs: what lies there stays.
+    pub fn beside(folder: &Path) -> io::Result<Self> {
         let folder = Some(StorageDir::open(folder)?.path().to_owned());
         Ok(Self(Arc::new(All { folder, ..All::default() })))
+    }
+
+    /// Where something may lie until it is read again.
+    pub(in crate::server::service) fn scratch(&self) -> Scratch {
+        Scratch(self.0.folder.clone())
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut VecDeque<Job>) -> T) -> T {
@@ -76,6 +89,28 @@ impl ImportJobs {
 
     fn change(&self, id: ImportId, act: impl FnOnce(&mut Job)) {
         self.with(|jobs| jobs.iter_mut().find(|job| job.seen.id == id).map(act));
+    }
+}
+
+/// Where files without a name are made: whatever ends the program, they are gone with it.
+#[derive(Debug, Clone)]
+pub(in crate::server::service) struct Scratch(Option<PathBuf>);
+
+impl Scratch {
+    /// An empty file.
+    pub fn file(&self) -> io::Result<File> {
+        match &self.0 {
+            Some(folder) => tempfile::tempfile_in(folder),
+            None => tempfile::tempfile(),
+        }
+    }
+
+    /// One that is in memory as long as it is short.
+    pub fn short(&self) -> SpooledTempFile {
+        match &self.0 {
+            Some(folder) => tempfile::spooled_tempfile_in(SHORT, folder),
+            None => tempfile::spooled_tempfile(SHORT),
+        }
     }
 }
 

@@ -2,13 +2,15 @@
 //! taken in is left out and told, and does not keep the rest from coming in. Only the command line does this: it names a
 //! file or an address, which nobody may do through a browser.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::differences;
+use super::onward::{self, Onward};
 use super::plant::{self, Key};
 use super::told::schema_name;
 use super::{ImportReport, ImportedChat, Outcome, STOPPED};
@@ -173,13 +175,37 @@ impl Service {
             Some(tx) => plant::standing(tx, owner, id).await?,
             None => self.standing_of(owner, id).await?,
         };
+        let mut findings = Vec::new();
+        let mut chat = plant::grown(owner, &key, PROVIDER, conversation, HashMap::new(), target.now, &mut findings);
+        if standing == Some(Outcome::Known) {
+            let onward = match &mut target.tx {
+                None => self.look_onward(owner, &key, &chat).await?,
+                Some(tx) => {
+                    tx.mark().await?;
+                    match onward::add(tx, owner, &key, &chat, &[], target.now).await {
+                        Ok(onward) => {
+                            tx.forget_mark().await?;
+                            onward
+                        }
+                        Err(error) if error.is_of_a_value() => {
+                            tx.back_to_mark().await?;
+                            Onward { behind: 1, ..onward::nothing(chat) }
+                        }
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            };
+            let added: HashSet<Uuid> = onward.added.turns.iter().map(|turn| turn.id.uuid()).collect();
+            let is_added = |finding: &&Finding| added.contains(&key.id(&plant::part_of_turn(&finding.place.message)));
+            findings.iter().filter(is_added).for_each(|finding| report.tell(finding));
+            report.grew(conversation, id, &onward);
+            return Ok(());
+        }
         if let Some(outcome) = standing {
             let title = conversation.title.clone();
             report.add(ImportedChat { id: Some(id), title, turns: 0, branches: 0, outcome });
             return Ok(());
         }
-        let mut findings = Vec::new();
-        let mut chat = plant::grown(owner, &key, PROVIDER, conversation, HashMap::new(), target.now, &mut findings);
         findings.iter().for_each(|finding| report.tell(finding));
         chat.imported_from = Some(ImportedFrom {
             format: schema_name(schema).to_owned(),

@@ -1,6 +1,6 @@
 //! A chat that comes in gets its ids and is stored, whole or not at all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -8,11 +8,14 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::differences::short;
+use super::files::AttachedDocument;
 use super::{Import, ImportReport, ImportedChat, Outcome};
 use crate::domain::attachment::CARD;
+use crate::domain::block::chat_seq;
 use crate::domain::branch::Frozen;
-use crate::domain::{Chat, ChatId, Content, ImportedFrom, UserId, limits, told};
-use crate::interchange::archive::{ArchivedChat, Renamed};
+use crate::domain::{Chat, ChatId, Content, ImportedFrom, Turn, UserId, limits, told};
+use crate::interchange::archive::{ArchivedBranch, ArchivedChat};
+pub(super) use crate::interchange::grow::part_of_turn;
 use crate::interchange::grow::{Soil, grow};
 use crate::interchange::{Conversation, Finding, Format, Place, What};
 use crate::server::service::{Service, ServiceError};
@@ -61,26 +64,25 @@ pub(super) fn grown(
     grow(conversation, &soil, &mut |finding| findings.push(finding))
 }
 
-/// A chat of an archive with ids of its own, as this owner's. Those of `here` stay: they are this owner's already.
-pub(super) fn renamed(owner: UserId, chat: ArchivedChat, here: &HashSet<Uuid>) -> ArchivedChat {
-    let mut chat = chat.renamed(&|old| if here.contains(&old) { old } else { new_id(owner, old) });
-    chat.chat.owner_id = owner;
-    chat
-}
-
 /// The id that something of an archive gets.
 pub(super) fn new_id(owner: UserId, old: Uuid) -> Uuid {
     Key::of(owner, "turnleaf", "").id(&old.hyphenated().to_string())
 }
 
 /// What did not come along is kept with the chat. An archive of which everything came along says nothing new.
-fn keep_differences(import: &Import, chat: &mut ArchivedChat, now: DateTime<Utc>, report: &mut ImportReport) {
-    let more = report.apart.of(&chat.chat.title);
-    if chat.imported_from.is_none() && !more.is_empty() {
+pub(super) fn keep_differences(
+    import: &Import,
+    title: &str,
+    imported_from: &mut Option<ImportedFrom>,
+    now: DateTime<Utc>,
+    report: &mut ImportReport,
+) {
+    let more = report.apart.of(title);
+    if imported_from.is_none() && !more.is_empty() {
         let (format, file) = (super::format_name(Format::Turnleaf).to_owned(), short(&import.name));
-        chat.imported_from = Some(ImportedFrom { format, file, imported_at: now, differences: Vec::new() });
+        *imported_from = Some(ImportedFrom { format, file, imported_at: now, differences: Vec::new() });
     }
-    if let Some(source) = &mut chat.imported_from {
+    if let Some(source) = imported_from {
         let room = limits::DIFFERENCES.saturating_sub(source.differences.len());
         source.differences.extend(more.into_iter().filter(|one| !one.place.is_empty()).take(room));
     }
@@ -95,72 +97,73 @@ impl Service {
         Ok(standing)
     }
 
-    /// Tells how much of a chat is not here although the chat is: it went on where it comes from.
-    pub(super) async fn tell_newer(
-        &self,
-        owner: UserId,
-        chat: &ArchivedChat,
-        conversation: &str,
-        report: &mut ImportReport,
-    ) -> Result<(), ServiceError> {
-        let mut seen = self.db().snapshot().await?;
-        let here = archive::turn_ids(&mut seen, owner, chat.chat.id).await?;
-        seen.commit().await?;
-        let newer = chat.turns.iter().filter(|turn| !here.contains(&turn.id)).count();
-        if newer > 0 {
-            let place = Place { conversation: conversation.to_owned(), ..Place::default() };
-            let text = format!("the chat is here already: {newer} messages that it has there and not here stay behind");
-            report.tell(&Finding { what: What::LeftOut, place, text });
-        }
-        Ok(())
-    }
-
-    /// Stores a chat and tells of it. One that the database refuses is left out.
+    /// Stores a chat with the documents of its attachments and tells of it. One that the database refuses is left out.
     pub(super) async fn plant(
         &self,
         import: &Import,
         mut chat: ArchivedChat,
+        documents: &[AttachedDocument],
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        if !import.dry_run {
-            self.put_images_right(import.owner, &mut chat, report).await?;
-            keep_differences(import, &mut chat, now, report);
-        }
-        let stored = if import.dry_run { Ok(()) } else { self.store_chat(import.owner, &chat).await };
+        self.put_images_right(import.owner, &mut chat, report).await?;
+        keep_differences(import, &chat.chat.title, &mut chat.imported_from, now, report);
+        let stored = if import.dry_run { Ok(()) } else { self.store_chat(import.owner, &chat, documents).await };
         report.planted(&chat, stored, import.dry_run)?;
         Ok(())
     }
 
-    async fn store_chat(&self, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
+    async fn store_chat(
+        &self,
+        owner: UserId,
+        chat: &ArchivedChat,
+        documents: &[AttachedDocument],
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
+        for document in documents {
+            document.insert(&mut tx, owner).await?;
+        }
         insert(&mut tx, owner, chat).await?;
         tx.commit().await
     }
 
     /// An image whose bytes did not come along is told, and its place is kept. One that did has its small form here.
-    async fn put_images_right(
+    pub(super) async fn put_images_right(
         &self,
         owner: UserId,
         chat: &mut ArchivedChat,
         report: &mut ImportReport,
-    ) -> Result<(), ServiceError> {
-        let title = chat.chat.title.clone();
+    ) -> Result<(), StoreError> {
         for turn in &mut chat.turns {
-            for block in &mut turn.blocks {
-                let Content::Image { blob, mime, alt } = &block.content else { continue };
-                if blobs::measure(self.db(), owner, blob).await?.is_some() {
-                    let forms = blobs::forms(self.db(), blob).await?;
-                    let small = forms.into_iter().find(|form| form.kind == FormKind::Thumbnail);
-                    name_small_form(&mut block.block_metadata, small.map(|form| form.is_in));
-                    continue;
-                }
-                let place = Place { conversation: title.clone(), message: turn.id.to_string(), ..Place::default() };
-                let text = format!("the bytes of an image ({mime}) did not come along");
-                report.tell(&Finding { what: What::Lost, place, text });
-                let words = if alt.is_empty() { "An image that did not come along." } else { alt.as_str() };
-                block.content = Content::text(format!("[{words}]"));
+            self.put_images_of_turn_right(owner, &chat.chat.title, turn, report).await?;
+        }
+        Ok(())
+    }
+
+    /// The same for one turn of the chat of this title.
+    pub(super) async fn put_images_of_turn_right(
+        &self,
+        owner: UserId,
+        title: &str,
+        turn: &mut Turn,
+        report: &mut ImportReport,
+    ) -> Result<(), StoreError> {
+        for block in &mut turn.blocks {
+            let Content::Image { blob, mime, alt } = &block.content else { continue };
+            if report.looked.has_blob(blob) {
+                continue;
             }
+            if blobs::measure(self.db(), owner, blob).await?.is_some() {
+                let forms = blobs::forms(self.db(), blob).await?;
+                let small = forms.into_iter().find(|form| form.kind == FormKind::Thumbnail);
+                name_small_form(&mut block.block_metadata, small.map(|form| form.is_in));
+                continue;
+            }
+            let place = Place { conversation: title.to_owned(), message: turn.id.to_string(), ..Place::default() };
+            let text = format!("the bytes of an image ({mime}) did not come along");
+            report.tell(&Finding { what: What::Lost, place, text });
+            let words = if alt.is_empty() { "An image that did not come along." } else { alt.as_str() };
+            block.content = Content::text(format!("[{words}]"));
         }
         Ok(())
     }
@@ -177,38 +180,73 @@ fn name_small_form(metadata: &mut Value, small: Option<String>) {
 
 /// Stores a chat in a transaction.
 pub(super) async fn insert(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
-    let row = Chat { owner_id: owner, default_branch_id: None, last_viewed_turn_id: None, ..chat.chat.clone() };
-    chats::insert(tx, &row).await?;
+    begin(tx, owner, &chat.chat).await?;
     for of in &chat.branches {
-        let frozen = Frozen { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
-        branches::insert(tx, &of.branch, &frozen).await?;
+        insert_branch(tx, of).await?;
     }
     for exchange in &chat.exchanges {
         exchanges::insert(tx, owner, exchange, None).await?;
     }
     for turn in &chat.turns {
-        turns::insert(tx, turn).await?;
-        for block in &turn.blocks {
-            let Content::ToolResult { metadata, .. } = &block.content else { continue };
-            for sha256 in told::blobs(metadata) {
-                blobs::name_own(tx, owner, block.id, sha256).await?;
-            }
-        }
+        insert_turn(tx, owner, turn).await?;
     }
     for generation in &chat.generations {
         archive::insert_generation(tx, generation).await?;
     }
-    if let Some(source) = &chat.imported_from {
-        chat_sources::put(tx, owner, row.id, source).await?;
+    let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
+    end(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord).await
+}
+
+/// Stores a chat's own row; what it points at comes behind it.
+pub(super) async fn begin(tx: &mut Tx, owner: UserId, chat: &Chat) -> Result<(), StoreError> {
+    let row = Chat { owner_id: owner, default_branch_id: None, last_viewed_turn_id: None, ..chat.clone() };
+    chats::insert(tx, &row).await
+}
+
+/// Stores a branch behind the one that it leaves.
+pub(super) async fn insert_branch(tx: &mut Tx, of: &ArchivedBranch) -> Result<(), StoreError> {
+    let frozen = Frozen { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
+    branches::insert(tx, &of.branch, &frozen).await
+}
+
+/// Stores what stands behind the last part of a chat.
+pub(super) async fn end(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: &Chat,
+    imported_from: Option<&ImportedFrom>,
+    last_ord: i64,
+) -> Result<(), StoreError> {
+    if let Some(source) = imported_from {
+        chat_sources::put(tx, owner, chat.id, source).await?;
     }
-    if let Some(branch) = chat.chat.default_branch_id {
-        chats::set_default_branch(tx, row.id, branch).await?;
-        branches::visit(tx, branch, chat.chat.updated_at).await?;
+    if let Some(branch) = chat.default_branch_id {
+        chats::set_default_branch(tx, chat.id, branch).await?;
+        branches::visit(tx, branch, chat.updated_at).await?;
     }
-    if let Some(turn) = chat.chat.last_viewed_turn_id {
-        chats::set_last_viewed(tx, owner, row.id, turn).await?;
+    if let Some(turn) = chat.last_viewed_turn_id {
+        chats::set_last_viewed(tx, owner, chat.id, turn).await?;
     }
-    archive::count_on(tx, row.id, chat.turns.last().map_or(1, |turn| turn.ord + 1)).await
+    archive::count_on(tx, chat.id, last_ord + 1).await
+}
+
+/// Stores a turn, and names what its tools brought.
+pub(super) async fn insert_turn(tx: &mut Tx, owner: UserId, turn: &Turn) -> Result<(), StoreError> {
+    turns::insert(tx, turn).await?;
+    for block in &turn.blocks {
+        let Content::ToolResult { metadata, .. } = &block.content else { continue };
+        for sha256 in told::blobs(metadata) {
+            blobs::name_own(tx, owner, block.id, sha256).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the blocks of a turn the places that go with its own.
+pub(super) fn place_blocks(turn: &mut Turn) {
+    for block in &mut turn.blocks {
+        block.chat_seq = chat_seq(turn.ord, block.seq);
+    }
 }
 
 /// Whether a chat of this id is here, as a transaction sees it.
@@ -235,11 +273,16 @@ impl ImportReport {
             branches: chat.branches.len() as u64,
             outcome: Outcome::Imported,
         };
+        self.settled(told, stored)
+    }
+
+    /// The same, as it is told where all goes well.
+    pub(super) fn settled(&mut self, told: ImportedChat, stored: Result<(), StoreError>) -> Result<(), StoreError> {
         match stored {
             Ok(()) => self.add(told),
             // A value that cannot be stored is this chat's matter; a database that does not answer is everybody's.
             Err(error) if error.is_of_a_value() => {
-                let place = Place { conversation: chat.chat.title.clone(), ..Place::default() };
+                let place = Place { conversation: told.title.clone(), ..Place::default() };
                 let text = "it could not be stored: something in it cannot be".to_owned();
                 self.tell(&Finding { what: What::LeftOut, place, text });
                 self.add(ImportedChat { id: None, outcome: Outcome::LeftOut, ..told });

@@ -7,13 +7,15 @@ use std::io::{self, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::jobs::Scratch;
 use super::legacy::is_sqlite;
 use super::{BROKE_DOWN, Import, STOPPED};
-use crate::interchange::archive::Item;
+use crate::interchange::archive::{self, Item};
 use crate::interchange::conversation::Bytes;
 use crate::interchange::{self, Body, Conversation, Finding, Format, Input, Place, Stopped, Taker, What, bounds};
 
@@ -35,9 +37,9 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Begins to read. It ends when the file does, or when nobody takes what it reads.
-    pub fn begin(import: &Import, stop: CancellationToken) -> Self {
+    pub fn begin(import: &Import, scratch: Scratch, stop: CancellationToken) -> Self {
         let (import, heeded) = (import.clone(), stop.clone());
-        Self::of(stop, move |send| match read(&import, &heeded, send) {
+        Self::of(stop, move |send| match read(&import, scratch, &heeded, send) {
             Err(_) if heeded.is_cancelled() => Err(Stopped::BrokenOff),
             ended => ended,
         })
@@ -66,7 +68,7 @@ impl Reading {
     }
 }
 
-fn read(import: &Import, stop: &CancellationToken, send: &Sender<Read>) -> Result<(), Stopped> {
+fn read(import: &Import, scratch: Scratch, stop: &CancellationToken, send: &Sender<Read>) -> Result<(), Stopped> {
     if is_sqlite(&import.file)? {
         return Err(Stopped::Database);
     }
@@ -84,7 +86,7 @@ fn read(import: &Import, stop: &CancellationToken, send: &Sender<Read>) -> Resul
     }
     // An input is busy while it is read for conversations.
     let files = if input.is_archive() { Some(open()?) } else { None };
-    interchange::read(format, &mut input, &mut Passing { format, files, is_dry: import.dry_run, send })
+    interchange::read(format, &mut input, &mut Passing { format, files, scratch, send })
 }
 
 /// A file that can be read until somebody says that it is enough: a long element has no other end.
@@ -113,8 +115,7 @@ struct Passing<'s> {
     format: Format,
     /// The same file, for what conversations bring along.
     files: Option<Input>,
-    /// Nothing is stored: what files there are is enough.
-    is_dry: bool,
+    scratch: Scratch,
     send: &'s Sender<Read>,
 }
 
@@ -151,35 +152,19 @@ impl Passing<'_> {
         findings
     }
 
-    /// The bytes of a file, or why they are left out; none are read where nothing is stored. `room` is what the
-    /// conversation's files may still have.
+    /// The bytes of a file, or why they are left out. `room` is what the conversation's files may still have.
     fn bring(&mut self, name: &str, room: &mut u64) -> Result<Arc<[u8]>, String> {
         let read = match &mut self.files {
-            Some(files) if self.is_dry => packed(files, name),
-            Some(files) => files.bytes(name, bounds::FILE_BYTES).map(|bytes| (bytes.len() as u64, bytes)),
+            Some(files) => files.bytes(name, bounds::FILE_BYTES),
             None => Err(Stopped::Damaged("it did not come along".into())),
         };
-        let (length, bytes) = read.map_err(|why| why.to_string())?;
-        let Some(left) = room.checked_sub(length) else {
+        let bytes = read.map_err(|why| why.to_string())?;
+        let Some(left) = room.checked_sub(bytes.len() as u64) else {
             let bound = bounds::CONVERSATION_FILES_BYTES >> 20;
             return Err(format!("the files of its conversation are more than {bound} MiB"));
         };
         *room = left;
         Ok(bytes.into())
-    }
-}
-
-/// How long a file is as it is packed, in the place of its bytes.
-fn packed(files: &Input, name: &str) -> Result<(u64, Vec<u8>), Stopped> {
-    let parts = files.parts();
-    let number = parts.number_of(name);
-    let part = number.and_then(|number| parts.all().get(number));
-    match part.map(|part| part.packed_bytes) {
-        None => Err(Stopped::Damaged(format!("there is no {name} in it"))),
-        Some(length) if length > bounds::FILE_BYTES => {
-            Err(Stopped::TooLarge(format!("{name} is larger than {} bytes", bounds::FILE_BYTES)))
-        }
-        Some(length) => Ok((length, Vec::new())),
     }
 }
 
@@ -193,7 +178,16 @@ impl Taker for Passing<'_> {
     }
 
     fn archived(&mut self, item: Item) -> ControlFlow<()> {
-        self.pass(Read::Archived(item))
+        self.pass(Read::Archived(item))?;
+        // Nothing more is read before it is taken: two large ones at once are enough.
+        match Handle::current().block_on(self.send.reserve()) {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    fn scratch(&mut self) -> io::Result<Box<dyn archive::Scratch>> {
+        Ok(Box::new(self.scratch.short()))
     }
 
     fn finding(&mut self, finding: Finding) -> ControlFlow<()> {

@@ -127,8 +127,8 @@ pub fn ChatHeader(
 /// Names branch, provider and model in the words of their menus, as far as they are still configured.
 fn chip_text(branch: &Branch, from: Option<String>, models: &[Model]) -> String {
     let (provider, model) = match models.iter().find(|model| model.lock == branch.lock) {
-        Some(model) => (&model.provider_name, &model.name),
-        None => (&branch.lock.provider, &branch.lock.model),
+        Some(model) => (model.provider_name.as_str(), model.name.as_str()),
+        None => (branch.lock.provider.as_str(), words::called(&branch.lock.model)),
     };
     words::branch_chip(branch, from.as_deref(), provider, model)
 }

@@ -1,4 +1,4 @@
-//! Taking very many messages in and out (I1, I2): an archive in the shape of ChatGPT's is made on the fly, the server's own
+//! Taking very many messages in and out (I1, I2), and in again from what came out (I3): an archive in the shape of ChatGPT's is made on the fly, the server's own
 //! commands read it and write it again, and what they hold in memory is looked at from outside. Beside it, in the same run
 //! and on the same database, chats of as many turns with as much text are stored without any reading.
 
@@ -38,8 +38,8 @@ const OF_STORING: [f64; 2] = [0.5, 1.0];
 /// can be missed.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// I1 and I2, on SQLite and, where there is a cluster, on PostgreSQL: `postgres` is what the names of two empty databases
-/// begin with.
+/// I1 to I3, on SQLite and, where there is a cluster, on PostgreSQL: `postgres` is what the names of three empty
+/// databases begin with.
 ///
 /// # Errors
 /// A command fails, or takes in or out something else than there was.
@@ -47,14 +47,14 @@ pub async fn archives(bench: &mut Bench, plant: &Path, postgres: Option<&str>, s
     let archive = bench.place.path().join("conversations.json");
     let bytes = write_archive(&archive, size)?;
     let megabytes = bytes as f64 / 1e6;
-    bench.notes.push(format!("I1 and I2: {} messages in {megabytes:.0} MB of JSON", size.messages));
+    bench.notes.push(format!("I1 to I3: {} messages in {megabytes:.0} MB of JSON", size.messages));
     on_database(bench, plant, size, &archive, "SQLite", None).await?;
     match postgres {
         Some(prefix) => {
-            let databases = [format!("{prefix}0"), format!("{prefix}1")];
+            let databases = [format!("{prefix}0"), format!("{prefix}1"), format!("{prefix}2")];
             on_database(bench, plant, size, &archive, "PostgreSQL", Some(databases)).await?;
         }
-        None => bench.notes.push("I1 and I2 are left out on PostgreSQL: no cluster was given".into()),
+        None => bench.notes.push("I1 to I3 are left out on PostgreSQL: no cluster was given".into()),
     }
     fs::remove_file(archive)?;
     Ok(())
@@ -66,9 +66,9 @@ async fn on_database(
     size: Size,
     archive: &Path,
     name: &str,
-    databases: Option<[String; 2]>,
+    databases: Option<[String; 3]>,
 ) -> Result<()> {
-    let [one, other] = databases.map_or([None, None], |databases| databases.map(Some));
+    let [one, other, empty] = databases.map_or([None, None, None], |databases| databases.map(Some));
     let bare = bench.installation(&format!("bare-{name}"))?.with_database(one);
     let stored = size.messages as f64 / store(plant, &bare.database()?, size)?;
     let installation = bench.installation(&format!("transfer-{name}"))?.with_database(other);
@@ -84,11 +84,19 @@ async fn on_database(
     let exported = run(&installation, export.arg("--output").arg(&written)).await?;
     let out = fs::metadata(&written)?.len() as f64 / 1e6;
     ensure!(out > size.megabytes as f64 * 0.9, "only {out} MB came out");
+
+    let empty = bench.installation(&format!("again-{name}"))?.with_database(empty);
+    let mut again = empty.command("import");
+    let returned = run(&empty, again.arg("--json").arg(&written)).await?;
+    let report: Value = serde_json::from_slice(&fs::read(&returned.said)?)?;
+    ensure!(report[0]["turns"].as_u64() == Some(turns) && report[0]["stopped"].is_null(), "{}", report[0]["stopped"]);
     fs::remove_file(written)?;
 
-    for (id, what, ran, of_storing) in
-        [("I1", "import", &imported, OF_STORING[0]), ("I2", "export", &exported, OF_STORING[1])]
-    {
+    for (id, what, ran, of_storing) in [
+        ("I1", "import", &imported, OF_STORING[0]),
+        ("I2", "export", &exported, OF_STORING[1]),
+        ("I3", "import of our own archive", &returned, OF_STORING[0]),
+    ] {
         let rate = size.messages as f64 / ran.seconds;
         let figure = |what: String, unit, value, goal, ratio| Figure {
             id,

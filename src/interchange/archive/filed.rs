@@ -1,0 +1,129 @@
+//! What was read of an archive and is too much to be held: a chat with its turns and calls, a document with its versions.
+//! What stands around them is at hand, and they are in a file, to be taken out of it a few at a time, in the order in which
+//! they can be stored.
+
+use std::collections::{HashSet, VecDeque};
+
+use chrono::{DateTime, Utc};
+use serde_json::Error;
+
+use super::spool::{Spool, Spot};
+use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion};
+use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportedFrom, Turn, TurnId};
+
+/// Parts are taken out together as long as they are no longer than this, as a text.
+const TOGETHER: u64 = 1 << 20;
+
+/// A chat, which keeps the rules ([`super::check`]); its images and documents may be missing.
+pub struct FiledChat {
+    pub chat: Chat,
+    pub imported_from: Option<ImportedFrom>,
+    /// Its turns, by their places, and the place of the last; 0 where there is none.
+    pub turns: Vec<TurnId>,
+    pub last_ord: i64,
+    pub branches: u64,
+    /// What its messages name.
+    pub documents: HashSet<DocumentId>,
+    /// What has not been taken out.
+    pub(super) waiting: VecDeque<Waiting>,
+    pub(super) calls: HashSet<GenerationId>,
+    pub(super) spool: Spool,
+}
+
+/// Where a part of a chat lies.
+pub(super) enum Waiting {
+    /// With the branch that it leaves.
+    Branch(Spot, Option<BranchId>),
+    Exchange(Spot),
+    Turn(Spot),
+    Generation(Spot),
+}
+
+/// A part of a chat.
+pub enum Part {
+    Branch(Box<ArchivedBranch>),
+    Exchange(Box<Exchange>),
+    Turn(Box<Turn>),
+    Generation(Box<ArchivedGeneration>),
+}
+
+impl FiledChat {
+    /// The next parts: branches, each behind the one that it leaves, then exchanges, turns, calls. One long part comes
+    /// alone. Nothing behind the last.
+    ///
+    /// # Errors
+    /// What is wrong with a part that nobody could know before it was taken out; or that the file cannot be read.
+    pub fn some(&mut self) -> Result<Vec<Part>, String> {
+        let mut parts = Vec::new();
+        let mut length = 0;
+        while let Some(next) = self.waiting.front() {
+            length += next.spot().length;
+            if !parts.is_empty() && length > TOGETHER {
+                break;
+            }
+            let part = read(&mut self.spool, next, &self.calls);
+            parts.push(part.map_err(|error| format!("{}: {error}", next.kind()))?);
+            self.waiting.pop_front();
+        }
+        Ok(parts)
+    }
+}
+
+fn read(spool: &mut Spool, waiting: &Waiting, calls: &HashSet<GenerationId>) -> Result<Part, Error> {
+    Ok(match waiting {
+        Waiting::Branch(spot, parent) => {
+            let mut of: Box<ArchivedBranch> = spool.read(*spot)?;
+            of.branch.parent_branch_id = *parent;
+            Part::Branch(of)
+        }
+        Waiting::Exchange(spot) => Part::Exchange(spool.read(*spot)?),
+        Waiting::Turn(spot) => {
+            let mut turn: Box<Turn> = spool.read(*spot)?;
+            for block in &mut turn.blocks {
+                block.generation_id = block.generation_id.filter(|call| calls.contains(call));
+            }
+            Part::Turn(turn)
+        }
+        Waiting::Generation(spot) => Part::Generation(spool.read(*spot)?),
+    })
+}
+
+impl Waiting {
+    fn spot(&self) -> Spot {
+        let (Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) | Self::Generation(spot)) = self;
+        *spot
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Branch(..) => "branches",
+            Self::Exchange(_) => "exchanges",
+            Self::Turn(_) => "turns",
+            Self::Generation(_) => "generations",
+        }
+    }
+}
+
+/// A document.
+pub struct FiledDocument {
+    pub id: DocumentId,
+    pub title: String,
+    pub kind: String,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    /// What the texts of its versions come to.
+    pub bytes: u64,
+    pub(super) versions: VecDeque<Spot>,
+    pub(super) spool: Spool,
+}
+
+impl FiledDocument {
+    /// The next version, the oldest first.
+    ///
+    /// # Errors
+    /// As of [`FiledChat::some`].
+    pub fn version(&mut self) -> Result<Option<ArchivedVersion>, String> {
+        let next = self.versions.pop_front().map(|spot| self.spool.read(spot));
+        next.transpose().map_err(|error| format!("versions: {error}"))
+    }
+}

@@ -1,0 +1,268 @@
+//! The outline of an archive, walked through while it is read: into its lists and chats step by step, and past or into a
+//! file whole values, of which none is held. What a value holds is `serde_json`'s affair; here brackets are counted and
+//! strings are skipped.
+
+use std::io::{self, BufRead};
+
+use memchr::memchr2;
+
+use crate::bounds;
+
+/// Why it cannot be walked on.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// It ends within something.
+    Cut,
+    /// Here stands something that is not JSON's.
+    NotJson,
+    /// It cannot be read.
+    Io(io::Error),
+    /// What has to wait cannot be kept.
+    Spool(io::Error),
+}
+
+/// A document, and how far it was walked through.
+pub(super) struct Scan<R> {
+    from: R,
+}
+
+impl<R: BufRead> Scan<R> {
+    pub fn new(from: R) -> Self {
+        Self { from }
+    }
+
+    /// What it was read from.
+    pub fn into_source(self) -> R {
+        self.from
+    }
+
+    /// Goes into the list or the object that comes, if it is one: `[` or `{`.
+    pub fn enters(&mut self, bracket: u8) -> Result<bool, Fault> {
+        let is_one = self.sign()?.ok_or(Fault::Cut)? == bracket;
+        if is_one {
+            self.from.consume(1);
+        }
+        Ok(is_one)
+    }
+
+    /// Whether another element comes in the list that was gone into; where none does, it is left.
+    pub fn has_element(&mut self) -> Result<bool, Fault> {
+        match self.sign_behind_comma()? {
+            b']' => {
+                self.from.consume(1);
+                Ok(false)
+            }
+            b'}' => Err(Fault::NotJson),
+            _ => Ok(true),
+        }
+    }
+
+    /// The name of the next member of the object that was gone into, behind which its value comes; where none does, the
+    /// object is left. Of a long name there is the beginning.
+    pub fn member(&mut self) -> Result<Option<String>, Fault> {
+        match self.sign_behind_comma()? {
+            b'}' => {
+                self.from.consume(1);
+                return Ok(None);
+            }
+            b'"' => {}
+            _ => return Err(Fault::NotJson),
+        }
+        let mut name = Vec::new();
+        self.value(&mut |piece, _| {
+            let room = (bounds::KEY_BYTES + 2).saturating_sub(name.len());
+            name.extend(piece.iter().take(room));
+            Ok(())
+        })?;
+        if self.sign()?.ok_or(Fault::Cut)? != b':' {
+            return Err(Fault::NotJson);
+        }
+        self.from.consume(1);
+        Ok(Some(String::from_utf8_lossy(&name).trim_matches('"').to_owned()))
+    }
+
+    /// Goes past a value.
+    pub fn skip(&mut self) -> Result<(), Fault> {
+        self.value(&mut |_, _| Ok(()))
+    }
+
+    /// Goes past a value and gives its text in pieces, each with the number of values that there were up to its end.
+    pub fn value(&mut self, give: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> Result<(), Fault> {
+        let first = self.sign()?.ok_or(Fault::Cut)?;
+        if matches!(first, b'}' | b']' | b',' | b':') {
+            return Err(Fault::NotJson);
+        }
+        let is_bare = !matches!(first, b'{' | b'[' | b'"');
+        let (mut depth, mut values) = (0_usize, 1);
+        let (mut in_string, mut is_escaped) = (false, false);
+        loop {
+            let chunk = filled(&mut self.from)?;
+            if chunk.is_empty() {
+                return if is_bare { Ok(()) } else { Err(Fault::Cut) };
+            }
+            let (mut at, mut is_over) = (0, false);
+            while at < chunk.len() && !is_over {
+                if is_escaped {
+                    (is_escaped, at) = (false, at + 1);
+                    continue;
+                }
+                if in_string {
+                    let Some(found) = memchr2(b'"', b'\\', &chunk[at..]) else {
+                        at = chunk.len();
+                        break;
+                    };
+                    is_escaped = chunk[at + found] == b'\\';
+                    in_string = is_escaped;
+                    is_over = !in_string && depth == 0;
+                    at += found + 1;
+                    continue;
+                }
+                match chunk[at] {
+                    b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => {
+                        is_over = true;
+                        continue;
+                    }
+                    b'"' => in_string = true,
+                    b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
+                    b'}' | b']' => {
+                        depth -= 1;
+                        is_over = depth == 0;
+                    }
+                    b',' => values += 1,
+                    _ => {}
+                }
+                at += 1;
+            }
+            give(&chunk[..at], values).map_err(Fault::Spool)?;
+            self.from.consume(at);
+            if is_over {
+                return Ok(());
+            }
+        }
+    }
+
+    fn sign_behind_comma(&mut self) -> Result<u8, Fault> {
+        loop {
+            match self.sign()?.ok_or(Fault::Cut)? {
+                b',' => self.from.consume(1),
+                sign => return Ok(sign),
+            }
+        }
+    }
+
+    /// The next sign that is no space, which stays; none at the end.
+    fn sign(&mut self) -> Result<Option<u8>, Fault> {
+        loop {
+            let chunk = filled(&mut self.from)?;
+            let length = chunk.len();
+            if length == 0 {
+                return Ok(None);
+            }
+            match chunk.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
+                Some(at) => {
+                    let sign = chunk[at];
+                    self.from.consume(at);
+                    return Ok(Some(sign));
+                }
+                None => self.from.consume(length),
+            }
+        }
+    }
+}
+
+fn filled(from: &mut impl BufRead) -> Result<&[u8], Fault> {
+    // Asked twice, because what the first answer borrows cannot be given back within a loop.
+    loop {
+        match from.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Fault::Io(error)),
+            Ok(_) => break,
+        }
+    }
+    from.fill_buf().map_err(Fault::Io)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn scan(text: &[u8], chunk: usize) -> Scan<BufReader<&[u8]>> {
+        Scan::new(BufReader::with_capacity(chunk, text))
+    }
+
+    /// A value's text and how many values are in it.
+    fn value<R: BufRead>(scan: &mut Scan<R>) -> Result<(String, usize), Fault> {
+        let (mut text, mut count) = (Vec::new(), 0);
+        scan.value(&mut |piece, values| {
+            text.extend_from_slice(piece);
+            count = values;
+            Ok(())
+        })?;
+        Ok((String::from_utf8(text).unwrap(), count))
+    }
+
+    #[test]
+    fn lists_and_members_are_gone_into_and_values_come_whole() {
+        let text = br#" { "a" : [ 1 ,"]\"\\", {"b": [[], "}"]},null ] , "c\"d": -1.5e3, "e": "x" } "#;
+        for chunk in [1, 3, 64] {
+            let mut scan = scan(text, chunk);
+            assert!(!scan.enters(b'[').unwrap() && scan.enters(b'{').unwrap());
+            assert_eq!(scan.member().unwrap().as_deref(), Some("a"));
+            assert!(scan.enters(b'[').unwrap());
+            let mut values = Vec::new();
+            while scan.has_element().unwrap() {
+                values.push(value(&mut scan).unwrap());
+            }
+            let expected =
+                [("1", 1), (r#""]\"\\""#, 1), (r#"{"b": [[], "}"]}"#, 5), ("null", 1)].map(|(a, b)| (a.to_owned(), b));
+            assert_eq!(values, expected);
+            assert!(scan.member().unwrap().unwrap().starts_with('c'));
+            assert_eq!(value(&mut scan).unwrap().0, "-1.5e3");
+            assert_eq!(scan.member().unwrap().as_deref(), Some("e"));
+            scan.skip().unwrap();
+            assert_eq!(scan.member().unwrap(), None);
+            assert!(matches!(scan.enters(b'{'), Err(Fault::Cut)));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_no_json_is_told() {
+        for (text, is_cut) in [("[1", true), ("[\"", true), ("[{]", false), ("[:", false), ("[}", false), ("", true)] {
+            let mut scan = scan(text.as_bytes(), 8);
+            let walked = (|| {
+                scan.enters(b'[')?;
+                while scan.has_element()? {
+                    scan.skip()?;
+                }
+                Ok(())
+            })();
+            match walked {
+                Err(Fault::Cut) => assert!(is_cut, "{text}"),
+                Err(Fault::NotJson) => assert!(!is_cut, "{text}"),
+                // Brackets are counted here, not told apart: a parser does.
+                other => assert!(text == "[{]" && other.is_ok() || is_cut, "{text}: {other:?}"),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic_or_go_on_for_ever(text in r#"[\[\]{}",:\\1 ]{0,60}"#, chunk in 1usize..20) {
+            let mut scan = scan(text.as_bytes(), chunk);
+            let mut steps = 0;
+            while scan.member().is_ok_and(|name| name.is_some()) && scan.skip().is_ok() {
+                steps += 1;
+                prop_assert!(steps <= text.len());
+            }
+            let mut scan = super::Scan::new(BufReader::with_capacity(chunk, text.as_bytes()));
+            while scan.has_element().is_ok_and(|is_there| is_there) && scan.skip().is_ok() {
+                steps += 1;
+                prop_assert!(steps <= 2 * text.len());
+            }
+        }
+    }
+}

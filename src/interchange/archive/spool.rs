@@ -1,0 +1,180 @@
+//! What of an archive has to wait until it can be handed over: a turn stands before the branch that it is on, a call may
+//! be as large as a response. It waits in a file, as it was written, and is read out of it one by one.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+
+use serde::de::DeserializeOwned;
+use serde_json::Error;
+
+use super::scan::{Fault, Scan};
+use crate::bounds;
+
+/// A file of one's own, for as long as it is open.
+pub trait Scratch: Read + Write + Seek + Send {}
+
+impl<T: Read + Write + Seek + Send> Scratch for T {}
+
+/// Where a value lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot {
+    at: u64,
+    pub length: u64,
+}
+
+/// Values one behind the other.
+pub(super) struct Spool {
+    file: Box<dyn Scratch>,
+    end: u64,
+    /// The value that was taken last, if it is a short one.
+    held: Vec<u8>,
+}
+
+impl Spool {
+    pub fn new(file: Box<dyn Scratch>) -> Self {
+        Self { file, end: 0, held: Vec::new() }
+    }
+
+    /// Forgets what lies in it.
+    pub fn clear(&mut self) {
+        self.end = 0;
+    }
+
+    /// Takes the value that comes; or says why there is too much of it.
+    pub fn take<R: io::BufRead>(&mut self, scan: &mut Scan<R>) -> Result<Result<Spot, String>, Fault> {
+        let Self { file, end, held } = self;
+        held.clear();
+        let at = *end;
+        let mut length = 0;
+        let mut too_much = None;
+        scan.value(&mut |piece, values| {
+            if too_much.is_some() {
+                return Ok(());
+            }
+            length += piece.len() as u64;
+            if length > bounds::ELEMENT_BYTES {
+                too_much = Some(format!("it is larger than {} MiB", bounds::ELEMENT_BYTES >> 20));
+            } else if values > bounds::ELEMENT_VALUES {
+                too_much = Some(format!("it has more than {} values", bounds::ELEMENT_VALUES));
+            } else {
+                held.extend_from_slice(piece);
+                if held.len() > bounds::HELD_BYTES {
+                    written(file, at + length - held.len() as u64, held)?;
+                    held.clear();
+                }
+            }
+            Ok(())
+        })?;
+        if let Some(why) = too_much {
+            held.clear();
+            return Ok(Err(why));
+        }
+        written(file, at + length - held.len() as u64, held).map_err(Fault::Spool)?;
+        if length != held.len() as u64 {
+            held.clear();
+        }
+        *end = at + length;
+        Ok(Ok(Spot { at, length }))
+    }
+
+    /// Reads a value that was taken.
+    ///
+    /// # Errors
+    /// When it is no `T`; one of input or output when the file cannot be read.
+    pub fn read<T: DeserializeOwned>(&mut self, spot: Spot) -> Result<T, Error> {
+        let is_last = spot.at + spot.length == self.end;
+        if is_last && self.held.len() as u64 == spot.length {
+            return serde_json::from_slice(&self.held);
+        }
+        self.file.seek(SeekFrom::Start(spot.at)).map_err(Error::io)?;
+        let mut text = Read::take(&mut self.file, spot.length);
+        if spot.length <= bounds::HELD_BYTES as u64 {
+            self.held.clear();
+            text.read_to_end(&mut self.held).map_err(Error::io)?;
+            let read = serde_json::from_slice(&self.held);
+            self.held.clear();
+            read
+        } else {
+            // A long one is never held as a text.
+            serde_json::from_reader(BufReader::with_capacity(64 << 10, text))
+        }
+    }
+}
+
+fn written(file: &mut Box<dyn Scratch>, at: u64, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Seek, SeekFrom};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// A file that remembers its longest write.
+    #[derive(Default)]
+    struct Watched(Cursor<Vec<u8>>, Arc<AtomicUsize>);
+
+    impl Read for Watched {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.0.read(into)
+        }
+    }
+
+    impl Write for Watched {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1.fetch_max(bytes.len(), Ordering::Relaxed);
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Watched {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    #[test]
+    fn values_come_back_in_any_order_and_a_long_one_is_never_held() {
+        let long = "x".repeat(3 * bounds::HELD_BYTES);
+        let text = format!("[\"short\", \"{long}\", [1, 2]]");
+        let longest = Arc::new(AtomicUsize::new(0));
+        let mut spool = Spool::new(Box::new(Watched(Cursor::default(), longest.clone())));
+        let mut scan = Scan::new(BufReader::with_capacity(1 << 10, text.as_bytes()));
+        scan.enters(b'[').unwrap();
+        let mut spots = Vec::new();
+        while scan.has_element().unwrap() {
+            spots.push(spool.take(&mut scan).unwrap().unwrap());
+            assert!(spool.held.len() <= bounds::HELD_BYTES);
+        }
+        assert!(longest.load(Ordering::Relaxed) <= bounds::HELD_BYTES + (1 << 10));
+        for at in [2, 0, 1, 0] {
+            let value: Value = spool.read(spots[at]).unwrap();
+            assert_eq!(value, [Value::from("short"), Value::from(long.as_str()), serde_json::json!([1, 2])][at]);
+        }
+        assert!(spool.read::<u64>(spots[0]).is_err());
+    }
+
+    #[test]
+    fn there_may_be_too_many_values_and_what_follows_is_taken_all_the_same() {
+        let text = format!("[[{}0],7]", "0,".repeat(bounds::ELEMENT_VALUES));
+        let mut spool = Spool::new(Box::new(Cursor::new(Vec::new())));
+        let mut scan = Scan::new(text.as_bytes());
+        scan.enters(b'[').unwrap();
+        assert!(spool.take(&mut scan).unwrap().unwrap_err().contains("values"));
+        assert!(scan.has_element().unwrap());
+        let spot = spool.take(&mut scan).unwrap().unwrap();
+        assert_eq!(spool.read::<u64>(spot).unwrap(), 7);
+    }
+}

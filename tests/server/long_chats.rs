@@ -1,0 +1,248 @@
+//! Chats that are larger than the memory that an import may have: with as many replies as make the manifests of their
+//! requests grow beyond what a stranger's file may hold, and with responses of many megabytes. And a chat that goes on
+//! while it is written.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use turnleaf::domain::context::{ManifestEntry, Mode, Reason, RequestManifest};
+use turnleaf::domain::*;
+use turnleaf::interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf::server::service::exports::Which;
+use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
+use turnleaf::server::store::{Tx, archive, blobs, branches, chats, exchanges, turns};
+
+use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
+use crate::files::PNG;
+use crate::house::House;
+use crate::interchange::{exported, imported, replies};
+
+/// Each request names all turns before it: two million values stand in the manifests of 540 replies.
+const REPLIES: usize = 560;
+
+/// A chat on one branch that is being planted.
+struct Path {
+    owner: UserId,
+    tx: Tx,
+    branch: Branch,
+    turns: Vec<Turn>,
+}
+
+impl Path {
+    async fn begin(house: &House) -> Self {
+        let mut tx = house.db.begin().await.unwrap();
+        let of = chat(house.owner);
+        chats::insert(&mut tx, &of).await.unwrap();
+        let branch = branch(of.id);
+        branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+        chats::set_default_branch(&mut tx, of.id, branch.id).await.unwrap();
+        Self { owner: house.owner, tx, branch, turns: Vec::new() }
+    }
+
+    /// Adds a turn with one block.
+    async fn add(&mut self, role: Role, content: Content) -> Turn {
+        let ord = chats::take_ord(&mut self.tx, self.owner, self.branch.chat_id, now()).await.unwrap().unwrap();
+        let last = self.turns.last();
+        let mut grown = turn(&self.branch, id(), last, ord, role);
+        grown.exchange_id = match last.filter(|_| role == Role::Assistant) {
+            Some(question) => question.exchange_id,
+            None => {
+                let of = exchange(&self.branch, grown.id, None);
+                exchanges::insert(&mut self.tx, self.owner, &of, None).await.unwrap();
+                of.id
+            }
+        };
+        let author = if role == Role::Assistant { Author::Assistant } else { Author::User };
+        if role == Role::Assistant {
+            (grown.status, grown.started_at, grown.completed_at) = (TurnStatus::Complete, Some(now()), Some(now()));
+        }
+        grown.blocks = vec![block(&grown, 0, author, BlockState::Done, content)];
+        turns::insert(&mut self.tx, &grown).await.unwrap();
+        let (on, head) = (self.branch.id, self.branch.head_turn_id);
+        assert!(branches::set_head(&mut self.tx, on, head, grown.id).await.unwrap());
+        self.branch.head_turn_id = Some(grown.id);
+        self.turns.push(grown.clone());
+        grown
+    }
+
+    /// Adds a message and a reply that was made by one call, which was asked with all that stood before.
+    async fn talk(&mut self, number: usize, raw: Vec<u8>) {
+        self.add(Role::User, Content::text(format!("Question {number}"))).await;
+        let entry = |(at, turn): (usize, &Turn)| ManifestEntry {
+            turn_id: turn.id,
+            mode: if at % 2 == 0 { Mode::Canonical } else { Mode::Raw },
+            reason: if at % 2 == 0 { Reason::FromBlocks } else { Reason::SameLock },
+            blocks_sent: 1,
+            blocks_omitted: 0,
+            approx_tokens: 9,
+            repair: None,
+            attachments: Vec::new(),
+        };
+        let manifest =
+            RequestManifest { turns: self.turns.iter().enumerate().map(entry).collect(), ..Default::default() };
+        let reply = self.add(Role::Assistant, Content::text(format!("Answer {number}"))).await;
+        let call = ArchivedGeneration {
+            id: id(),
+            turn_id: reply.id,
+            step: 0,
+            provider: "demo".into(),
+            api: Some("openai_chat".into()),
+            model_requested: "scripted".into(),
+            model_returned: None,
+            request: Bytes(format!("{{\"n\":{number}}}").into_bytes()),
+            request_manifest: serde_json::to_value(manifest).unwrap(),
+            raw_kind: "sse_events".into(),
+            raw_complete: true,
+            raw: Some(Bytes(raw)),
+            status: "complete".into(),
+            stop_reason: None,
+            usage: Usage::default(),
+            cost_micros: None,
+            cost_basis: None,
+            price_version: None,
+            error: None,
+            first_token_at: None,
+            started_at: now(),
+            ended_at: Some(now()),
+        };
+        archive::insert_generation(&mut self.tx, &call).await.unwrap();
+    }
+
+    async fn image(&mut self, bytes: &[u8]) -> Content {
+        let bytes = [PNG, bytes].concat();
+        let blob = sha256(&bytes);
+        blobs::store(&mut self.tx, &blob, "image/png", &bytes, now()).await.unwrap();
+        let kind = UploadKind::Image;
+        let upload =
+            NewUpload { id: id(), owner_id: self.owner, sha256: &blob, name: "a.png", kind, size: Some((1, 1)) };
+        uploads::put(&mut self.tx, &upload, now()).await.unwrap();
+        Content::Image { blob, mime: "image/png".into(), alt: String::new() }
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An archive from its chats on, with its ids named in the order in which they appear. Too large to be made a value of.
+fn without_ids(archive: &[u8]) -> Vec<u8> {
+    let at = archive.windows(7).position(|words| words == b"\"chats\"").unwrap();
+    let is_id = |text: &[u8]| {
+        text.len() == 38 && text[0] == b'"' && text[37] == b'"' && [9, 14, 19, 24].iter().all(|&at| text[at] == b'-')
+    };
+    let mut names = std::collections::HashMap::new();
+    let (mut out, mut rest) = (Vec::with_capacity(archive.len()), &archive[at..]);
+    while let Some(quote) = rest.iter().position(|byte| *byte == b'"') {
+        out.extend_from_slice(&rest[..quote]);
+        rest = &rest[quote..];
+        match rest.get(..38).filter(|text| is_id(text)) {
+            Some(text) => {
+                let next = names.len();
+                write!(out, "id {}", names.entry(text).or_insert(next)).unwrap();
+                rest = &rest[38..];
+            }
+            None => {
+                out.push(b'"');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Takes a chat out and in again, and out of there.
+async fn comes_back(house: House, chat: ChatId, replies: u64) {
+    let archive = exported(&house, Which::Chat(chat)).await;
+    house.close().await;
+    let target = House::new(crate::interchange::replies(1)).await;
+    let report = imported(&target, "long.json", &archive, false).await;
+    assert_eq!((report.imported, report.turns, report.stopped), (1, 2 * replies, None), "{:?}", report.findings);
+    assert_eq!(report.findings, []);
+    let again = exported(&target, Which::Chat(report.chats[0].id.unwrap())).await;
+    assert!(without_ids(&again) == without_ids(&archive), "it is not the same chat");
+    target.check().await;
+    target.close().await;
+}
+
+#[tokio::test]
+async fn a_chat_of_very_many_replies_comes_back_with_all_of_its_manifests() {
+    let house = House::new(replies(1)).await;
+    let mut path = Path::begin(&house).await;
+    for number in 0..REPLIES {
+        path.talk(number, format!("data: {number}\n\n").into_bytes()).await;
+    }
+    let chat = path.branch.chat_id;
+    path.tx.commit().await.unwrap();
+    comes_back(house, chat, REPLIES as u64).await;
+}
+
+#[tokio::test]
+async fn a_chat_with_very_long_responses_comes_back() {
+    let house = House::new(replies(1)).await;
+    let mut path = Path::begin(&house).await;
+    // No text: JSON makes a third more of it.
+    let raw = [0xff, 0, 1, b'"'].repeat((50 << 20) / 4);
+    for number in 0..2 {
+        path.talk(number, raw.clone()).await;
+    }
+    let chat = path.branch.chat_id;
+    path.tx.commit().await.unwrap();
+    let archive = exported(&house, Which::Chat(chat)).await;
+    house.close().await;
+    let target = House::new(replies(1)).await;
+    let report = imported(&target, "long.json", &archive, false).await;
+    drop(archive);
+    assert_eq!((report.imported, report.turns, report.stopped), (1, 4, None), "{:?}", report.findings);
+    let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
+    for reply in path.turns.iter().filter(|turn| turn.role == Role::Assistant) {
+        let calls = archive::generations(&target.db, target.owner, reply.id).await.unwrap();
+        assert_eq!(calls.len(), 1);
+        let there = archive::raw(&target.db, target.owner, calls[0].id).await.unwrap().unwrap();
+        assert!(there.0 == raw, "{} bytes are not those that came", there.0.len());
+    }
+    target.check().await;
+    target.close().await;
+}
+
+#[tokio::test]
+async fn a_chat_that_goes_on_while_it_is_written_is_written_as_it_was() {
+    for house in House::everywhere(|| replies(1)).await {
+        let mut path = Path::begin(&house).await;
+        for number in 0..3_u8 {
+            // Long enough that a writer whom nobody reads waits among them.
+            let image = path.image(&vec![number; 600_000]).await;
+            path.add(Role::User, image).await;
+            path.add(Role::Assistant, Content::text("I see")).await;
+        }
+        path.tx.commit().await.unwrap();
+        let (send, mut receive) = mpsc::channel(1);
+        let (service, owner, chat) = (house.service.clone(), house.owner, path.branch.chat_id);
+        let writing = tokio::spawn(async move { service.export_archive(owner, Which::Chat(chat), &send).await });
+        let mut archive = receive.recv().await.unwrap().to_vec();
+        path.tx = house.db.begin().await.unwrap();
+        let late = path.image(b"late").await;
+        let late = path.add(Role::User, late).await;
+        path.tx.commit().await.unwrap();
+        while let Some(piece) = receive.recv().await {
+            archive.extend_from_slice(&piece);
+        }
+        writing.await.unwrap().unwrap();
+        let archive: Value = serde_json::from_slice(&archive).unwrap();
+        let turns = archive["chats"][0]["turns"].as_array().unwrap();
+        assert_eq!(turns.len(), 6);
+        assert!(turns.iter().all(|turn| turn["id"] != json!(late.id)));
+        assert_eq!(archive["chats"][0]["branches"][0]["head_turn_id"], turns[5]["id"]);
+        let names = archive["blobs"].as_array().unwrap().iter().map(|blob| blob["sha256"].as_str().unwrap());
+        let names: Vec<&str> = names.collect();
+        for block in turns.iter().flat_map(|turn| turn["blocks"].as_array().unwrap()) {
+            assert!(block["type"] != "image" || names.contains(&block["blob"].as_str().unwrap()), "{block}");
+        }
+        // Next time it is among them.
+        let next: Value = serde_json::from_slice(&exported(&house, Which::Chat(chat)).await).unwrap();
+        assert_eq!(next["chats"][0]["turns"].as_array().map(Vec::len), Some(7));
+        house.close().await;
+    }
+}
