@@ -102,7 +102,7 @@ test("a message whose reply was deleted is tried again", async ({ page, model })
   await expect(replies(page)).toHaveCount(2);
 });
 
-test("a reply that reached its length goes on, and what is attached to the draft stays there", async ({ page, model }) => {
+test("a reply that reached its length says so and goes on", async ({ page, model }) => {
   await page.goto("/");
   await choose(page, "openai/test-model");
   await send(page, "q1");
