@@ -1,7 +1,7 @@
 // The list of chats: under which headings they stand, which stand first, and which it leaves out.
-import { hydrated, messageBox, open, send } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, open, send } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { talk } from "../../support/verbs.ts";
+import type { ModelServer } from "../../support/model_server.ts";
 
 import type { Locator, Page } from "@playwright/test";
 
@@ -9,8 +9,17 @@ const list = (page: Page): Locator => page.locator("#chats");
 const part = (page: Page, name: string): Locator => list(page).getByRole("list", { name, exact: true });
 const row = (page: Page, chat: string): Locator => list(page).locator(`.chat-link[href="${chat}"]`);
 
+/** Holds a chat of one exchange, and gives its address. */
+async function talk(page: Page, model: ModelServer, text: string): Promise<string> {
+  await begin(page, text);
+  (await model.next()).answer("Fine.");
+  await page.waitForURL("**/c/*");
+  await expectStatus(latestReply(page), "complete");
+  return new URL(page.url()).pathname;
+}
+
 async function menu(page: Page, chat: string, deed: string): Promise<void> {
-  const item = list(page).locator(".chat-item").filter({ has: row(page, chat) });
+  const item = list(page).locator(".chat-item").filter({ has: page.locator(`.chat-link[href="${chat}"]`) });
   await item.hover();
   await item.getByRole("button").click();
   await page.locator("#chat-menu").getByRole("button", { name: deed, exact: true }).click();
@@ -88,7 +97,7 @@ test.describe("far from Greenwich", () => {
     };
     await open(page);
     for (const [n, at] of moments.entries()) {
-      await expect(part(page, headingOf(at)).getByText(`Chat ${n}`)).toBeVisible();
+      await expect(part(page, headingOf(at)).locator(".chat-name", { hasText: `Chat ${n}` })).toBeVisible();
     }
     // From now on the server knows it, and says it at once.
     const html = await (await page.request.get("/")).text();
