@@ -71,7 +71,8 @@ async function sheet(page: Page, origin: string, { name, address, ready }: Scree
 }
 
 if (IS_FOR_DOCS) {
-  test.describe.configure({ mode: "serial", timeout: 400_000 });
+  // One after the other, because `cargo xtask gallery` has one worker; each whatever became of the one before.
+  test.describe.configure({ timeout: 400_000 });
 
   test("begins anew", () => {
     mkdirSync(GALLERY, { recursive: true });
@@ -80,9 +81,11 @@ if (IS_FOR_DOCS) {
 
   test.describe("on a new server", () => {
     test.use({ configured: false });
-    test("the first run, and the parts", async ({ page, turnleaf }) => {
-      const screens: Screen[] = [{ name: "first-run", address: "/", ready: hydrated }, ...["writing", "reasoning", "tools", "parts"].map(inGallery)];
-      for (const screen of screens) await sheet(page, turnleaf.url, screen);
+    test("the first run", async ({ page, turnleaf }) => {
+      await sheet(page, turnleaf.url, { name: "first-run", address: "/", ready: hydrated });
+    });
+    test("the parts", async ({ page, turnleaf }) => {
+      for (const name of ["writing", "reasoning", "tools", "results", "parts", "menus"]) await sheet(page, turnleaf.url, inGallery(name));
     });
   });
 
