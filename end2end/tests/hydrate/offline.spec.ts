@@ -239,8 +239,11 @@ test("a message that nobody takes is broken off within a minute, and the same ag
   await messageBox(page).press("Control+z");
   await expect(messageBox(page)).toHaveValue("typed behind it");
   await messageBox(page).fill("Is anybody there?");
-  await sendButton(page).click();
+  // It had arrived: the page finds the reply to it, and the same again is that message.
   (await model.next()).answer("Yes.");
+  await expect(textOf(latestReply(page))).toHaveText("Yes.");
+  await expectStatus(latestReply(page), "complete");
+  await sendButton(page).click();
   await expect(messageBox(page)).toHaveValue("");
   await expect(page.locator("article[data-role=user]")).toHaveCount(2);
   expect(model.asked).toBe(2);
