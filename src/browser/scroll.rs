@@ -201,6 +201,6 @@ mod real {
 }
 
 pub use real::{
-    Wait, bring, first_seen, hold, hold_clicked, hold_for, into_sight, is_following, is_held, is_holding, keep_end, keeping, open,
-    resume, start, stop, to_element, to_latest, to_sent, wait,
+    Wait, bring, first_seen, hold, hold_clicked, hold_for, into_sight, is_following, is_held, is_holding, keep_end,
+    keeping, open, resume, start, stop, to_element, to_latest, to_sent, wait,
 };

@@ -15,8 +15,8 @@ use crate::domain::chat::{ChatSettings, title_from};
 use crate::domain::exchange::Params;
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
-    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, Lock, TurnId, UNKNOWN_MODEL, UserId,
-    limits,
+    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, Lock, TurnId, UNKNOWN_MODEL,
+    UserId, limits,
 };
 use crate::report::{Finding, Place, What};
 
@@ -69,7 +69,8 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
     let mut plan = branches::plan(&kept, &locks);
     let most = usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX);
     if let Some((first, count)) = branches::bound(&mut plan, &mut kept, most) {
-        let text = format!("the chat has more branches than Turnleaf keeps: {count} messages from this one on are left out");
+        let text =
+            format!("the chat has more branches than Turnleaf keeps: {count} messages from this one on are left out");
         tell(Finding { what: What::LeftOut, place: place(&conversation.messages[first].source_id), text });
     }
     let of_branch = |number: usize| BranchId::from((soil.id)(&format!("branch {number}")));
@@ -167,6 +168,12 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
     }
     let shown = kept.shown.and_then(|at| turn_of.get(&at)).or(turns.len().checked_sub(1).as_ref()).copied();
     let shown = shown.map(|number| (turns[number].id, turns[number].branch_id));
+    let updated_at = turns
+        .iter()
+        .map(|turn| turn.created_at)
+        .max()
+        .unwrap_or(begun)
+        .max(times.past(conversation.updated_at).unwrap_or(begun));
     let chat = Chat {
         id: chat_id,
         owner_id: soil.owner,
@@ -180,32 +187,18 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
         default_branch_id: shown.map(|(_, branch)| branch),
         last_viewed_turn_id: shown.map(|(turn, _)| turn),
         copied_from_turn_id: None,
-        pinned_at: None,
-        archived_at: None,
+        // No source says since when.
+        pinned_at: conversation.is_pinned.then_some(updated_at),
+        archived_at: conversation.is_archived.then_some(updated_at),
         rev: i64::try_from(turns.len()).unwrap_or(i64::MAX),
         created_at: begun,
-        updated_at: turns
-            .iter()
-            .map(|turn| turn.created_at)
-            .max()
-            .unwrap_or(begun)
-            .max(times.past(conversation.updated_at).unwrap_or(begun)),
+        updated_at,
     };
-    tell_standing(conversation, &mut |text| tell(Finding { what: What::Lost, place: place(""), text }));
     if let Some((message, text)) = times.told() {
         tell(Finding { what: What::PutRight, place: place(&message), text });
     }
     let branches = branches::rows(&plan, &kept, &locks, &chat, &turns, &turn_of, &of_branch);
     ArchivedChat { chat, imported_from: None, turns, generations, exchanges, branches }
-}
-
-/// What the source says of how the chat stands among its chats, and this one does not keep.
-fn tell_standing(conversation: &Conversation, tell: &mut dyn FnMut(String)) {
-    for (is_so, how) in [(conversation.is_pinned, "pinned"), (conversation.is_archived, "archived")] {
-        if is_so {
-            tell(format!("that it was {how} there is not kept"));
-        }
-    }
 }
 
 /// Which message begins the exchange of a message: a reply that is the first to its question shares the question's.

@@ -54,12 +54,12 @@ pub use entering::{PathEnd, at_end, edit_last_message, enter, provide_path_end, 
 pub use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
+pub use posting::Posting;
+pub use refused::Refusals;
 pub use tool_card::tool_name;
 pub use turn_actions::opens_here;
 pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
 pub use turn_menu::CopyToChat;
-pub use posting::Posting;
-pub use refused::Refusals;
 use user_turn::UserTurn;
 pub use verbs::Verbs;
 

@@ -8,9 +8,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::{Service, ServiceError};
 use crate::domain::export::Parts;
-use crate::domain::{
-    Branch, BranchId, ChatId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits,
-};
+use crate::domain::{Branch, BranchId, ChatId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits};
 use crate::interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
 use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, exchanges, turns};

@@ -82,7 +82,8 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
     const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
     let own = lock.clone();
-    let name = move || state.model().map_or_else(|| words::called(&lock.model).to_owned(), |model| words::model_name(&model));
+    let name =
+        move || state.model().map_or_else(|| words::called(&lock.model).to_owned(), |model| words::model_name(&model));
     let chip = move || match state.choice.get() {
         None => ("lock", words::locked()),
         Some(_) => ("branch", words::new_branch()),

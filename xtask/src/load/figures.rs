@@ -22,8 +22,8 @@ use crate::turnleaf::Installation;
 
 /// What can be asked for; G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
 const KNOWN: [&str; 29] = [
-    "A1", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G11", "G12", "D1", "D2", "D3", "K1", "K2", "T1",
-    "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2", "I3",
+    "A1", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G11", "G12", "D1", "D2", "D3", "K1", "K2",
+    "T1", "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2", "I3",
 ];
 
 /// What is measured, and on what.
