@@ -240,7 +240,7 @@ fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
     let (told, _) = ended(&run(&absent, &["import", "--from", "claude", &file]), 0);
-    assert!(told.contains("0 here already, 4 left out") && told.contains("it is no conversation"), "{told}");
+    assert!(told.contains("0 here already, 5 left out") && told.contains("it is no conversation"), "{told}");
     // What is well is taken in, and the one that is not is told.
     let (out, _) = ended(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
     let both: Value = serde_json::from_str(&out).unwrap();
