@@ -1,6 +1,8 @@
 //! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
 //! until it ends.
 
+mod taking;
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,10 +12,10 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::attempts::Tried;
 use super::{Halt, Next, Run};
 use crate::domain::context::RequestManifest;
-use crate::domain::{Event, Failure, FailureKind, GenerationId, TurnStatus, Usage, limits};
+use crate::domain::{Event, Failure, FailureKind, GenerationId, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::pictures;
-use crate::server::outbound::provider::{Decoder, Item, Outcome, Refused, Reply};
+use crate::server::outbound::provider::{Decoder, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
 use crate::server::run::pace::Pace;
@@ -245,66 +247,6 @@ impl Run<'_> {
         let began = Instant::now();
         self.recorder.settle().await?;
         Ok(began.elapsed())
-    }
-
-    /// Keeps the provider's bytes. Before the first content they stay in memory: an attempt that is tried again leaves
-    /// nothing behind.
-    fn keep(&mut self, bytes: &Bytes, progress: &mut Progress) -> Result<(), Failure> {
-        if progress.raw.len() + bytes.len() > limits::RAW_BYTES {
-            return Err(self.failure(FailureKind::LimitOutput));
-        }
-        progress.raw.extend_from_slice(bytes);
-        if progress.has_content {
-            self.recorder.raw(bytes);
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, items: &mut Vec<Item>, progress: &mut Progress) -> Result<(), Failure> {
-        let mut events = Vec::new();
-        for item in items.drain(..) {
-            match &item {
-                Item::Model(model) => progress.model = Some(model.clone()),
-                Item::Usage(usage) => {
-                    progress.usage = *usage;
-                    self.usages.put(progress.id, *usage);
-                }
-                Item::Cost(micros) => progress.reported_micros = Some(*micros),
-                Item::Response(id) => progress.response_id = Some(id.clone()),
-                Item::Stop(reason) => progress.stop_reason = Some(reason.clone()),
-                Item::Failed(_) => {}
-                Item::Text(text)
-                | Item::Thinking(text)
-                | Item::ToolArguments { text, .. }
-                | Item::OwnArguments { text, .. } => {
-                    progress.said += text.len() as u64;
-                    self.begin_content(progress);
-                }
-                _ => self.begin_content(progress),
-            }
-            progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
-        }
-        events.iter_mut().for_each(|event| self.name_tool(event));
-        self.keep_pictures(&mut progress.builder);
-        if progress.builder.longest_arguments() > limits::TOOL_ARGS_BYTES {
-            self.recorder.extend(events);
-            return Err(self.failure(FailureKind::LimitToolArgs));
-        }
-        if progress.said > limits::REPLY_TEXT_BYTES as u64 {
-            self.recorder.extend(events);
-            return Err(self.failure(FailureKind::LimitOutput));
-        }
-        self.recorder.extend(events);
-        Ok(())
-    }
-
-    fn begin_content(&mut self, progress: &mut Progress) {
-        if !progress.has_content {
-            progress.has_content = true;
-            progress.first_token_at = Some(self.supervisor.clock().now());
-            self.recorder.raw(&progress.raw);
-            self.status(TurnStatus::Streaming);
-        }
     }
 
     pub(super) fn failure(&self, kind: FailureKind) -> Failure {
