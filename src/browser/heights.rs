@@ -36,6 +36,8 @@ mod real {
     pub fn tell_way(id: &str, property: &'static str) {
         let find = |id: &str| web_sys::window()?.document()?.get_element_by_id(id)?.dyn_into::<HtmlElement>().ok();
         let Some(element) = find(id) else { return };
+        // One of before would be counted in.
+        let _ = element.style().remove_property(property);
         let before = element.get_bounding_client_rect().top();
         leptos::prelude::request_animation_frame(move || {
             let way = before - element.get_bounding_client_rect().top();

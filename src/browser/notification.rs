@@ -87,7 +87,10 @@ mod real {
 
     /// Hears from the worker which note was pressed, by its tag, and answers that it goes there.
     pub fn hear(on_press: impl Fn(String) + 'static) {
-        let Some(container) = service_worker::container() else { return };
+        thread_local! {
+            static HEARS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+        }
+        let Some(container) = service_worker::container().filter(|_| !HEARS.replace(true)) else { return };
         let hear = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let (Some(tag), Ok(port)) = (event.data().as_string(), event.ports().get(0).dyn_into::<MessagePort>())
             else {

@@ -25,6 +25,7 @@ pub const ELEMENT_VALUES: usize = 3_000_000;
 pub const HELD_BYTES: usize = 4 << 20;
 /// What stands around the lists of a chat or a document of our own archive: its title, its prompt, its differences.
 pub const AROUND_BYTES: u64 = 16 << 20;
+pub const AROUND_VALUES: usize = 100_000;
 /// Calls and blocks of one chat of our own archive: their ids are held until it is stored.
 pub const CALLS: usize = 1_000_000;
 pub const BLOCKS: usize = 3_000_000;

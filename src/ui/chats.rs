@@ -82,8 +82,9 @@ impl Chats {
     /// Lets the server know which day it is here: it says under which heading a chat stands.
     fn tell_zone(self) {
         let zone = clock::zone().to_string();
+        // Always: cookies go sooner than what else a browser keeps.
+        cookies::keep(ZONE_COOKIE, &zone, KEPT_SECONDS);
         if local_store::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned()) != zone {
-            cookies::keep(ZONE_COOKIE, &zone, KEPT_SECONDS);
             local_store::put(ZONE_COOKIE, &zone);
             self.refresh();
         }

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
-use crate::ui::kit::dialog::{cancelled, shown_while};
+use crate::ui::kit::dialog::{DialogRegions, cancelled, shown_while};
 use crate::ui::palette::body::PaletteBody;
 use crate::ui::transcript::opens_here;
 use crate::ui::words;
@@ -37,7 +37,7 @@ pub fn provide_palette() {
 pub fn PaletteDialog() -> impl IntoView {
     let open = expect_context::<Palette>().is_open;
     let (node, closed) = shown_while(open);
-    let body = live(move || open.get().then(|| view! { <PaletteBody/> }));
+    let body = live(move || open.get().then(|| view! { <PaletteBody/><DialogRegions/> }));
     view! {
         <dialog
             class="dialog palette"

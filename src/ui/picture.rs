@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::browser::{dialog, document};
 use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
+use crate::ui::kit::dialog::DialogRegions;
 use crate::ui::words;
 use crate::ui::words::attaching as said;
 
@@ -48,7 +49,7 @@ pub fn PictureDialog() -> impl IntoView {
                 <Icon name="close"/>
                 <span class="quiet">{words::close()}</span>
             </button>
-            {live(move || shown.get().map(|(address, alt)| view! { <img src=address alt=alt/> }))}
+            {live(move || shown.get().map(|(address, alt)| view! { <img src=address alt=alt/><DialogRegions/> }))}
         </dialog>
     }
 }

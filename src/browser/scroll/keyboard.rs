@@ -23,6 +23,8 @@ pub(super) fn listen(listener: &Listener) {
 
 pub(super) fn stop(listener: &Listener) {
     for_each(|seen, name| seen.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
+    // Nobody hears any more that the keyboard goes.
+    cover(0);
 }
 
 fn for_each(change: impl Fn(&VisualViewport, &str) -> Result<(), JsValue>) {
@@ -35,15 +37,17 @@ fn for_each(change: impl Fn(&VisualViewport, &str) -> Result<(), JsValue>) {
 
 /// Tells how much of the bottom is covered, if that changed. A page that is magnified has a smaller view, and no keyboard.
 pub(super) fn tell() {
-    let (Some(seen), Some(root)) =
-        (window().visual_viewport(), document().and_then(|document| document.document_element()))
-    else {
-        return;
-    };
+    let root = document().and_then(|document| document.document_element());
+    let (Some(seen), Some(root)) = (window().visual_viewport(), root) else { return };
     let hidden = f64::from(root.client_height()) - seen.offset_top() - seen.height();
     let covered = if hidden >= LEAST && seen.scale() <= 1.01 { hidden as i32 } else { 0 };
+    cover(covered);
+}
+
+fn cover(covered: i32) {
+    let root = document().and_then(|document| document.document_element());
     if COVERED.replace(covered) != covered
-        && let Ok(root) = root.dyn_into::<HtmlElement>()
+        && let Some(root) = root.and_then(|root| root.dyn_into::<HtmlElement>().ok())
     {
         let _ = root.style().set_property("--keyboard", &format!("{covered}px"));
     }

@@ -190,14 +190,18 @@ impl Filing {
 /// A value that is held as a text; or why it is not.
 fn around<R: BufRead>(scan: &mut Scan<R>) -> Result<Result<Vec<u8>, String>, Fault> {
     let mut text = Vec::new();
-    let mut length = 0;
-    scan.value(&mut |piece, _| {
+    let (mut length, mut most) = (0, 0);
+    scan.value(&mut |piece, values| {
         length += piece.len() as u64;
-        if length <= bounds::AROUND_BYTES {
+        most = values;
+        if length <= bounds::AROUND_BYTES && values <= bounds::AROUND_VALUES {
             text.extend_from_slice(piece);
         }
         Ok(())
     })?;
+    if most > bounds::AROUND_VALUES {
+        return Ok(Err(format!("it has more than {} values", bounds::AROUND_VALUES)));
+    }
     let is_whole = length <= bounds::AROUND_BYTES;
     Ok(if is_whole { Ok(text) } else { Err(format!("it is larger than {} MiB", bounds::AROUND_BYTES >> 20)) })
 }

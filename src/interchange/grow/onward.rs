@@ -113,6 +113,13 @@ impl<'g> Growth<'g> {
         }
         let lock = *self.locks.get(&turn.branch_id)?;
         let exchange = *self.exchanges.get(&turn.exchange_id)?;
+        let is_head = |(above, place): &(TurnId, Place)| {
+            self.heads.get(&place.branch_id).is_some_and(|(of, head)| of == lock && *head == Some(*above))
+        };
+        let goes_on = above.filter(is_head);
+        if goes_on.is_none() && is_full(self.heads.len(), limits::BRANCHES_PER_CHAT) {
+            return None;
+        }
         self.children.insert(turn.prev_turn_id, siblings + 1);
         let mut turn = turn.clone();
         turn.depth = above.map_or(0, |(_, place)| place.depth + 1);
@@ -121,10 +128,7 @@ impl<'g> Growth<'g> {
         turn.started_at = turn.started_at.map(|at| at.max(floor));
         turn.completed_at = turn.completed_at.map(|at| at.max(floor));
         turn.blocks.iter_mut().for_each(|block| block.created_at = block.created_at.max(floor));
-        let is_head = |(above, place): &(TurnId, Place)| {
-            self.heads.get(&place.branch_id).is_some_and(|(of, head)| of == lock && *head == Some(*above))
-        };
-        turn.branch_id = match above.filter(is_head) {
+        turn.branch_id = match goes_on {
             Some((_, place)) => place.branch_id,
             None => self.begin_branch(&turn, above.map(|(_, place)| place.branch_id), lock, id),
         };

@@ -1,7 +1,8 @@
 //! `turnleaf restore`: puts a copy that `turnleaf backup` made in the place of the database, after looking at it whole.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::server::cli::database::{block_on, data_dir};
@@ -56,9 +57,12 @@ fn copy_with_log(file: &Path, to: &Path) -> io::Result<()> {
     if log.exists() { copy(&log, &with_end(to, LOG)) } else { Ok(()) }
 }
 
-/// Copies what is in a file, and not who may write it: backups are often kept so that nobody can.
+/// Copies what is in a file, and not who may write it: backups are often kept so that nobody can. Nobody else may read
+/// it.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    io::copy(&mut File::open(from)?, &mut File::create(to)?).map(drop)
+    let mut to = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
+    io::copy(&mut File::open(from)?, &mut to)?;
+    to.sync_all()
 }
 
 /// Gives the database that is there a second name, so that at no moment there is none.

@@ -15,11 +15,10 @@ impl Pages {
             Some(behind) => (Vec::new(), self.0.chats_behind(viewer, behind, limits::LISTED_CHATS).await),
             None => {
                 let pinned = self.0.pinned_chats(viewer).await.map_err(api_error)?;
-                (pinned, self.0.list_chats(viewer, limits::LISTED_CHATS).await)
+                (pinned, self.0.newest_chats(viewer, limits::LISTED_CHATS).await)
             }
         };
-        // Pinned ones stand once, whenever they changed.
-        pinned.extend(chats.map_err(api_error)?.into_iter().filter(|chat| chat.pinned_at.is_none()));
+        pinned.extend(chats.map_err(api_error)?);
         let running = self.0.supervisor().running_chats(viewer);
         let now = self.0.supervisor().clock().now();
         Ok(pinned

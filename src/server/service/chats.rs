@@ -121,6 +121,11 @@ impl Service {
         Ok(chats::list_behind(self.db(), owner, behind, limit).await?)
     }
 
+    /// The newest ones that are not pinned.
+    pub async fn newest_chats(&self, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, ServiceError> {
+        Ok(chats::newest(self.db(), owner, limit).await?)
+    }
+
     /// The pinned ones, the last one first.
     pub async fn pinned_chats(&self, owner: UserId) -> Result<Vec<ListedChat>, ServiceError> {
         Ok(chats::pinned(self.db(), owner, limits::PAGE_MAX).await?)

@@ -16,7 +16,7 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::plain;
 use crate::server::store::search;
 
-pub use listed::{Browsed, ListedChat, browse, list, list_behind, pinned};
+pub use listed::{Browsed, ListedChat, browse, list, list_behind, newest, pinned};
 
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
@@ -48,6 +48,10 @@ sql! {
     SET_ARCHIVED = "UPDATE chats SET archived_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     /// Who says something in a chat of the archive has it back in the list.
     TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3, archived_at = NULL \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
+    /// What was said elsewhere moves a chat no further than to when it was said, and brings none back.
+    TAKE_ORD_OF_ELSEWHERE = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, \
+        updated_at = CASE WHEN updated_at < $3 THEN $3 ELSE updated_at END \
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
 }
 
@@ -240,6 +244,20 @@ pub async fn set_default_branch(tx: &mut Tx, chat: ChatId, branch: BranchId) -> 
 pub async fn take_ord(tx: &mut Tx, owner: UserId, chat: ChatId, now: DateTime<Utc>) -> Result<Option<i64>, StoreError> {
     Ok(in_tx!(tx, |conn| {
         let query = sqlx::query_scalar(TAKE_ORD).bind(owner.uuid()).bind(chat.uuid()).bind(now);
+        query.fetch_optional(conn).await?
+    }))
+}
+
+/// As [`take_ord`], for a turn that was said elsewhere and then: the chat stays in the archive, and where it is in the
+/// list.
+pub async fn take_ord_of_elsewhere(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    said_at: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(TAKE_ORD_OF_ELSEWHERE).bind(owner.uuid()).bind(chat.uuid()).bind(said_at);
         query.fetch_optional(conn).await?
     }))
 }

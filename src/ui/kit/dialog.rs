@@ -5,7 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser::dialog;
-use crate::ui::erased::{effect, view};
+use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
 use crate::ui::words;
 
@@ -30,11 +30,17 @@ pub fn Dialog(
                 </button>
             </header>
             {children()}
-            {move || open.get().then(|| view! {
-                <div class="quiet" role="status" data-live="say"></div>
-                <div class="quiet" role="alert" data-live="alert"></div>
-            })}
+            {live(move || open.get().then(|| view! { <DialogRegions/> }))}
         </dialog>
+    }
+}
+
+/// Where a dialog that is open says what the page has to say meanwhile: everything outside of it is inert.
+#[component]
+pub fn DialogRegions() -> impl IntoView {
+    view! {
+        <div class="quiet" role="status" data-live="say"></div>
+        <div class="quiet" role="alert" data-live="alert"></div>
     }
 }
 

@@ -19,6 +19,9 @@ use crate::ui::words::transcript as words;
 pub fn EndedEarly(state: ChatState, turn: TurnState) -> impl IntoView {
     let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
     let ending = Memo::new(move |_| {
+        if !turn.with(|view| view.turn.status.is_terminal()) {
+            return None;
+        }
         let ending = |block: &Block| Some((block.id, notice::ending_of(block)?));
         turn.with(|view| view.turn.blocks.iter().rev().find_map(ending))
     });
@@ -44,8 +47,9 @@ pub fn EndedEarly(state: ChatState, turn: TurnState) -> impl IntoView {
 /// where nothing can be asked.
 pub fn go_on(chat: ChatId, reply: TurnId) -> Option<AnyView> {
     let verbs = use_context::<Verbs>()?;
-    // The same press of the same button sends one message, however often it arrives.
+    // A button sends one message, however often it is pressed.
     let request = format!("continue-{reply}-{}", verbs.form_request_id.get_value());
+    let own_request = StoredValue::new(request_id::mint());
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
         verbs.send(
@@ -55,7 +59,7 @@ pub fn go_on(chat: ChatId, reply: TurnId) -> Option<AnyView> {
                 prev_turn_id: Some(reply),
                 text: words::rest_message().to_owned(),
                 attachments: Some(Vec::new()),
-                client_request_id: request_id::mint(),
+                client_request_id: own_request.get_value(),
                 keeps_draft: true,
                 ..SendMessage::default()
             },

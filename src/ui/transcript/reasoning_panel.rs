@@ -17,14 +17,19 @@ use crate::ui::words::transcript::{self as words, CutOff};
 
 /// A native disclosure, so that it opens without script.
 #[component]
-pub fn ReasoningPanel(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> impl IntoView {
+pub fn ReasoningPanel(
+    state: ChatState,
+    turn: TurnState,
+    block: Memo<ReasoningBlock>,
+    /// What the reply is at, while it is being written.
+    newest: Memo<Option<BlockId>>,
+) -> impl IntoView {
     let key = block.with_untracked(|block| block.key);
     let is_streaming = Memo::new({
         let turn = turn.clone();
         move |_| {
             // The model goes on behind a tool; only what follows the block, or the end, ends it for the reader.
-            let is_last = state.growing(&turn).is_some_and(|item| item.key() == key);
-            is_last || (block.with(|block| block.is_open) && state.is_run_running(&turn))
+            newest.get() == Some(key) || (block.with(|block| block.is_open) && state.is_run_running(&turn))
         }
     });
     let label = Memo::new({

@@ -3,12 +3,14 @@
 
 use leptos::prelude::*;
 
+use super::turn_heading::{article_id, heading_id};
 use super::turn_menu::RetryWith;
 use crate::api::error::ApiError;
+use crate::browser::{document, focus};
 use crate::domain::TurnId;
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{live, view};
-use crate::ui::kit::Icon;
+use crate::ui::kit::{Icon, Toasts};
 use crate::ui::words as all_words;
 use crate::ui::words::told::problem;
 
@@ -17,17 +19,23 @@ use crate::ui::words::told::problem;
 pub struct Refusals {
     newest: RwSignal<Option<(TurnId, ApiError)>>,
     announcer: Announcer,
+    toasts: Toasts,
 }
 
 impl Refusals {
     pub fn new() -> Self {
-        Self { newest: RwSignal::new(None), announcer: expect_context() }
+        Self { newest: RwSignal::new(None), announcer: expect_context(), toasts: expect_context() }
     }
 
     /// What was asked of this turn was refused. The page may be gone by now.
     pub fn say(self, turn: TurnId, error: ApiError) {
         self.announcer.alert(&problem(&error));
-        let _ = self.newest.try_set(Some((turn, error)));
+        let why = problem(&error);
+        let is_gone = self.newest.try_set(Some((turn, error))).is_some();
+        if is_gone || !document::has(&article_id(turn)) {
+            // There is no turn any more to say it at.
+            self.toasts.say(why);
+        }
     }
 
     /// Something else is asked.
@@ -52,6 +60,8 @@ pub fn Refused(id: TurnId) -> impl IntoView {
         let close = move |_| {
             if let Some(refusals) = refusals {
                 refusals.forget();
+                // The button goes with it.
+                focus::on(&format!("#{}", heading_id(id)));
             }
         };
         Some(view! {

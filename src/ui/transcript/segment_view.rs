@@ -73,16 +73,27 @@ pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
         let turn = turn.clone();
         move |_| kept(places(state.items(&turn)))
     });
+    // Asked once for all places: each piece of a reply asks again.
+    let newest = Memo::new({
+        let turn = turn.clone();
+        move |_| state.growing(&turn).map(|item| item.key())
+    });
     rows(
         move || all.get(),
         |place| place.key().as_u128(),
-        move |place| view! { <PlaceView state turn=turn.clone() all place/> },
+        move |place| view! { <PlaceView state turn=turn.clone() all newest place/> },
     )
 }
 
 /// One place. Its kind never changes; reasoning and a row of tools may grow.
 #[component]
-fn PlaceView(state: ChatState, turn: TurnState, all: Memo<Vec<Place>>, place: Place) -> impl IntoView {
+fn PlaceView(
+    state: ChatState,
+    turn: TurnState,
+    all: Memo<Vec<Place>>,
+    newest: Memo<Option<BlockId>>,
+    place: Place,
+) -> impl IntoView {
     let key = place.key();
     // What is on its way out of the page is drawn as it was last.
     match place {
@@ -92,14 +103,14 @@ fn PlaceView(state: ChatState, turn: TurnState, all: Memo<Vec<Place>>, place: Pl
                 let now = all.with(|all| all.iter().find_map(|place| reasoning_with(place, key)).cloned());
                 now.unwrap_or_else(|| before.cloned().unwrap_or_else(|| first.clone()))
             });
-            view! { <ReasoningPanel state turn block/> }.into_any()
+            view! { <ReasoningPanel state turn block newest/> }.into_any()
         }
         Place::Tools(_, first) => {
             let members = Memo::new(move |before: Option<&Vec<Segment>>| {
                 let now = all.with(|all| all.iter().find_map(|place| tools_with(place, key)).cloned());
                 now.unwrap_or_else(|| before.cloned().unwrap_or_else(|| first.clone()))
             });
-            view! { <ToolGroup state turn key members/> }.into_any()
+            view! { <ToolGroup state turn key members newest/> }.into_any()
         }
     }
 }

@@ -17,19 +17,23 @@ use crate::ui::words::transcript::{self as words, Calls};
 /// The cards of calls with nothing between them. One alone has no heading, but is drawn in the same place, so that a
 /// second one moves nothing.
 #[component]
-pub fn ToolGroup(state: ChatState, turn: TurnState, key: BlockId, members: Memo<Vec<Segment>>) -> impl IntoView {
+pub fn ToolGroup(
+    state: ChatState,
+    turn: TurnState,
+    key: BlockId,
+    members: Memo<Vec<Segment>>,
+    /// What the reply is at, while it is being written.
+    newest: Memo<Option<BlockId>>,
+) -> impl IntoView {
     let calls = Memo::new({
         let turn = turn.clone();
         move |_| members.with(|members| count(state, &turn, members))
     });
-    let is_busy = Memo::new({
-        let turn = turn.clone();
-        move |_| {
-            // Between the steps of the model too: the next call may join.
-            let newest = members.with(|members| members.last().map(Segment::key));
-            let is_last = newest.is_some() && state.growing(&turn).map(|item| item.key()) == newest;
-            is_last || calls.with(|calls| calls.asking + calls.running + calls.waiting > 0)
-        }
+    let is_busy = Memo::new(move |_| {
+        // Between the steps of the model too: the next call may join.
+        let last = members.with(|members| members.last().map(Segment::key));
+        let is_last = last.is_some() && newest.get() == last;
+        is_last || calls.with(|calls| calls.asking + calls.running + calls.waiting > 0)
     });
     let page = standalone();
     let is_full = page.as_ref().is_some_and(Standalone::opens_tools);

@@ -11,7 +11,7 @@ use super::turn_menu::RetryWith;
 use super::verbs::Verbs;
 use crate::browser::document;
 use crate::domain::FailureKind;
-use crate::ui::erased::view;
+use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
@@ -70,7 +70,9 @@ pub fn way_out(way: Way, state: ChatState, turn: &TurnState) -> Option<AnyView> 
         return Some(view! { <RetryWith id class="button"/> }.into_any());
     }
     if way == Way::GoOn {
-        return go_on(turn.with_untracked(|view| view.turn.chat_id), id);
+        let chat = turn.with_untracked(|view| view.turn.chat_id);
+        let is_end = move || state.leaf().is_some_and(|leaf| leaf.id() == id);
+        return Some(live(move || is_end().then(|| go_on(chat, id)).flatten()).into_any());
     }
     let (message, provider) = turn.with_untracked(|view| (view.turn.prev_turn_id, view.turn.provider_used.clone()));
     if let (Way::Test, Some(provider)) = (way, &provider) {

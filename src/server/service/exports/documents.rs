@@ -3,11 +3,12 @@
 use super::{Out, unwritable};
 use crate::domain::{DocumentId, UserId};
 use crate::interchange::archive::{ArchivedDocument, ArchivedVersion};
+use crate::interchange::bounds;
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::documents;
 
 /// The versions of a document that go along; there are fewer.
-const VERSIONS: u64 = 10_000;
+const VERSIONS: u64 = bounds::VERSIONS as u64;
 
 impl Service {
     pub(super) async fn all_documents(&self, owner: UserId) -> Result<Vec<DocumentId>, ServiceError> {

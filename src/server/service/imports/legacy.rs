@@ -182,7 +182,7 @@ impl Service {
                 None => self.look_onward(owner, &key, &chat).await?,
                 Some(tx) => {
                     tx.mark().await?;
-                    match onward::add(tx, owner, &key, &chat, &[], target.now).await {
+                    match onward::add(tx, owner, &key, &chat, &[]).await {
                         Ok(onward) => {
                             tx.forget_mark().await?;
                             onward

@@ -8,7 +8,6 @@ use chrono::{DateTime, Utc};
 use super::files::{AttachedDocument, Files};
 use super::plant::{self, Key, insert_turn};
 use super::{Import, ImportReport, ImportedChat, Outcome};
-use crate::domain::branch::Frozen;
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
 use crate::interchange::archive::ArchivedChat;
 use crate::interchange::grow::onward::onward;
@@ -43,7 +42,6 @@ pub(super) async fn add(
     key: &Key,
     grown: &ArchivedChat,
     documents: &[AttachedDocument],
-    now: DateTime<Utc>,
 ) -> Result<Onward, StoreError> {
     let chat = grown.chat.id;
     if chats::hold(tx, owner, chat).await?.is_none() {
@@ -54,15 +52,15 @@ pub(super) async fn add(
         document.insert(tx, owner).await?;
     }
     for of in &onward.added.branches {
-        let frozen = Frozen { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
-        branches::insert(tx, &of.branch, &frozen).await?;
+        plant::insert_branch(tx, of).await?;
     }
     for exchange in &onward.added.exchanges {
         exchanges::insert(tx, owner, exchange, None).await?;
     }
     let begun: HashSet<BranchId> = onward.added.branches.iter().map(|of| of.branch.id).collect();
     for turn in &mut onward.added.turns {
-        turn.ord = chats::take_ord(tx, owner, chat, now).await?.ok_or(StoreError::Deleted("the chat"))?;
+        let ord = chats::take_ord_of_elsewhere(tx, owner, chat, turn.created_at).await?;
+        turn.ord = ord.ok_or(StoreError::Deleted("the chat"))?;
         plant::place_blocks(turn);
         insert_turn(tx, owner, turn).await?;
         if !begun.contains(&turn.branch_id)
@@ -109,12 +107,12 @@ impl Service {
             return Ok(());
         }
         let mut tx = self.db().begin().await?;
-        match add(&mut tx, owner, key, &chat, &documents, now).await {
+        match add(&mut tx, owner, key, &chat, &documents).await {
             Ok(onward) => {
                 tx.commit().await?;
                 report.grew(conversation, chat.chat.id, &onward);
             }
-            Err(error) if error.is_of_a_value() || matches!(error, StoreError::Deleted(_)) => {
+            Err(error) if error.is_of_a_value() => {
                 tx.rollback().await?;
                 report.grew(conversation, chat.chat.id, &Onward { behind: ids.len() + looked.behind, ..nothing(chat) });
             }

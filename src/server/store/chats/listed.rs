@@ -18,6 +18,16 @@ sql! {
             AS has_draft \
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    /// The newest of those that are not pinned: those stand before all others.
+    NEWEST = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+            AND (d.text <> '' OR d.attachments <> '[]')) \
+            AS has_draft \
+        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
+        AND c.pinned_at IS NULL \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
     /// The same behind one of them.
     LIST_BEHIND = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
         EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
@@ -26,7 +36,7 @@ sql! {
             AND (d.text <> '' OR d.attachments <> '[]')) \
             AS has_draft \
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
-        AND (c.updated_at, c.id) < (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
+        AND c.pinned_at IS NULL AND (c.updated_at, c.id) < (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
     PINNED = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
         EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
@@ -106,7 +116,14 @@ pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>,
     Ok(rows.into_iter().map(ListedChat::from).collect())
 }
 
-/// Those that come behind one of them.
+/// The newest ones that are not pinned: a part of the list is full where there are more.
+pub async fn newest(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<ListedRow> =
+        on!(db, |pool| sqlx::query_as(NEWEST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(rows.into_iter().map(ListedChat::from).collect())
+}
+
+/// Those that come behind one of them, without the pinned ones.
 pub async fn list_behind(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     let rows: Vec<ListedRow> = on!(db, |pool| {
         let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
