@@ -176,11 +176,10 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
         system_prompt,
         created_at: first,
         updated_at: notes.date(conv, "lastModified", "").or(last),
-        model: None,
         current,
         is_pinned: is_set(conv, "pinned"),
-        is_archived: false,
         messages,
+        ..Conversation::default()
     })
 }
 

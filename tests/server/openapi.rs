@@ -47,7 +47,7 @@ fn routes() -> BTreeSet<(String, String)> {
     }
     // Pages for people.
     let pages =
-        ["/search", "/settings", "/usage", "/trash", "/documents", "/docs", "/docs/{id}", "/offline", "/worker.js"];
+        ["/search", "/chats", "/settings", "/usage", "/trash", "/documents", "/docs", "/docs/{id}", "/offline", "/worker.js"];
     found.retain(|(_, path)| !pages.contains(&path.as_str()));
     found
 }
@@ -169,10 +169,10 @@ async fn a_page_shows_all_of_it_without_script() {
     let response = api.send(request.body(axum::body::Body::empty()).unwrap()).await;
     assert_eq!(response.status(), StatusCode::OK);
     let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
-    assert!(policy.contains("script-src 'none'"), "{policy}");
+    assert!(policy.contains("script-src 'nonce-"), "{policy}");
     let html = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
     let html = String::from_utf8(html.to_vec()).unwrap();
-    assert!(!html.contains("<script") && !html.contains("style=\"") && !html.contains("http://cdn"));
+    assert!(html.matches("<script").count() == 1 && !html.contains("style=\"") && !html.contains("http://cdn"));
     let document = document(&api).await;
     for (method, path, operation) in operations(&document) {
         let id = operation["operationId"].as_str().unwrap();

@@ -16,9 +16,9 @@ import { users } from "../../support/verbs.ts";
 const SAMPLES = join(import.meta.dirname, "../../../src/interchange/samples");
 
 /** Chooses a file under Data and waits for the end of its import. */
-async function takeIn(page: Page, name: string, { onlyLook = false, bytes = readFileSync(join(SAMPLES, name)) } = {}): Promise<void> {
+async function takeIn(page: Page, name: string, { onlyLook = false, bytes }: { onlyLook?: boolean; bytes?: Buffer } = {}): Promise<void> {
   await page.goto("/settings/data");
-  await page.getByLabel("File", { exact: true }).setInputFiles({ ...text(name.split("/").pop()!, ""), buffer: bytes });
+  await page.getByLabel("File", { exact: true }).setInputFiles({ ...text(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
   if (onlyLook) await page.getByLabel(/^Only look/).check();
   await page.getByRole("button", { name: "Import", exact: true }).click();
   await expect(page.getByRole("status")).toContainText(onlyLook ? "only a look" : "Over.");

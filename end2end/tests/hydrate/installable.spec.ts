@@ -68,7 +68,9 @@ test("a note comes by way of the worker, which phones ask for, and leads to its 
   await expect.poll(notes).toEqual([{ title: "A question", body: "Reply complete.", data: chat.slice("/c/".length) }]);
   // Nobody can press a note of the system here; the worker hears the same event.
   await context.serviceWorkers()[0].evaluate(async () => {
-    const worker = self as unknown as ServiceWorkerGlobalScope;
+    // A worker's own names, which the types of pages do not have.
+    const worker = self as unknown as EventTarget & { registration: ServiceWorkerRegistration };
+    const { NotificationEvent } = self as unknown as { NotificationEvent: new (type: string, init: object) => Event };
     const [notification] = await worker.registration.getNotifications();
     const event = new NotificationEvent("notificationclick", { notification });
     Object.defineProperty(event, "waitUntil", { value: (done: Promise<unknown>) => void done.catch(() => {}) });

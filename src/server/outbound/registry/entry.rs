@@ -136,7 +136,10 @@ pub fn note(entries: &mut [Entry], asked: &Arc<dyn Provider>, answer: Answer) {
     let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.provider, asked)) else { return };
     entry.check = Some(answer.check);
     if let Some(listed) = answer.listed.filter(|_| !entry.is_listed) {
-        if entry.default_model.is_none() {
+        // What nobody chose is one of those that there are.
+        let is_chosen = entry.endpoint.as_ref().is_some_and(|endpoint| endpoint.default_model.is_some());
+        let is_there = || listed.iter().any(|model| Some(&model.id) == entry.default_model.as_ref());
+        if entry.default_model.is_none() || !(is_chosen || listed.is_empty() || is_there()) {
             entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
         }
         entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), &*entry.provider);
