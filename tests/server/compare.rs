@@ -234,7 +234,10 @@ async fn no_text_of_a_chat_becomes_markup() {
     api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "title": hostile }))).await;
     let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", first.reply, other.reply)).await;
     assert_eq!(status, StatusCode::OK);
-    assert!(html.contains("&lt;script&gt;") && html.matches("<script").count() == 1 && !html.contains("<img"), "{html}");
+    assert!(
+        html.contains("&lt;script&gt;") && html.matches("<script").count() == 1 && !html.contains("<img"),
+        "{html}"
+    );
 }
 
 #[tokio::test]

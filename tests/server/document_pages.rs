@@ -256,7 +256,9 @@ async fn plain_pages_run_our_own_script_and_no_other() {
     // What script shows is there, and hidden.
     assert!(page.contains("id=\"quote-bar\"") && page.contains(" hidden"), "{page}");
     let edit = format!("{path}/edit");
-    for other in ["/documents", "/trash", "/settings/providers", "/settings/general", "/documents/new", &edit, "/search"] {
+    for other in
+        ["/documents", "/trash", "/settings/providers", "/settings/general", "/documents/new", &edit, "/search"]
+    {
         let (allowed, page) = policy(other.to_owned()).await;
         assert!(!allowed.contains("script-src 'none'"), "{other}: {allowed}");
         only_our_own_script(&allowed, &page);

@@ -46,8 +46,18 @@ fn routes() -> BTreeSet<(String, String)> {
         }
     }
     // Pages for people.
-    let pages =
-        ["/search", "/chats", "/settings", "/usage", "/trash", "/documents", "/docs", "/docs/{id}", "/offline", "/worker.js"];
+    let pages = [
+        "/search",
+        "/chats",
+        "/settings",
+        "/usage",
+        "/trash",
+        "/documents",
+        "/docs",
+        "/docs/{id}",
+        "/offline",
+        "/worker.js",
+    ];
     found.retain(|(_, path)| !pages.contains(&path.as_str()));
     found
 }

@@ -54,8 +54,8 @@ sql! {
             AND (d.text <> '' OR d.attachments <> '[]')) \
             AS has_draft \
         FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND (c.archived_at IS NOT NULL) = $3 \
-        AND LOWER(c.title) LIKE $4 ESCAPE '!' AND ($5 IS NULL OR (c.updated_at, c.id) < \
-            (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5)) \
+        AND LOWER(c.title) LIKE $4 ESCAPE '!' AND ((c.updated_at, c.id) < \
+            (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
 }
 
