@@ -37,14 +37,13 @@ const GROWING: [&str; 15] = [
 const OF_FEW: [&str; 3] = ["turns_unfinished", "grafts_running", "deletions_purging"];
 
 /// Statements by name that may look through a table or an owner's rows, and why.
-const MAY_LOOK_THROUGH: [(&str, &str, &str); 14] = [
+const MAY_LOOK_THROUGH: [(&str, &str, &str); 13] = [
     ("archive", "CHATS", "everything is exported"),
     ("branches", "MODELS", "the models of all chats are asked for"),
     ("branches/ends", "LAST_USED", "ends at the first that fit"),
     ("chats/listed", "BROWSE", "ends at the first that fit"),
     ("chats/listed", "LIST", "ends at the first that fit"),
     ("chats/listed", "NEWEST", "ends at the first that fit"),
-    ("chats/listed", "PINNED", "all pinned ones are meant"),
     ("deletions/purge", "DELETE_BLOBS", "by age, at rest; what is older than the table of names is asked last"),
     ("documents", "DELETED", "the deleted ones of an owner"),
     ("documents/purge", "ANY_OF", "all of them are meant"),

@@ -63,7 +63,7 @@ for (const { file, product, title, path, before } of PRODUCTS) {
     // Not one of them lost its other branches.
     const others = page.getByRole("group", { name: "Versions" });
     if (before) {
-      await others.last().getByRole("button", { name: /^(Previous|Next) version$/, disabled: false }).first().click();
+      await others.last().getByRole("button", { name: /^(Previous|Next) version/, disabled: false }).first().click();
       for (const [at, words] of before.entries()) await expect(turns.nth(at)).toContainText(words);
     } else await expect(others).toHaveCount(0);
 
