@@ -160,6 +160,10 @@ test("a chat whose model its source did not tell says so, and goes on with a mod
   await page.getByRole("link", { name: "Branches and blocks", exact: true }).click();
   await hydrated(page);
   await expect(page.getByText("This chat was imported, and its model is not known.")).toBeVisible();
+  // The path that is shown ends with a message; the other one with a reply, which a message can follow.
+  const versions = page.getByRole("group", { name: "Versions" }).last();
+  await versions.getByRole("button", { name: /^(Previous|Next) version/, disabled: false }).first().click();
+  await expect(latestReply(page)).toContainText("Another answer.");
   await expect(page.locator(".branch-chip")).toContainText("model not known");
   await expect(page.locator("body")).not.toContainText("unknown is not available");
   await page.locator(".banner.warn").getByRole("button", { name: /^Continue with .*test/i }).click();

@@ -120,7 +120,8 @@ for (const size of [PHONE, DESK]) {
       await settled(page);
       const said = users(page).last().locator(".bubble");
       await expect(said).toBeInViewport({ ratio: 1 });
-      expect(Math.abs((await said.boundingBox())!.y - before), "its turn takes its place").toBeLessThanOrEqual(2);
+      const moved = async () => Math.abs((await said.boundingBox())!.y - before);
+      await expect.poll(moved, { message: "its turn takes its place" }).toBeLessThanOrEqual(2);
       call.answer("Yes.");
       await expectStatus(latestReply(page), "complete");
       await expect(said).toBeInViewport({ ratio: 1 });

@@ -16,7 +16,7 @@ const box = (page: Page) => palette(page).getByRole("combobox");
 const rows = (page: Page) => palette(page).getByRole("option");
 const chosen = (page: Page) => palette(page).getByRole("option", { selected: true });
 const group = (page: Page, name: string) => palette(page).getByRole("group", { name });
-const said = (page: Page) => palette(page).getByRole("status");
+const said = (page: Page) => palette(page).locator(".palette-said");
 
 async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press("Control+k");

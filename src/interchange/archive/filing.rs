@@ -245,7 +245,8 @@ pub(super) fn document<R: BufRead>(
                             Err(error) => Err(error.to_string()),
                             Ok(version) => {
                                 bytes += version.content.len() as u64;
-                                Ok(versions.push_back(spot))
+                                versions.push_back(spot);
+                                Ok(())
                             }
                         },
                     };

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Soil;
 use crate::conversation::{Body, Message, Piece};
+use crate::domain::attachment::{CARD, Card, is_reference};
 use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
 use crate::domain::sources::{self, Given};
 use crate::domain::turn::{Role, Turn};
@@ -112,7 +113,14 @@ impl Sheet<'_, '_> {
                             Content::text(format!("[{}]", file.name))
                         }
                     };
+                    let is_document = is_reference(&content);
                     self.add(&mut blocks, piece, content);
+                    if let Some(block) = blocks.last_mut().filter(|_| is_document) {
+                        // What its chip says, and what a model is told that it is called.
+                        let title = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
+                        let card = Card { title: title.to_owned(), ..Card::default() };
+                        block.block_metadata = json!({ CARD: card });
+                    }
                 }
                 (Body::Sources(list), Role::Assistant) => {
                     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);

@@ -149,8 +149,10 @@ mod tests {
         module.finish()
     }
 
-    /// What a module imports and exports, by name.
-    fn shared(module: &[u8]) -> (Vec<(String, String)>, Vec<(String, u32)>) {
+    /// Imports by module and name, and exports by name and index.
+    type Shared = (Vec<(String, String)>, Vec<(String, u32)>);
+
+    fn shared(module: &[u8]) -> Shared {
         Validator::new().validate_all(module).unwrap();
         let (mut imports, mut exports) = (Vec::new(), Vec::new());
         for part in Parser::new(0).parse_all(module) {
