@@ -184,7 +184,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }
     };
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
-    let refusals = Refusals::new();
+    let refusals = Refusals::here();
     provide_context(refusals);
     let put_address = follow_address(state, beside, take, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());

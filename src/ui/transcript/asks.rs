@@ -85,7 +85,7 @@ fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
     };
     let effect = words::effect(if ask.server.is_empty() { "" } else { server.as_deref().unwrap_or(&ask.server) });
     let parts = RwSignal::new(vec![drawn::all_arguments(&call)]);
-    let posting = Posting::new();
+    let posting = Posting::here();
     let decide = move |event: SubmitEvent| posting.send(event, move || answered(turn));
     let button = move |class: &'static str, decision: &'static str, name: &'static str| {
         view! {
@@ -134,7 +134,7 @@ fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
 
 #[component]
 fn Pause(turn: TurnId, block: BlockId, why: String) -> impl IntoView {
-    let posting = Posting::new();
+    let posting = Posting::here();
     let title_id = format!("ask-{block}-title");
     let labelled_by = title_id.clone();
     view! {

@@ -19,7 +19,8 @@ pub struct Posting {
 }
 
 impl Posting {
-    pub fn new() -> Self {
+    /// With what the context has.
+    pub fn here() -> Self {
         Self { is_busy: RwSignal::new(false), problem: RwSignal::new(None), announcer: use_context() }
     }
 

@@ -23,7 +23,8 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    pub fn new() -> Self {
+    /// With what the context has.
+    pub fn here() -> Self {
         Self { newest: RwSignal::new(None), announcer: expect_context(), toasts: expect_context() }
     }
 

@@ -39,7 +39,7 @@ pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
         let turn = turn.clone();
         move |_| turn.with(|view| waiting(&view.turn))
     });
-    let (id, posting) = (turn.id(), Posting::new());
+    let (id, posting) = (turn.id(), Posting::here());
     // Reasoning that may go on says in its own label that the model thinks.
     let is_said_above = Memo::new({
         let turn = turn.clone();

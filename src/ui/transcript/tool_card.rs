@@ -134,7 +134,7 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
     let has_percent = Memo::new(move |_| percent().is_some());
     let is_running = Memo::new(move |_| progress.with(Option::is_some));
     let can_stop = Memo::new(move |_| progress.with(|running| matches!(running, Some((_, false)))));
-    let posting = Posting::new();
+    let posting = Posting::here();
     live(move || {
         is_running.get().then(|| {
             let stop = move || {

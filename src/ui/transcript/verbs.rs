@@ -43,7 +43,7 @@ impl Verbs {
             choosing: RwSignal::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
-            refusals: use_context().unwrap_or_else(Refusals::new),
+            refusals: use_context().unwrap_or_else(Refusals::here),
             announcer: expect_context(),
             toasts: expect_context(),
         }

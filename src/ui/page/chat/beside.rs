@@ -141,7 +141,7 @@ fn also_running(chat: ChatId, reply: AlsoRunning) -> AnyView {
     let what =
         [Some(words), model].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     let (go, end) = (said::go_to_reply(&what), said::stop_other(&what));
-    let posting = Posting::new();
+    let posting = Posting::here();
     view! {
         <div class="also-running">
             <bdi>{what}</bdi>
