@@ -36,7 +36,7 @@ test("a provider is connected from the first run on, and removed", async ({ page
   await page.goto("/");
   await expect(option).toBeAttached();
 
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Providers" }).click();
   await card.getByText("Models (1)").click();
   await card.getByRole("checkbox", { name: MODEL }).uncheck();
