@@ -12,6 +12,7 @@ use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{TurnStatus, limits};
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::service::ServiceError;
 
 use crate::house::{House, answer, text};
@@ -47,7 +48,7 @@ async fn nothing_runs_before_a_person_allows_it_and_then_exactly_that() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let turn = house.until(id, asks).await;
         let (call, ask) = asked(&turn).remove(0);
-        let asked_at = Utc::now();
+        let asked_at = SystemClock.now();
         assert_eq!(
             (ask.title.as_str(), ask.server.as_str(), turn.status),
             ("The write", "lab", TurnStatus::WaitingSubagents)
