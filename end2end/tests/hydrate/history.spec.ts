@@ -100,6 +100,7 @@ test("a ChatGPT archive of many files comes in with its pictures and versions, a
   await takeIn(page, "chatgpt.zip", { bytes });
   await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
   expect(looked).toContain(`${conversations.length} `);
+  const came = page.url();
 
   await page.getByRole("link", { name: "Reasoning, tools, pictures, sources", exact: true }).click();
   await hydrated(page);
@@ -110,11 +111,16 @@ test("a ChatGPT archive of many files comes in with its pictures and versions, a
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0)).toBe(true);
   }
   // The file that the question came with is a document.
-  await expect(page.locator("article[data-role=user] a.chip.reference").first()).toContainText("log.md");
+  await expect(page.locator("article[data-role=user] a.chip.reference").first()).toContainText("log.pdf");
 
   await page.goto("/");
   await hydrated(page);
-  await page.locator(".chat-link").filter({ hasText: "Edits and regenerations" }).click();
+  // It was archived there, and so it is here.
+  await expect(page.locator(".chat-link").filter({ hasText: "Reasoning, tools" })).toBeVisible();
+  await expect(page.locator(".chat-link").filter({ hasText: "Edits and regenerations" })).toHaveCount(0);
+  await page.goto(came);
+  await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
+  await hydrated(page);
   const turns = page.locator("article[data-turn-id]");
   await expect(turns.last()).toContainText("A cleat hitch.");
   await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Previous version" }).click();
@@ -133,7 +139,10 @@ test("a ChatGPT archive of many files comes in with its pictures and versions, a
   await expect(page.getByText("here already, went on")).toBeVisible();
   await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
   await hydrated(page);
-  await expect(page.locator("article[data-turn-id]").last()).toContainText("Thanks");
+  // Who was at another version stays there.
+  await expect(turns.last()).toContainText("A clove hitch.");
+  await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Next version" }).click();
+  await expect(turns.last()).toContainText("Thanks");
 });
 
 test.describe("on PostgreSQL", () => {
