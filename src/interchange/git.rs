@@ -19,13 +19,15 @@ use crate::domain::excerpt::first_line;
 use crate::domain::{Branch, BranchId, Chat, Content, ImportedFrom, Turn, TurnId, told};
 use crate::media;
 use beside::Beside;
+pub use folder::Folder;
 use object::{Commit, Entry, Id, Kind, tree};
 use pack::Pack;
-pub use place::{Folder, Place, Zip};
+pub use place::{Place, Zip};
 use refs::Names;
 pub use refs::fitted;
 
 mod beside;
+mod folder;
 mod object;
 mod pack;
 mod place;

@@ -1,0 +1,270 @@
+//! A repository as a folder of the disk: written under a name that nobody looks for, and put in its place when it is whole.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::place::Place;
+
+/// How the folders are called that are being written; sixteen digits follow.
+const MARK: &str = ".turnleaf-";
+/// How often a name is looked for that nobody has.
+const NAMES: usize = 8;
+
+/// A folder under way. Let go before its end, nothing is left of it; what a process left that was killed is removed by
+/// the next one that writes there.
+pub struct Folder {
+    /// Where it goes, without links.
+    path: PathBuf,
+    /// Whether an empty folder is there, which is filled then and not replaced: it may be a disk of its own, or where
+    /// somebody stands.
+    is_there: bool,
+    made: PathBuf,
+    /// Locked as long as it is written.
+    _held: File,
+}
+
+impl Folder {
+    /// Begins it, where nothing is yet or an empty folder, also behind a link.
+    ///
+    /// # Errors
+    /// `AlreadyExists` where something is in it, or it is a file.
+    pub fn begin(path: &Path) -> io::Result<Self> {
+        let (path, above) = match fs::canonicalize(path) {
+            Ok(path) => (path, None),
+            Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_ok() => {
+                return Err(io::Error::new(ErrorKind::NotFound, "it is a link that leads nowhere"));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                // A name that ends with a slash has one without.
+                let path: PathBuf = path.components().collect();
+                let no_name = || io::Error::new(ErrorKind::InvalidInput, "it does not name a folder");
+                let name = path.file_name().ok_or_else(no_name)?;
+                let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                fs::create_dir_all(above)?;
+                let above = fs::canonicalize(above)?;
+                (above.join(name), Some(above))
+            }
+            Err(error) => return Err(error),
+        };
+        let is_there = above.is_none();
+        if is_there && !path.is_dir() {
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is no folder"));
+        }
+        let within = above.unwrap_or_else(|| path.clone());
+        remove_left(&within)?;
+        if is_there && fs::read_dir(&path)?.next().is_some() {
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "there is something in it"));
+        }
+        let (made, held) = made(&within)?;
+        Ok(Self { path, is_there, made, _held: held })
+    }
+
+    /// Puts it in its place.
+    pub fn end(self) -> io::Result<()> {
+        if !self.is_there {
+            return fs::rename(&self.made, &self.path);
+        }
+        let names = fs::read_dir(&self.made)?.map(|entry| entry.map(|entry| entry.file_name()));
+        let mut names = names.collect::<io::Result<Vec<_>>>()?;
+        // Before this one is there, git sees no repository.
+        names.sort_by_key(|name| name == "HEAD");
+        for (at, name) in names.iter().enumerate() {
+            if let Err(error) = moved(&self.made.join(name), &self.path.join(name)) {
+                for name in &names[..at] {
+                    // What cannot be taken back stays: the first error says why it is no repository.
+                    let _ = fs::rename(self.path.join(name), self.made.join(name));
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Put in its place, it is not here any more, or empty.
+        let _ = fs::remove_dir_all(&self.made);
+    }
+}
+
+impl Place for Folder {
+    fn file(&mut self, path: &str, _length: u64, content: &mut dyn Read) -> io::Result<()> {
+        let path = self.made.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+        io::copy(content, &mut file)?;
+        file.sync_all()
+    }
+
+    fn folder(&mut self, path: &str) -> io::Result<()> {
+        fs::create_dir_all(self.made.join(path))
+    }
+}
+
+/// Moves to where nothing is.
+fn moved(from: &Path, to: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "something came into it meanwhile"));
+    }
+    fs::rename(from, to)
+}
+
+/// An empty folder of one's own.
+fn made(within: &Path) -> io::Result<(PathBuf, File)> {
+    for _ in 0..NAMES {
+        // The keys of a new state are random.
+        let path = within.join(format!("{MARK}{:016x}", RandomState::new().build_hasher().finish()));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            made => made?,
+        }
+        let held = File::open(&path)?;
+        // Somebody who tidies up may have been faster. Where folders cannot be locked, nobody tidies up.
+        let is_taken = matches!(held.try_lock(), Err(TryLockError::WouldBlock));
+        if !is_taken && path.is_dir() {
+            return Ok((path, held));
+        }
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "there is no free name in it"))
+}
+
+/// Removes what nobody writes any more: whoever wrote it was killed.
+fn remove_left(within: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(within)? {
+        let entry = entry?;
+        if !is_ours(&entry.file_name()) || !entry.file_type()?.is_dir() {
+            continue;
+        }
+        let path = entry.path();
+        if let Ok(held) = File::open(&path)
+            && held.try_lock().is_ok()
+        {
+            fs::remove_dir_all(path)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    let digits = name.to_str().and_then(|name| name.strip_prefix(MARK)).unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// A folder that is removed with it.
+    struct Above(PathBuf);
+
+    impl Above {
+        fn new() -> Self {
+            static NUMBER: AtomicU64 = AtomicU64::new(0);
+            let name = format!("turnleaf-folder-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let mut names: Vec<String> =
+                fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Above {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn write(path: &Path) -> io::Result<()> {
+        let mut folder = Folder::begin(path)?;
+        folder.file("HEAD", 1, &mut &b"x"[..])?;
+        folder.file("a/b", 1, &mut &b"x"[..])?;
+        folder.end()
+    }
+
+    fn kind(written: io::Result<()>) -> Option<ErrorKind> {
+        written.err().map(|error| error.kind())
+    }
+
+    #[test]
+    fn a_folder_is_there_once_it_is_whole_and_one_that_breaks_off_leaves_nothing() {
+        let above = Above::new();
+        let path = above.0.join("chat.git");
+        let mut broken = Folder::begin(&path).unwrap();
+        broken.file("a/b", 1, &mut &b"x"[..]).unwrap();
+        assert!(!path.exists() && above.names().len() == 1);
+        drop(broken);
+        assert_eq!(above.names(), [""; 0]);
+        write(&path).unwrap();
+        assert_eq!((fs::read(path.join("a/b")).unwrap(), above.names()), (b"x".to_vec(), vec!["chat.git".to_owned()]));
+        assert_eq!(kind(write(&path)), Some(ErrorKind::AlreadyExists));
+        assert_eq!(kind(write(&path.join("HEAD"))), Some(ErrorKind::AlreadyExists));
+        write(&above.0.join("new/er/chat.git/")).unwrap();
+        assert!(above.0.join("new/er/chat.git/HEAD").exists());
+    }
+
+    #[test]
+    fn an_empty_folder_is_filled_and_stays_the_same_one_also_behind_a_link() {
+        use std::os::unix::fs::{MetadataExt, symlink};
+        let above = Above::new();
+        let (path, link, nowhere) = (above.0.join("empty"), above.0.join("link"), above.0.join("nowhere"));
+        fs::create_dir(&path).unwrap();
+        symlink("empty", &link).unwrap();
+        symlink("gone", &nowhere).unwrap();
+        let before = fs::metadata(&path).unwrap().ino();
+        let mut broken = Folder::begin(&link).unwrap();
+        broken.file("HEAD", 1, &mut &b"x"[..]).unwrap();
+        drop(broken);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+        write(&link).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+        assert!(path.join("HEAD").exists() && path.join("a/b").exists());
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 2);
+        assert_eq!(kind(write(&nowhere)), Some(ErrorKind::NotFound));
+        assert_eq!(above.names(), ["empty", "link", "nowhere"]);
+    }
+
+    #[test]
+    fn what_comes_in_meanwhile_is_left_and_nothing_beside_it() {
+        let above = Above::new();
+        let mut folder = Folder::begin(&above.0).unwrap();
+        folder.file("HEAD", 1, &mut &b"x"[..]).unwrap();
+        folder.file("a/b", 1, &mut &b"x"[..]).unwrap();
+        fs::write(above.0.join("HEAD"), "another's").unwrap();
+        assert_eq!(kind(folder.end()), Some(ErrorKind::AlreadyExists));
+        assert_eq!(above.names(), ["HEAD"]);
+        assert_eq!(fs::read(above.0.join("HEAD")).unwrap(), b"another's");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let above = Above::new();
+        for name in [".turnleaf-0123456789abcdef", ".turnleaf-mine", ".turnleaf-fedcba9876543210"] {
+            fs::create_dir_all(above.0.join(name).join("objects")).unwrap();
+        }
+        // Another process is at it.
+        let held = File::open(above.0.join(".turnleaf-fedcba9876543210")).unwrap();
+        held.lock().unwrap();
+        write(&above.0.join("chat.git")).unwrap();
+        assert_eq!(above.names(), [".turnleaf-fedcba9876543210", ".turnleaf-mine", "chat.git"]);
+        // An empty folder that has nothing but that in it is empty.
+        let inner = above.0.join("chats");
+        fs::create_dir_all(inner.join(".turnleaf-0123456789abcdef/objects")).unwrap();
+        write(&inner).unwrap();
+        assert_eq!(fs::read_dir(&inner).unwrap().count(), 2);
+    }
+}
