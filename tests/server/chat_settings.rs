@@ -3,8 +3,11 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
+use turnleaf::domain::Params;
+use turnleaf::domain::tool::ToolChoice;
+use turnleaf::server::outbound::scripted::Scripted;
 
-use crate::house::{answer, text};
+use crate::house::{House, answer, text};
 use crate::http_api::Api;
 
 async fn page(api: &Api, path: &str) -> (StatusCode, String) {
@@ -155,6 +158,27 @@ async fn the_next_chat_begins_with_what_was_set_for_it_and_the_one_behind_it_as_
     post(&api, "/forms/instructions", "system_prompt=").await;
     let third = begun(&api, "more").await;
     assert_eq!((&third["system_prompt"], &third["settings"]["params"]), (&json!(""), &json!({ "max_tokens": 9 })));
+}
+
+#[tokio::test]
+async fn two_who_set_a_part_of_the_next_chat_at_once_both_have_it() {
+    for house in House::everywhere(|| Scripted::new("scripted", Vec::new())).await {
+        let (service, owner) = (&house.service, house.owner);
+        for number in 1..=20 {
+            let params = Params { max_tokens: Some(number), ..Params::default() };
+            let on = if number % 2 == 0 { vec!["calculator".to_owned()] } else { Vec::new() };
+            let choice = ToolChoice { on, ..ToolChoice::default() };
+            let words = format!("Prompt {number}");
+            let (settled, chosen) = tokio::join!(
+                service.settle_next_chat(owner, &words, params.clone()),
+                service.choose_tools_of_next_chat(owner, choice.clone())
+            );
+            settled.and(chosen).unwrap();
+            let next = service.next_chat(owner).await.unwrap();
+            assert_eq!((next.system_prompt, next.params, next.tools), (Some(words), params, Some(choice)));
+        }
+        house.close().await;
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
 use turnleaf::domain::excerpt::first_words;
@@ -19,8 +19,8 @@ use turnleaf::server::store::turn_blocks::BlockOf;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::turns::Progress;
 use turnleaf::server::store::{
-    Db, StoreError, branches, chat_sources, chats, copies, dialect, drafts, exchanges, generations, providers,
-    requests, settings, turn_blocks, turn_events, turns, users,
+    Db, StoreError, branches, chat_sources, chats, copies, dialect, drafts, everything, exchanges, generations,
+    providers, requests, settings, turn_blocks, turn_events, turns, users,
 };
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, tool_result, tool_use, turn};
@@ -65,6 +65,7 @@ pub async fn begin(db: &Db) -> Story {
     grafts::a_path_is_measured(db, &told).await;
     grafts::a_path_is_asked_again(db, &told).await;
     drafts_and_settings(db, &story).await;
+    all_of_it_is_counted(db, &story).await;
     providers_are_their_owners(db, &story).await;
     where_a_chat_came_from_is_its_owners(db, &story).await;
     requests_are_remembered_by_their_names(db, &story).await;
@@ -90,8 +91,17 @@ async fn where_a_chat_came_from_is_its_owners(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     chat_sources::put(&mut tx, story.owner, chat, &source).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), Some(source));
+    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), Some(source.clone()));
     assert_eq!(chat_sources::find(db, stranger, chat).await.unwrap(), None);
+    // What is told later comes beside it; where it came from stays.
+    let more = Difference { kind: DifferenceKind::LeftOut, place: "a".into(), text: "more".into() };
+    let later = ImportedFrom { differences: vec![source.differences[0].clone(), more], ..source };
+    let mut tx = db.begin().await.unwrap();
+    let renamed = ImportedFrom { file: "another.json".into(), ..later.clone() };
+    chat_sources::put(&mut tx, story.owner, chat, &renamed).await.unwrap();
+    assert_eq!(chat_sources::seen(&mut tx, story.owner, chat).await.unwrap(), Some(later.clone()));
+    tx.commit().await.unwrap();
+    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), Some(later));
 }
 
 async fn requests_are_remembered_by_their_names(db: &Db, story: &Story) {
@@ -715,6 +725,20 @@ async fn a_path_is_copied(db: &Db, story: &Story) {
     tx.rollback().await.unwrap();
 }
 
+/// All that an owner has is counted and looked up, to be deleted.
+async fn all_of_it_is_counted(db: &Db, story: &Story) {
+    let owner = story.owner;
+    let counts = everything::counts(db, owner).await.unwrap();
+    assert_eq!((counts.chats > 0, counts.documents), (true, 0));
+    assert_eq!(everything::counts(db, id()).await.unwrap(), everything::Counts::default());
+    assert!(everything::chats(db, owner, 100).await.unwrap().contains(&story.chat.id));
+    assert_eq!(everything::chats(db, id(), 100).await.unwrap(), []);
+    assert_eq!(everything::documents(db, owner, 100).await.unwrap(), []);
+    let mut tx = db.begin().await.unwrap();
+    assert_eq!(everything::forget_uploads(&mut tx, owner).await.unwrap(), counts.files);
+    tx.rollback().await.unwrap();
+}
+
 async fn drafts_and_settings(db: &Db, story: &Story) {
     let owner = story.owner;
     let draft = Draft {
@@ -749,7 +773,9 @@ async fn drafts_and_settings(db: &Db, story: &Story) {
     let nul = Draft { text: "a\0b".into(), ..draft };
     let said = drafts::put(&mut tx, owner, None, &nul, now()).await.unwrap_err();
     assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    assert_eq!(settings::hold(&mut tx, owner, "theme", now()).await.unwrap(), Value::Null, "it was never set");
     settings::put(&mut tx, owner, "theme", &json!("dark"), now()).await.unwrap();
+    assert_eq!(settings::hold(&mut tx, owner, "theme", now()).await.unwrap(), json!("dark"));
     settings::put(&mut tx, owner, "theme", &json!({"name": "light", "since": [1, null]}), now()).await.unwrap();
     tx.commit().await.unwrap();
     let theme = settings::find(db, owner, "theme").await.unwrap();

@@ -10,7 +10,7 @@ use super::{Service, ServiceError};
 use crate::domain::tool::ToolChoice;
 use crate::domain::{Params, UserId};
 use crate::server::store::db::Tx;
-use crate::server::store::settings;
+use crate::server::store::{StoreError, settings};
 
 /// The setting that holds the prompt of all new chats.
 const INSTRUCTIONS: &str = "chats.instructions";
@@ -50,8 +50,7 @@ impl Service {
         check_system_prompt(prompt)?;
         params.validate()?;
         let system_prompt = (prompt != self.instructions(owner).await?).then(|| prompt.to_owned());
-        let next = NextChat { system_prompt, params, ..self.next_chat(owner).await? };
-        self.set_setting(owner, NEXT, &json!(next)).await
+        self.change_next_chat(owner, |next| NextChat { system_prompt, params, ..next }).await
     }
 
     /// Chooses the tools of the next chat.
@@ -59,8 +58,20 @@ impl Service {
         let before = self.tools_of_next_chat(owner).await?;
         self.check_choice(owner, &choice, Some(&before)).await?;
         let tools = (choice != self.default_tools(owner).await?).then_some(choice);
-        let next = NextChat { tools, ..self.next_chat(owner).await? };
-        self.set_setting(owner, NEXT, &json!(next)).await
+        self.change_next_chat(owner, |next| NextChat { tools, ..next }).await
+    }
+
+    /// Changes a part of what was set. The other part stays what somebody else makes it at the same moment.
+    async fn change_next_chat(
+        &self,
+        owner: UserId,
+        change: impl FnOnce(NextChat) -> NextChat + Send,
+    ) -> Result<(), ServiceError> {
+        let now = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        let next = change(read(settings::hold(&mut tx, owner, NEXT, now).await?));
+        settings::put(&mut tx, owner, NEXT, &json!(next), now).await?;
+        Ok(tx.commit().await?)
     }
 
     /// The tools that the next chat begins with.
@@ -73,27 +84,43 @@ impl Service {
 
     /// What the next chat begins with. It is taken: the chat behind it begins as every other.
     pub(super) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<Beginning, ServiceError> {
-        let next = self.next_chat(owner).await?;
-        let is_set = next != NextChat::default();
+        let mut next = self.next_chat(owner).await?;
+        if next != NextChat::default() {
+            // What is set from here on is for the chat behind this one.
+            let now = self.clock().now();
+            next = read(settings::hold(tx, owner, NEXT, now).await?);
+            settings::put(tx, owner, NEXT, &Value::Null, now).await?;
+        }
         let system_prompt = match next.system_prompt {
             Some(prompt) => prompt,
             None => self.instructions(owner).await?,
         };
-        if is_set {
-            settings::put(tx, owner, NEXT, &Value::Null, self.clock().now()).await?;
-        }
         Ok(Beginning { title: String::new(), system_prompt, params: next.params, tools: next.tools })
     }
 
-    /// What another version of the server stored is nothing that was set.
-    async fn setting<T: DeserializeOwned + Default>(&self, owner: UserId, key: &str) -> Result<T, ServiceError> {
-        let stored = settings::find(self.db(), owner, key).await?;
-        Ok(stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default())
+    /// Nothing is set for the next chat any more.
+    pub(super) async fn forget_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
+        settings::put(tx, owner, NEXT, &Value::Null, self.clock().now()).await
     }
 
-    async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
+    /// One setting; what it is at first where nobody set it.
+    pub(super) async fn setting<T: DeserializeOwned + Default>(
+        &self,
+        owner: UserId,
+        key: &str,
+    ) -> Result<T, ServiceError> {
+        let stored = settings::find(self.db(), owner, key).await?;
+        Ok(stored.map(read).unwrap_or_default())
+    }
+
+    pub(super) async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, key, value, self.clock().now()).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// What another version of the server stored is nothing that was set.
+fn read<T: DeserializeOwned + Default>(value: Value) -> T {
+    serde_json::from_value(value).unwrap_or_default()
 }

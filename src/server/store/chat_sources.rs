@@ -9,12 +9,15 @@ use crate::server::store::rows::{from_json, plain, to_json};
 
 sql! {
     PUT = "INSERT INTO chat_sources (chat_id, format, file, imported_at, differences) \
-        SELECT id, $3, $4, $5, $6 FROM chats WHERE owner_id = $1 AND id = $2";
+        SELECT id, $3, $4, $5, $6 FROM chats WHERE owner_id = $1 AND id = $2 \
+        ON CONFLICT (chat_id) DO UPDATE SET differences = excluded.differences";
     FIND = "SELECT s.format, s.file, s.imported_at, s.differences FROM chat_sources s JOIN chats c ON c.id = s.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
 }
 
-/// Stores where an owner's chat came from; once.
+type Row = (String, String, DateTime<Utc>, String);
+
+/// Stores where an owner's chat came from. Of one that is stored already only the differences become others.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom) -> Result<(), StoreError> {
     let differences = to_json(&source.differences, "chat_sources", "differences")?;
     let (format, file) = (plain(&source.format, "a format")?, plain(&source.file, "the name of a file")?);
@@ -27,11 +30,19 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom
 
 /// Where an owner's chat came from.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
-    let row: Option<(String, String, DateTime<Utc>, String)> =
+    let row: Option<Row> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
-    row.map(|(format, file, imported_at, differences)| {
-        let differences = from_json(&differences, "chat_sources", "differences", chat)?;
-        Ok(ImportedFrom { format, file, imported_at, differences })
-    })
-    .transpose()
+    row.map(|row| read(row, chat)).transpose()
+}
+
+/// The same as a transaction sees it.
+pub async fn seen(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
+    let row: Option<Row> =
+        in_tx!(tx, |conn| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?);
+    row.map(|row| read(row, chat)).transpose()
+}
+
+fn read((format, file, imported_at, differences): Row, chat: ChatId) -> Result<ImportedFrom, StoreError> {
+    let differences = from_json(&differences, "chat_sources", "differences", chat)?;
+    Ok(ImportedFrom { format, file, imported_at, differences })
 }

@@ -12,6 +12,9 @@ sql! {
     FIND = "SELECT value FROM settings WHERE owner_id = $1 AND key = $2";
     PUT = "INSERT INTO settings (owner_id, key, value, updated_at) VALUES ($1, $2, $3, $4) \
         ON CONFLICT (owner_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
+    /// Changes nothing of what is set, but holds the row until the transaction ends, and makes it where there is none.
+    HOLD = "INSERT INTO settings (owner_id, key, value, updated_at) VALUES ($1, $2, $3, $4) \
+        ON CONFLICT (owner_id, key) DO UPDATE SET updated_at = settings.updated_at RETURNING value";
 }
 
 /// One setting.
@@ -27,4 +30,14 @@ pub async fn put(tx: &mut Tx, owner: UserId, key: &str, value: &Value, now: Date
         sqlx::query(PUT).bind(owner.uuid()).bind(key).bind(Json(value)).bind(now).execute(conn).await?;
     });
     Ok(())
+}
+
+/// Holds one setting until the transaction ends, and gives it: whoever changes a part of it holds it before reading. Null
+/// where it was never set.
+pub async fn hold(tx: &mut Tx, owner: UserId, key: &str, now: DateTime<Utc>) -> Result<Value, StoreError> {
+    let Json(value): Json<Value> = in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(key).bind(Json(Value::Null)).bind(now);
+        query.fetch_one(conn).await?
+    });
+    Ok(value)
 }
