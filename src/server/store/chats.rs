@@ -197,11 +197,7 @@ pub async fn set_pinned(
     chat: ChatId,
     since: Option<DateTime<Utc>>,
 ) -> Result<bool, StoreError> {
-    let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(SET_PINNED).bind(owner.uuid()).bind(chat.uuid()).bind(since);
-        query.execute(conn).await?.rows_affected()
-    });
-    Ok(changed > 0)
+    set_since(tx, SET_PINNED, owner, chat, since).await
 }
 
 /// Puts a chat into the archive since a moment, or takes it out. False when it is gone.
@@ -211,8 +207,18 @@ pub async fn set_archived(
     chat: ChatId,
     since: Option<DateTime<Utc>>,
 ) -> Result<bool, StoreError> {
+    set_since(tx, SET_ARCHIVED, owner, chat, since).await
+}
+
+async fn set_since(
+    tx: &mut Tx,
+    what: &'static str,
+    owner: UserId,
+    chat: ChatId,
+    since: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(SET_ARCHIVED).bind(owner.uuid()).bind(chat.uuid()).bind(since);
+        let query = sqlx::query(what).bind(owner.uuid()).bind(chat.uuid()).bind(since);
         query.execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)

@@ -9,54 +9,37 @@ use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::pattern::holding;
 
+/// The chats ($1: their owner) that fit, as a list shows them, at most $2.
+macro_rules! listed {
+    ($fits_and_order:literal) => {
+        concat!(
+            "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+                EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+                    AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+                EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+                    AND (d.text <> '' OR d.attachments <> '[]')) \
+                    AS has_draft \
+                FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND ",
+            $fits_and_order,
+            " LIMIT $2"
+        )
+    };
+}
+
 sql! {
-    LIST = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
-        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    LIST = listed!("c.archived_at IS NULL ORDER BY c.updated_at DESC, c.id DESC");
     /// The newest of those that are not pinned: those stand before all others.
-    NEWEST = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
-        AND c.pinned_at IS NULL \
-        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+    NEWEST = listed!("c.archived_at IS NULL AND c.pinned_at IS NULL ORDER BY c.updated_at DESC, c.id DESC");
     /// The same behind one of them.
-    LIST_BEHIND = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND c.archived_at IS NULL \
-        AND c.pinned_at IS NULL AND (c.updated_at, c.id) < (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
-        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
-    PINNED = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.pinned_at IS NOT NULL AND c.deleted_at IS NULL \
-        AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC LIMIT $2";
+    LIST_BEHIND = listed!("c.archived_at IS NULL AND c.pinned_at IS NULL AND (c.updated_at, c.id) < \
+        (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
+        ORDER BY c.updated_at DESC, c.id DESC");
+    PINNED = listed!("c.pinned_at IS NOT NULL AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC");
     /// Those whose title has a part, of the archive or of the others.
-    BROWSE = "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
-        EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
-            AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
-        EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
-            AND (d.text <> '' OR d.attachments <> '[]')) \
-            AS has_draft \
-        FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND (c.archived_at IS NOT NULL) = $3 \
-        AND LOWER(c.title) LIKE $4 ESCAPE '!' AND ((c.updated_at, c.id) < \
+    BROWSE = listed!("(c.archived_at IS NOT NULL) = $3 AND LOWER(c.title) LIKE $4 ESCAPE '!' \
+        AND ((c.updated_at, c.id) < \
             (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
-        ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+        ORDER BY c.updated_at DESC, c.id DESC");
 }
 
 /// A chat as a list shows it.
@@ -111,15 +94,22 @@ impl From<ListedRow> for ListedChat {
 
 /// The newest chats, by their last change; none of the archive.
 pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<ListedRow> =
-        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
-    Ok(rows.into_iter().map(ListedChat::from).collect())
+    first(db, LIST, owner, limit).await
 }
 
 /// The newest ones that are not pinned: a part of the list is full where there are more.
 pub async fn newest(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    first(db, NEWEST, owner, limit).await
+}
+
+/// The pinned ones that are not in the archive, the last one first.
+pub async fn pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    first(db, PINNED, owner, limit).await
+}
+
+async fn first(db: &Db, which: &'static str, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     let rows: Vec<ListedRow> =
-        on!(db, |pool| sqlx::query_as(NEWEST).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+        on!(db, |pool| sqlx::query_as(which).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
     Ok(rows.into_iter().map(ListedChat::from).collect())
 }
 
@@ -129,13 +119,6 @@ pub async fn list_behind(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> 
         let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
         query.fetch_all(pool).await?
     });
-    Ok(rows.into_iter().map(ListedChat::from).collect())
-}
-
-/// The pinned ones that are not in the archive, the last one first.
-pub async fn pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<ListedRow> =
-        on!(db, |pool| sqlx::query_as(PINNED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
     Ok(rows.into_iter().map(ListedChat::from).collect())
 }
 
