@@ -3,8 +3,8 @@
 //!
 //! ```json
 //! {"format": "turnleaf-archive", "version": 1, "program": "turnleaf 0.1.0", "exported_at": "…",
-//!  "blobs": [ … ], "documents": [ … ], "chats": [ {"chat": …, "imported_from": …, "turns": [ … ], "generations": [ … ],
-//!  "exchanges": [ … ], "branches": [ … ]}, … ]}
+//!  "blobs": [ … ], "documents": [ … ], "chats": [ {"chat": …, "imported_from": …, "tools": …, "turns": [ … ],
+//!  "generations": [ … ], "exchanges": [ … ], "branches": [ … ]}, … ]}
 //! ```
 //!
 //! Not for what belongs to an installation: keys, providers, drafts, answers about tools, the journal of a running reply.
@@ -22,12 +22,14 @@ mod bytes;
 mod check;
 mod filed;
 mod filing;
+mod marks;
 mod ordered;
 mod read;
 mod rename;
 mod scan;
 mod shape;
 mod spool;
+mod walk;
 mod write;
 
 pub use bytes::Bytes;

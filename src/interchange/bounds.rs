@@ -31,6 +31,8 @@ pub const CALLS: usize = 1_000_000;
 pub const BLOCKS: usize = 3_000_000;
 /// Versions of one document of our own archive.
 pub const VERSIONS: usize = 10_000;
+/// How often an archive of our own is read on behind something that is damaged: each time it is walked through anew.
+pub const DAMAGES: usize = 100;
 /// The files of one conversation in all, in bytes: they are held in memory until it is stored.
 pub const CONVERSATION_FILES_BYTES: u64 = 256 << 20;
 /// Conversations of one input.

@@ -18,11 +18,12 @@ use crate::domain::{
     BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, Lock, TurnId, UNKNOWN_MODEL,
     UserId, limits,
 };
-use crate::report::{Finding, Place, What};
+use crate::report::{Finding, Place, What, messages};
 
 mod blocks;
 mod branches;
 mod calls;
+pub mod changed;
 mod generations;
 pub mod onward;
 mod order;
@@ -69,8 +70,9 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
     let mut plan = branches::plan(&kept, &locks);
     let most = usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX);
     if let Some((first, count)) = branches::bound(&mut plan, &mut kept, most) {
+        let (messages, are) = (messages(count), if count == 1 { "is" } else { "are" });
         let text =
-            format!("the chat has more branches than Turnleaf keeps: {count} messages from this one on are left out");
+            format!("the chat has more branches than Turnleaf keeps: {messages} from this one on {are} left out");
         tell(Finding { what: What::LeftOut, place: place(&conversation.messages[first].source_id), text });
     }
     let of_branch = |number: usize| BranchId::from((soil.id)(&format!("branch {number}")));

@@ -13,6 +13,11 @@ pub struct Finding {
     pub text: String,
 }
 
+/// So many messages, in words.
+pub fn messages(count: usize) -> String {
+    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
+}
+
 /// Where it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {

@@ -351,7 +351,7 @@ async fn what_is_deleted_is_not_found_until_it_comes_back_and_what_is_purged_lea
         let entries = "SELECT COUNT(*) FROM search_entries";
         let rows = "SELECT COUNT(*) FROM search_words";
         assert_eq!((count(db, entries).await, count(db, rows).await), (5, 5));
-        for of in purge::doomed(db).await.unwrap() {
+        for of in purge::doomed(db, now()).await.unwrap() {
             let ids = purge::turns_of(db, of).await.unwrap();
             // Not when it is undone.
             let mut tx = db.begin().await.unwrap();

@@ -639,7 +639,7 @@ async fn trash_keeps_for_thirty_days_and_then_everything_is_gone() {
         tx.rollback().await.unwrap();
         empty_old(db, at + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(deletions::list(db, owner, None, 9).await.unwrap(), []);
-        assert_eq!(purge::doomed(db).await.unwrap(), []);
+        assert_eq!(purge::doomed(db, now()).await.unwrap(), []);
         let left: Vec<(i64,)> = rows!(
             db,
             "SELECT (SELECT COUNT(*) FROM chats) + (SELECT COUNT(*) FROM branches) + (SELECT COUNT(*) FROM turns) \

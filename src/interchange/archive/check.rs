@@ -281,6 +281,11 @@ impl Check {
         }
     }
 
+    /// The turns of the calls, in the order of those.
+    pub fn callers(&self) -> impl Iterator<Item = TurnId> + '_ {
+        self.calls.iter().map(|(_, turn)| *turn)
+    }
+
     /// What is asked for of a chat when it is stored: its turns by their places, the place of the last, its calls.
     pub fn into_parts(self) -> (Vec<TurnId>, i64, HashSet<GenerationId>) {
         let last = self.turns.last().map_or(0, |turn| turn.ord);

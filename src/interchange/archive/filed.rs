@@ -2,10 +2,10 @@
 //! What stands around them is at hand, and they are in a file, to be taken out of it a few at a time, in the order in which
 //! they can be stored.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::{DateTime, Utc};
-use serde_json::Error;
+use serde_json::{Error, Value};
 
 use super::spool::{Spool, Spot};
 use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion};
@@ -18,6 +18,8 @@ const TOGETHER: u64 = 1 << 20;
 pub struct FiledChat {
     pub chat: Chat,
     pub imported_from: Option<ImportedFrom>,
+    /// Which tools it offers, as it stands there: a choice that cannot be read costs no chat.
+    pub tools: Option<Value>,
     /// Its turns, by their places, and the place of the last; 0 where there is none.
     pub turns: Vec<TurnId>,
     pub last_ord: i64,
@@ -48,8 +50,8 @@ pub enum Part {
 }
 
 impl FiledChat {
-    /// The next parts: branches, each behind the one that it leaves, then exchanges, turns, calls. One long part comes
-    /// alone. Nothing behind the last.
+    /// The next parts: branches, each behind the one that it leaves, then exchanges, then each turn with its calls behind
+    /// it. One long part comes alone. Nothing behind the last.
     ///
     /// # Errors
     /// What is wrong with a part that nobody could know before it was taken out; or that the file cannot be read.
@@ -67,6 +69,18 @@ impl FiledChat {
         }
         Ok(parts)
     }
+}
+
+/// The turns, each with the calls behind it that it was made by.
+pub(super) fn with_calls(
+    turns: impl Iterator<Item = (TurnId, Spot)>,
+    calls: Vec<(TurnId, Spot)>,
+) -> impl Iterator<Item = Waiting> {
+    let mut made: HashMap<TurnId, Vec<Waiting>> = HashMap::new();
+    for (turn, call) in calls {
+        made.entry(turn).or_default().push(Waiting::Generation(call));
+    }
+    turns.flat_map(move |(id, turn)| std::iter::once(Waiting::Turn(turn)).chain(made.remove(&id).unwrap_or_default()))
 }
 
 fn read(spool: &mut Spool, waiting: &Waiting, calls: &HashSet<GenerationId>) -> Result<Part, Error> {

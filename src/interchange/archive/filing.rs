@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::check::Check;
-use super::filed::{FiledChat, FiledDocument, Waiting};
+use super::filed::{FiledChat, FiledDocument, Waiting, with_calls};
 use super::read::{Halt, LeftOut};
 use super::scan::{Fault, Scan};
 use super::shape::{CallShape, source};
 use super::spool::{Spool, Spot};
 use super::{ArchivedBranch, ArchivedVersion, document_ids};
 use crate::bounds;
-use crate::domain::{Chat, DocumentId, Exchange, ImportedFrom, Turn};
+use crate::domain::{Chat, DocumentId, Exchange, ImportedFrom, Turn, TurnId, limits};
 
 /// A chat under way. What is wrong with it first is remembered, and the rest of it is passed over.
 pub(super) struct Filing {
@@ -25,6 +25,7 @@ pub(super) struct Filing {
     title: String,
     chat: Option<Chat>,
     imported_from: Option<ImportedFrom>,
+    tools: Option<Value>,
     check: Check,
     documents: HashSet<DocumentId>,
     turns: Vec<Spot>,
@@ -43,6 +44,7 @@ impl Filing {
             title: String::new(),
             chat: None,
             imported_from: None,
+            tools: None,
             check: Check::default(),
             documents: HashSet::new(),
             turns: Vec::new(),
@@ -72,8 +74,7 @@ impl Filing {
             "chat" => {
                 let chat: Option<Value> = self.around(scan, "chat")?;
                 // One that does not fit has a title all the same.
-                let title = chat.as_ref().and_then(|chat| chat["title"].as_str()).unwrap_or_default();
-                self.title = title.chars().take(200).collect();
+                self.title = told_title(chat.as_ref().and_then(|chat| chat.get("title")));
                 match chat.map(serde_json::from_value) {
                     Some(Err(error)) => self.tell(format!("chat: {error}")),
                     read => self.chat = read.and_then(Result::ok),
@@ -82,6 +83,10 @@ impl Filing {
             }
             "imported_from" => {
                 self.imported_from = self.around::<R, Option<ImportedFrom>>(scan, "imported_from")?.flatten();
+                Ok(())
+            }
+            "tools" => {
+                self.tools = self.around::<R, Option<Value>>(scan, "tools")?.flatten();
                 Ok(())
             }
             "turns" => self.list(scan, "turns", |filing, spot, turn: Turn| {
@@ -170,12 +175,13 @@ impl Filing {
         let mut waiting = VecDeque::new();
         waiting.extend(order.into_iter().map(|of| Waiting::Branch(self.branches[of.number], of.parent)));
         waiting.extend(self.exchanges.into_iter().map(Waiting::Exchange));
-        waiting.extend(self.turns.into_iter().map(Waiting::Turn));
-        waiting.extend(self.generations.into_iter().map(Waiting::Generation));
+        let made: Vec<(TurnId, Spot)> = self.check.callers().zip(self.generations).collect();
         let (turns, last_ord, calls) = self.check.into_parts();
+        waiting.extend(with_calls(turns.iter().copied().zip(self.turns), made));
         Ok(FiledChat {
             chat,
             imported_from: self.imported_from,
+            tools: self.tools,
             turns,
             last_ord,
             branches: self.branches.len() as u64,
@@ -185,6 +191,11 @@ impl Filing {
             spool: self.spool,
         })
     }
+}
+
+/// What something is called where it is told of.
+fn told_title(title: Option<&Value>) -> String {
+    title.and_then(Value::as_str).unwrap_or_default().chars().take(limits::TITLE_CHARS).collect()
 }
 
 /// A value that is held as a text; or why it is not.
@@ -271,7 +282,7 @@ pub(super) fn document<R: BufRead>(
             }
         }
     }
-    let title = members.get("title").and_then(Value::as_str).unwrap_or_default().chars().take(200).collect();
+    let title = told_title(members.get("title"));
     let around = match wrong {
         Some(why) => Err(why),
         None => serde_json::from_value(Value::Object(members)).map_err(|error| error.to_string()),

@@ -24,11 +24,19 @@ pub(super) enum Fault {
 /// A document, and how far it was walked through.
 pub(super) struct Scan<R> {
     from: R,
+    /// How many bytes of it were gone past.
+    at: u64,
 }
 
 impl<R: BufRead> Scan<R> {
-    pub fn new(from: R) -> Self {
-        Self { from }
+    /// In a document behind so many bytes of it.
+    pub fn at(from: R, at: u64) -> Self {
+        Self { from, at }
+    }
+
+    /// How many bytes of the document were gone past.
+    pub fn place(&self) -> u64 {
+        self.at
     }
 
     /// What it was read from.
@@ -40,7 +48,7 @@ impl<R: BufRead> Scan<R> {
     pub fn enters(&mut self, bracket: u8) -> Result<bool, Fault> {
         let is_one = self.sign()?.ok_or(Fault::Cut)? == bracket;
         if is_one {
-            self.from.consume(1);
+            self.go_past(1);
         }
         Ok(is_one)
     }
@@ -49,7 +57,7 @@ impl<R: BufRead> Scan<R> {
     pub fn has_element(&mut self) -> Result<bool, Fault> {
         match self.sign_behind_comma()? {
             b']' => {
-                self.from.consume(1);
+                self.go_past(1);
                 Ok(false)
             }
             b'}' => Err(Fault::NotJson),
@@ -62,7 +70,7 @@ impl<R: BufRead> Scan<R> {
     pub fn member(&mut self) -> Result<Option<String>, Fault> {
         match self.sign_behind_comma()? {
             b'}' => {
-                self.from.consume(1);
+                self.go_past(1);
                 return Ok(None);
             }
             b'"' => {}
@@ -77,7 +85,7 @@ impl<R: BufRead> Scan<R> {
         if self.sign()?.ok_or(Fault::Cut)? != b':' {
             return Err(Fault::NotJson);
         }
-        self.from.consume(1);
+        self.go_past(1);
         Ok(Some(String::from_utf8_lossy(&name).trim_matches('"').to_owned()))
     }
 
@@ -134,17 +142,22 @@ impl<R: BufRead> Scan<R> {
                 at += 1;
             }
             give(&chunk[..at], values).map_err(Fault::Spool)?;
-            self.from.consume(at);
+            self.go_past(at);
             if is_over {
                 return Ok(());
             }
         }
     }
 
+    fn go_past(&mut self, bytes: usize) {
+        self.from.consume(bytes);
+        self.at += bytes as u64;
+    }
+
     fn sign_behind_comma(&mut self) -> Result<u8, Fault> {
         loop {
             match self.sign()?.ok_or(Fault::Cut)? {
-                b',' => self.from.consume(1),
+                b',' => self.go_past(1),
                 sign => return Ok(sign),
             }
         }
@@ -161,10 +174,10 @@ impl<R: BufRead> Scan<R> {
             match chunk.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
                 Some(at) => {
                     let sign = chunk[at];
-                    self.from.consume(at);
+                    self.go_past(at);
                     return Ok(Some(sign));
                 }
-                None => self.from.consume(length),
+                None => self.go_past(length),
             }
         }
     }
@@ -191,7 +204,7 @@ mod tests {
     use super::*;
 
     fn scan(text: &[u8], chunk: usize) -> Scan<BufReader<&[u8]>> {
-        Scan::new(BufReader::with_capacity(chunk, text))
+        Scan::at(BufReader::with_capacity(chunk, text), 0)
     }
 
     /// A value's text and how many values are in it.
@@ -258,7 +271,7 @@ mod tests {
                 steps += 1;
                 prop_assert!(steps <= text.len());
             }
-            let mut scan = super::Scan::new(BufReader::with_capacity(chunk, text.as_bytes()));
+            let mut scan = super::Scan::at(BufReader::with_capacity(chunk, text.as_bytes()), 0);
             while scan.has_element().is_ok_and(|is_there| is_there) && scan.skip().is_ok() {
                 steps += 1;
                 prop_assert!(steps <= 2 * text.len());

@@ -151,7 +151,7 @@ mod tests {
         let text = format!("[\"short\", \"{long}\", [1, 2]]");
         let longest = Arc::new(AtomicUsize::new(0));
         let mut spool = Spool::new(Box::new(Watched(Cursor::default(), longest.clone())));
-        let mut scan = Scan::new(BufReader::with_capacity(1 << 10, text.as_bytes()));
+        let mut scan = Scan::at(BufReader::with_capacity(1 << 10, text.as_bytes()), 0);
         scan.enters(b'[').unwrap();
         let mut spots = Vec::new();
         while scan.has_element().unwrap() {
@@ -170,7 +170,7 @@ mod tests {
     fn there_may_be_too_many_values_and_what_follows_is_taken_all_the_same() {
         let text = format!("[[{}0],7]", "0,".repeat(bounds::ELEMENT_VALUES));
         let mut spool = Spool::new(Box::new(Cursor::new(Vec::new())));
-        let mut scan = Scan::new(text.as_bytes());
+        let mut scan = Scan::at(text.as_bytes(), 0);
         scan.enters(b'[').unwrap();
         assert!(spool.take(&mut scan).unwrap().unwrap_err().contains("values"));
         assert!(scan.has_element().unwrap());

@@ -6,8 +6,10 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::conversation::Conversation;
-use crate::domain::sample;
+use crate::conversation::{Body, Conversation, Ending, Message, Piece};
+use crate::domain::block::Author;
+use crate::domain::{Role, UserId, sample};
+use crate::grow::{Soil, grow};
 use crate::{Finding, Format, Input, Stopped, Taker, detect};
 
 #[test]
@@ -115,4 +117,182 @@ fn an_archive_of_a_newer_version_is_refused() {
     let written = Writer::begin(Vec::new(), &head).unwrap().end().unwrap();
     let (_, read) = heard(written);
     assert!(matches!(read, Err(Stopped::TooNew(2))), "{read:?}");
+}
+
+/// A chat of one message.
+fn chat(title: &str) -> ArchivedChat {
+    let piece =
+        Piece { author: Author::User, created_at: None, body: Body::Text(format!("\"chats\":[{{ of {title}\n")) };
+    let question = Message {
+        source_id: "q".into(),
+        parent: None,
+        role: Role::User,
+        provider: None,
+        model: None,
+        created_at: None,
+        ended_at: None,
+        ending: Ending::Complete,
+        pieces: vec![piece],
+        usage: Usage::default(),
+        is_thinking_mode: None,
+    };
+    let messages = vec![question];
+    let conversation = Conversation { title: title.into(), messages, ..Conversation::default() };
+    // Any function of the words will do, as long as other words give another id.
+    let id = |part: &str| {
+        let number =
+            format!("{title} {part}").bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte));
+        uuid::Uuid::from_u64_pair(number, number.rotate_left(9))
+    };
+    let owner = UserId::from_uuid(sample::uuid(1));
+    let soil = Soil { owner, now: sample::time(0), id: &id, provider: "openai", files: Default::default() };
+    grow(&conversation, &soil, &mut |finding| panic!("{finding:?}"))
+}
+
+/// An archive of two blobs, two documents and three chats, as it is written.
+fn whole() -> String {
+    let mut writer = Writer::begin(Vec::new(), &Head::now(sample::time(0))).unwrap();
+    for number in ["0", "1"] {
+        let sha256 = number.repeat(64);
+        writer.blob(&ArchivedBlob { sha256, mime: "image/png".into(), name: None, bytes: Bytes(vec![0xff]) }).unwrap();
+    }
+    for number in [1, 2] {
+        let version = ArchivedVersion {
+            version_timestamp: sample::time(0),
+            mime: "text/plain".into(),
+            content: "Words".into(),
+            notes: Vec::new(),
+            origin: None,
+        };
+        let (created_at, updated_at) = (sample::time(0), sample::time(0));
+        let (id, title, kind) = (sample::uuid(number).into(), format!("Document {number}"), "text/plain".into());
+        writer
+            .document(&ArchivedDocument { id, title, kind, created_at, updated_at, versions: vec![version] })
+            .unwrap();
+    }
+    for title in ["One", "Two", "Three"] {
+        let of = chat(title);
+        writer.begin_chat(&of.chat, None, None).unwrap();
+        of.turns.iter().for_each(|turn| writer.turn(turn).unwrap());
+        of.exchanges.iter().for_each(|exchange| writer.exchange(exchange).unwrap());
+        of.branches.iter().for_each(|branch| writer.branch(branch).unwrap());
+        writer.end_chat().unwrap();
+    }
+    String::from_utf8(writer.end().unwrap()).unwrap()
+}
+
+/// Its lists in this order, each as it is written there.
+fn ordered(archive: &str, order: [&str; 3]) -> String {
+    let at = |list: &str| archive.find(&format!("\n\"{list}\":[")).unwrap();
+    let (blobs, documents, chats) = (at("blobs"), at("documents"), at("chats"));
+    let list = |name: &str| match name {
+        "blobs" => &archive[blobs..documents - 1],
+        "documents" => &archive[documents..chats - 1],
+        _ => archive[chats..].trim_end().strip_suffix('}').unwrap(),
+    };
+    format!("{}{}}}\n", &archive[..blobs], order.map(list).join(","))
+}
+
+/// What came: blobs, documents and chats by the ends of their names; and where something is told of.
+fn came(text: &str) -> (Vec<String>, Vec<String>) {
+    let (heard, read) = heard(text.as_bytes().to_vec());
+    read.unwrap();
+    let name = |item: &Item| match item {
+        Item::Blob(blob) => blob.sha256[..1].to_owned(),
+        Item::Document(document) => document.title.clone(),
+        Item::Chat(chat) => chat.chat.title.clone(),
+    };
+    let told = |finding: &Finding| format!("{}: {}", finding.place.conversation, finding.text);
+    (heard.items.iter().map(name).collect(), heard.findings.iter().map(told).collect())
+}
+
+const ALL: [&str; 7] = ["0", "1", "Document 1", "Document 2", "One", "Two", "Three"];
+
+#[test]
+fn lists_in_any_order_are_taken_in_theirs() {
+    let whole = whole();
+    for order in [
+        ["blobs", "documents", "chats"],
+        ["blobs", "chats", "documents"],
+        ["documents", "blobs", "chats"],
+        ["documents", "chats", "blobs"],
+        ["chats", "blobs", "documents"],
+        ["chats", "documents", "blobs"],
+    ] {
+        assert_eq!(came(&ordered(&whole, order)), (ALL.map(str::to_owned).into(), vec![]), "{order:?}");
+    }
+}
+
+/// Without some of them.
+fn but(left_out: &[&str]) -> Vec<String> {
+    ALL.iter().filter(|name| !left_out.contains(name)).map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn what_is_damaged_is_told_and_everything_else_comes() {
+    let whole = whole();
+    let broken = |from: &str, to: &str| {
+        assert_eq!(whole.matches(from).count(), 1, "{from}");
+        whole.replace(from, to)
+    };
+    let documents = &whole[whole.find("\n\"documents\"").unwrap()..whole.find("],\n\"chats\"").unwrap() + 1];
+    let second = whole.find("{\"chat\":").unwrap() + 1;
+    let second = second + whole[second..].find("{\"chat\":").unwrap();
+    let a_quote = second + whole[second..].find("\"title\":\"Two\"").unwrap();
+    let a_list = second + whole[second..].find("\"exchanges\":[").unwrap() + "\"exchanges\":".len();
+    let without = |at: usize| format!("{}{}", &whole[..at], &whole[at + 1..]);
+    for (text, missing, told) in [
+        // A list that is none, and one that is no JSON.
+        (
+            broken(documents, "\n\"documents\":null"),
+            &["Document 1", "Document 2"] as &[&str],
+            "documents: it is no list",
+        ),
+        (
+            broken(documents, "\n\"documents\":[}"),
+            &["Document 1", "Document 2"],
+            "documents 1: what follows is not JSON",
+        ),
+        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": what follows is not JSON"),
+        // An element: a sign more, one that is missing, so that the rest seems to lie within a text, or a list open.
+        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: what follows is not JSON"),
+        (without(a_quote), &["Two"], "chats 2: "),
+        (without(a_list), &["Two"], "chats 2: what follows is not JSON"),
+    ] {
+        let (came, of) = came(&text);
+        assert_eq!(came, but(missing), "{told}");
+        assert!(of.len() == 1 && of[0].starts_with(told), "{told}: {of:?}");
+    }
+}
+
+#[test]
+fn lists_in_another_order_come_though_one_of_them_is_damaged() {
+    let whole = whole();
+    for order in [["chats", "documents", "blobs"], ["chats", "blobs", "documents"], ["documents", "chats", "blobs"]] {
+        let turned = ordered(&whole, order);
+        // The last list is cut off in its second element.
+        let (last, missing) = if order[2] == "blobs" { ("{\"sha256\":\"1", "1") } else { ("Document 2", "Document 2") };
+        let cut = turned.find(last).unwrap() + 3;
+        let (some, told) = came(&turned[..cut]);
+        assert_eq!(some, but(&[missing]), "{order:?}");
+        assert_eq!(told, [format!("{} 2: the file ends within it", order[2])]);
+        // One of the chats, which stand before their turn, has lost the end of a text.
+        let at = turned.find("\"title\":\"Two").unwrap() + "\"title\":\"Two".len();
+        let (some, told) = came(&format!("{}{}", &turned[..at], &turned[at + 1..]));
+        assert_eq!(some, but(&["Two"]), "{order:?}");
+        assert!(told.len() == 1 && told[0].starts_with("chats 2"), "{told:?}");
+    }
+}
+
+#[test]
+fn an_archive_that_is_damaged_everywhere_ends() {
+    let whole = whole();
+    for at in (0..whole.len()).step_by(7) {
+        for sign in ["\"", "}", "[", "\\"] {
+            if whole.is_char_boundary(at) && at > 200 {
+                // Whatever comes is whole, and nothing breaks down.
+                let _ = heard(format!("{}{sign}{}", &whole[..at], &whole[at..]).into_bytes());
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, ArchivedVersion, Head};
+use crate::domain::tool::ToolChoice;
 use crate::domain::{Chat, Exchange, ImportedFrom, Turn};
 
 /// Which list is being written.
@@ -105,8 +106,13 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Begins a chat; its lists follow.
-    pub fn begin_chat(&mut self, chat: &Chat, imported_from: Option<&ImportedFrom>) -> io::Result<()> {
+    /// Begins a chat with where it came from and which tools it offers; its lists follow.
+    pub fn begin_chat(
+        &mut self,
+        chat: &Chat,
+        imported_from: Option<&ImportedFrom>,
+        tools: Option<&ToolChoice>,
+    ) -> io::Result<()> {
         self.reach_list(List::Chats)?;
         self.comma()?;
         self.out.write_all(b"{\"chat\":")?;
@@ -114,6 +120,10 @@ impl<W: Write> Writer<W> {
         if let Some(source) = imported_from {
             self.out.write_all(b",\n\"imported_from\":")?;
             serde_json::to_writer(&mut self.out, source)?;
+        }
+        if let Some(choice) = tools {
+            self.out.write_all(b",\n\"tools\":")?;
+            serde_json::to_writer(&mut self.out, choice)?;
         }
         self.out.write_all(OfChat::Turns.opened())?;
         self.at = At::Chat(OfChat::Turns, false);

@@ -13,6 +13,11 @@ use crate::domain::turn::Turn;
 /// What stands in the place of a result that there is none of.
 const NO_RESULT: &str = "The result of this call did not come along when it was imported.";
 
+/// Whether the JSON of a content is such a result.
+pub(super) fn is_made_result(content: &Value) -> bool {
+    content["type"] == "tool_result" && content["result"]["error"] == NO_RESULT
+}
+
 /// The calls that a message behind their reply answers: a client ran them.
 pub(super) fn handed_over(turns: &[Turn]) -> HashSet<BlockId> {
     let results = turns.iter().flat_map(|turn| {

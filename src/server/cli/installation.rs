@@ -40,7 +40,10 @@ pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, 
         };
         db.migrate(None, SystemClock.now()).await?;
     }
-    over(db, config, data_dir.path()).await
+    let (service, owner) = over(db, config, data_dir.path()).await?;
+    let imports = ImportJobs::beside(&data_dir.path().join(IMPORTS));
+    let imports = imports.map_err(|error| Failed::because("make the folder of files to take in", error))?;
+    Ok((service.with_imports(imports), owner))
 }
 
 /// The same for a command that changes nothing. Where there is no installation it looks at an empty one, in a folder that
@@ -54,6 +57,7 @@ pub async fn open_to_look(config: &Config) -> Result<(Service, UserId, Option<Te
         return Ok((service, owner, Some(dir)));
     }
     let db = open_current(config).await?;
+    // What has to wait does so where the system has such files: the data directory may be one that only the server writes.
     let (service, owner) = over(db, config, data_dir(config)?.path()).await?;
     Ok((service, owner, None))
 }
@@ -67,11 +71,9 @@ async fn over(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, User
     let sealer =
         Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?);
     let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(1.0)));
-    let tools = Tools::new(db.clone(), Vec::new());
+    // Of the servers of tools only the names are asked for: which there are.
+    let tools = Tools::new(db.clone(), config.tool_servers.clone());
     let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, Pace::default());
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
-    let imports = ImportJobs::beside(&data_dir.join(IMPORTS));
-    let imports = imports.map_err(|error| Failed::because("make the folder of files to take in", error))?;
-    let service = Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader);
-    Ok((service.with_imports(imports), owner))
+    Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
 }

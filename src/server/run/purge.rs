@@ -46,7 +46,7 @@ pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
 
 /// Deletes everything that is doomed, and then the blobs that nothing names any more.
 pub async fn purge_doomed(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let doomed = purge::doomed(db).await?;
+    let doomed = purge::doomed(db, now).await?;
     for of in &doomed {
         let turns = purge::turns_of(db, *of).await?;
         for some in turns.chunks(AT_A_TIME) {

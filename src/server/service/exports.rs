@@ -11,7 +11,7 @@ use crate::domain::export::Parts;
 use crate::domain::{Branch, BranchId, ChatId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits};
 use crate::interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
-use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, exchanges, turns};
+use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, chat_tools, exchanges, turns};
 
 mod documents;
 mod git;
@@ -149,7 +149,8 @@ impl Service {
         chat.default_branch_id = chat.default_branch_id.filter(|branch| listed.contains(branch));
         chat.copied_from_turn_id = None;
         let source = self.imported_from(owner, id).await?;
-        out.writer.begin_chat(&chat, source.as_ref()).map_err(unwritable)?;
+        let tools = chat_tools::find(self.db(), owner, id).await?;
+        out.writer.begin_chat(&chat, source.as_ref(), tools.as_ref()).map_err(unwritable)?;
         while let Some((page, mut of)) = self.turns_over(owner, id, over, &mut behind).await? {
             for turn in page {
                 let hangs_well = turn.prev_turn_id.is_none_or(|prev| is_written.contains(&prev));

@@ -18,6 +18,8 @@ use looked::Looked;
 use reading::{Read, Reading};
 
 mod archived;
+mod arriving;
+mod choice;
 mod differences;
 mod filed;
 mod files;
@@ -27,6 +29,7 @@ mod looked;
 mod onward;
 mod plant;
 mod reading;
+mod standing;
 mod told;
 
 pub use crate::interchange::Format as ImportFormat;
@@ -224,17 +227,17 @@ impl Service {
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
         let key = plant::Key::of(import.owner, format_name(format), &conversation.source_id);
-        let provider = told::provider_of(format);
         if let Some(outcome) = self.standing_of(import.owner, key.id("chat").into()).await? {
             if outcome == Outcome::Known {
-                return self.import_onward(import, (&key, provider), &conversation, now, report).await;
+                return self.import_onward(import, (&key, format), &conversation, now, report).await;
             }
             let title = conversation.title.clone();
-            report.add(ImportedChat { id: Some(key.id("chat").into()), title, turns: 0, branches: 0, outcome });
+            report.stood(key.id("chat").into(), title, outcome);
             return Ok(());
         }
         let Files { contents, documents } = self.files_of(import, &key, &conversation, &|_| true, now, report).await?;
         let mut findings = Vec::new();
+        let provider = told::provider_of(format);
         let mut chat = plant::grown(import.owner, &key, provider, &conversation, contents, now, &mut findings);
         findings.iter().for_each(|finding| report.tell(finding));
         chat.imported_from = Some(ImportedFrom {

@@ -136,21 +136,7 @@ impl Service {
         choice: &ToolChoice,
         before: Option<&ToolChoice>,
     ) -> Result<(), ServiceError> {
-        choice.check()?;
-        for spec in &choice.client {
-            let wrong = |what: String| Invalid::new("tools.client", format!("`{}`: {what}", spec.name));
-            let schema = spec.parameters.to_string();
-            if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
-                return Err(wrong(format!("description is more than {} bytes", limits::TOOL_DESCRIPTION_BYTES)).into());
-            }
-            if schema.len() > limits::TOOL_SCHEMA_BYTES {
-                return Err(wrong(format!("parameters are more than {} bytes", limits::TOOL_SCHEMA_BYTES)).into());
-            }
-            if spec.description.contains('\0') || schema.contains("\\u0000") {
-                return Err(wrong("must not contain NUL".into()).into());
-            }
-            check_schema(&spec.parameters).map_err(wrong)?;
-        }
+        check_kept(choice)?;
         let offerings = self.tools().offerings(owner).await?;
         for name in &choice.on {
             let is_kept = before.is_some_and(|before| before.on.contains(name));
@@ -167,4 +153,24 @@ impl Service {
         }
         Ok(())
     }
+}
+
+/// Whether a choice can be kept, whatever there is of what it names.
+pub(super) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
+    choice.check()?;
+    for spec in &choice.client {
+        let wrong = |what: String| Invalid::new("tools.client", format!("`{}`: {what}", spec.name));
+        let schema = spec.parameters.to_string();
+        if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
+            return Err(wrong(format!("description is more than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));
+        }
+        if schema.len() > limits::TOOL_SCHEMA_BYTES {
+            return Err(wrong(format!("parameters are more than {} bytes", limits::TOOL_SCHEMA_BYTES)));
+        }
+        if spec.description.contains('\0') || schema.contains("\\u0000") {
+            return Err(wrong("must not contain NUL".into()));
+        }
+        check_schema(&spec.parameters).map_err(wrong)?;
+    }
+    Ok(())
 }

@@ -65,6 +65,11 @@ impl Tools {
         self.0.configured.iter().find(|server| server.id == id)
     }
 
+    /// Whether there is a server of this id, though it may be off.
+    pub(super) async fn has_server(&self, owner: UserId, id: &str) -> Result<bool, StoreError> {
+        Ok(self.configured_server(id).is_some() || tool_servers::find(&self.0.db, owner, id).await?.is_some())
+    }
+
     /// What a server is run under: one of the configuration is everybody's.
     pub(super) fn key(&self, owner: UserId, server: &str) -> ServerKey {
         let owner = if self.configured_server(server).is_some() { None } else { Some(owner) };

@@ -1,7 +1,7 @@
 //! What only an archive reads and writes: the turns of a chat in their order, whatever branch they are on; calls with
 //! their bytes; and whether a chat that comes in is here already.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
@@ -17,7 +17,8 @@ use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, pla
 
 sql! {
     CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
-    STANDING = "SELECT c.deleted_at FROM chats c WHERE c.owner_id = $1 AND c.id = $2";
+    STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
+        WHERE c.owner_id = $1 AND c.id = $2";
     /// Also those in Trash: they were here.
     TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
     OVER = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2 \
@@ -25,6 +26,10 @@ sql! {
     /// Also those in Trash.
     PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
         FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    /// A turn without a block is here, too.
+    SAID = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
+        LEFT JOIN turn_blocks b ON b.turn_id = t.id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL ORDER BY t.ord, b.seq";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
     GENERATIONS = "SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, \
@@ -56,6 +61,8 @@ pub enum Standing {
     Here,
     /// It is in Trash.
     InTrash,
+    /// It goes for ever from this moment on, or it is coming in.
+    Going(DateTime<Utc>),
 }
 
 #[derive(sqlx::FromRow)]
@@ -103,10 +110,14 @@ pub async fn chats(db: &Db, owner: UserId) -> Result<Vec<ChatId>, StoreError> {
 
 /// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
 pub async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Standing>, StoreError> {
-    let row: Option<(Option<DateTime<Utc>>,)> = in_tx!(tx, |conn| {
+    let row: Option<(Option<DateTime<Utc>>, Option<DateTime<Utc>>)> = in_tx!(tx, |conn| {
         sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
-    Ok(row.map(|(deleted,)| if deleted.is_some() { Standing::InTrash } else { Standing::Here }))
+    Ok(row.map(|row| match row {
+        (None, _) => Standing::Here,
+        (Some(_), None) => Standing::InTrash,
+        (Some(_), Some(from)) => Standing::Going(from),
+    }))
 }
 
 /// The turns that a chat has here.
@@ -148,6 +159,17 @@ pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, Stor
         here.branches.insert(id.into(), (name, Lock { provider, model }, head.map(TurnId::from)));
     }
     Ok(here)
+}
+
+/// What the turns of a chat say that are here and not deleted: the contents of their blocks, in their order, as their JSON.
+pub async fn said(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashMap<TurnId, Vec<String>>, StoreError> {
+    let rows: Vec<(Uuid, Option<String>)> =
+        in_tx!(tx, |conn| sqlx::query_as(SAID).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    let mut said: HashMap<TurnId, Vec<String>> = HashMap::new();
+    for (turn, content) in rows {
+        said.entry(turn.into()).or_default().extend(content);
+    }
+    Ok(said)
 }
 
 /// The calls of a turn with what was sent; what came is asked for one by one ([`raw`]), because it may be much.

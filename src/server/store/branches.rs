@@ -15,7 +15,7 @@ use crate::server::store::rows::{from_json, parse_word, plain, to_json, word};
 use crate::server::store::{Db, StoreError, Tx, turns};
 
 pub mod ends;
-pub use ends::{last_used, lineages};
+pub use ends::{last_used, lineages, set_ends};
 
 sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \

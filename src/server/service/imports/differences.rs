@@ -1,7 +1,7 @@
 //! What is told of a chat while it comes in, put apart from what is told of others: it is kept with the chat, because an
 //! export of it cannot have more than came in.
 
-use crate::domain::{Difference, DifferenceKind, limits};
+use crate::domain::{Difference, DifferenceKind, ImportedFrom, limits};
 use crate::interchange::Finding;
 
 /// Findings of the conversation that is at work, and those of the whole file. A reader tells of a conversation before
@@ -53,6 +53,25 @@ impl Apart {
         self.of_chat.clear();
         self.untold = 0;
     }
+}
+
+/// Where a chat came from, with what was told of it before and what is told of it now; nothing where that says nothing new.
+pub(super) fn with_more(kept: Option<ImportedFrom>, now: ImportedFrom) -> Option<ImportedFrom> {
+    let Some(mut kept) = kept else { return Some(now).filter(|now| !now.differences.is_empty()) };
+    let before = kept.differences.len();
+    for one in now.differences {
+        let is_room = kept.differences.len() < limits::DIFFERENCES;
+        if is_room && !kept.differences.iter().any(|known| is_same(known, &one)) {
+            kept.differences.push(one);
+        }
+    }
+    (kept.differences.len() > before).then_some(kept)
+}
+
+/// The same file may have another name the next time.
+fn is_same(one: &Difference, other: &Difference) -> bool {
+    let within = |of: &Difference| of.place.split_once(" › ").map(|(_, within)| within.to_owned());
+    one.kind == other.kind && one.text == other.text && within(one) == within(other)
 }
 
 /// A finding as it is told and kept.

@@ -1,5 +1,5 @@
 //! A chat of an archive of our own is stored as it is taken out of its file, a few parts at a time: it may be larger than
-//! the memory. It becomes a chat in one transaction, or is left out and told.
+//! the memory. It becomes a whole chat, or is left out and told.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use super::arriving::Arriving;
 use super::plant::{self, new_id};
 use super::{Import, ImportReport, ImportedChat, Outcome};
 use crate::domain::{Chat, DocumentId, ImportedFrom, TurnId, UserId};
 use crate::interchange::archive::{FiledChat, Part, Renamed};
+use crate::interchange::report::messages;
 use crate::interchange::{Finding, Place, What};
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::archive::{self, insert_generation};
-use crate::server::store::documents;
-use crate::server::store::{StoreError, Tx, exchanges};
+use crate::server::store::{StoreError, archive, documents};
 
 /// Another id for one of an archive.
 type Rename = Arc<dyn Fn(Uuid) -> Uuid + Send + Sync>;
@@ -90,8 +90,7 @@ impl Service {
             seen.commit().await?;
             tell_stay_behind(turns.iter().filter(|turn| !here.contains(*turn)).count(), &chat.title, report);
         }
-        let (id, title) = (Some(chat.id), chat.title.clone());
-        report.add(ImportedChat { id, title, turns: 0, branches: 0, outcome });
+        report.stood(chat.id, chat.title.clone(), outcome);
         Ok(())
     }
 
@@ -120,31 +119,54 @@ impl Service {
     ) -> Result<(), Refused> {
         let mut imported_from: Option<ImportedFrom> = filed.imported_from.take();
         let last_ord = filed.last_ord;
-        let mut tx = if import.dry_run { None } else { Some(self.db().begin().await?) };
-        if let Some(tx) = &mut tx {
-            plant::begin(tx, import.owner, chat).await?;
+        let choice = match filed.tools.take() {
+            Some(choice) => self.choice_here(import.owner, &chat.title, choice, report).await?,
+            None => None,
+        };
+        if import.dry_run {
+            self.each_part(import, chat, filed, rename, report, None).await?;
+            plant::keep_differences(import, &chat.title, &mut imported_from, now, report);
+            return Ok(());
         }
+        let tx = self.db().begin().await?;
+        let mut arriving = Arriving::begin(self, tx, (import.owner, chat), last_ord, false).await?;
+        let mut stored = self.each_part(import, chat, filed, rename, report, Some(&mut arriving)).await;
+        if stored.is_ok() {
+            plant::keep_differences(import, &chat.title, &mut imported_from, now, report);
+            let ended = arriving.end(imported_from.as_ref(), choice.as_ref(), last_ord).await;
+            stored = ended.map_err(Refused::from);
+        }
+        if stored.is_err() {
+            arriving.abandon().await?;
+        }
+        stored
+    }
+
+    /// Takes the parts out of their file, puts them right, and stores them where there is something to store them in.
+    async fn each_part(
+        &self,
+        import: &Import,
+        chat: &Chat,
+        mut filed: FiledChat,
+        rename: Rename,
+        report: &mut ImportReport,
+        mut arriving: Option<&mut Arriving<'_>>,
+    ) -> Result<(), Refused> {
         loop {
             let parts;
             (filed, parts) = taken_out(filed, rename.clone()).await?;
             if parts.is_empty() {
-                break;
+                return Ok(());
             }
             for mut part in parts {
                 if let Part::Turn(turn) = &mut part {
                     self.put_images_of_turn_right(import.owner, &chat.title, turn, report).await?;
                 }
-                if let Some(tx) = &mut tx {
-                    store(tx, import.owner, &part).await?;
+                if let Some(arriving) = &mut arriving {
+                    arriving.put(part).await?;
                 }
             }
         }
-        plant::keep_differences(import, &chat.title, &mut imported_from, now, report);
-        if let Some(mut tx) = tx {
-            plant::end(&mut tx, import.owner, chat, imported_from.as_ref(), last_ord).await?;
-            tx.commit().await?;
-        }
-        Ok(())
     }
 }
 
@@ -162,21 +184,13 @@ async fn taken_out(mut filed: FiledChat, rename: Rename) -> Result<(FiledChat, V
     }
 }
 
-async fn store(tx: &mut Tx, owner: UserId, part: &Part) -> Result<(), StoreError> {
-    match part {
-        Part::Branch(of) => plant::insert_branch(tx, of).await,
-        Part::Exchange(exchange) => exchanges::insert(tx, owner, exchange, None).await,
-        Part::Turn(turn) => plant::insert_turn(tx, owner, turn).await,
-        Part::Generation(generation) => insert_generation(tx, generation).await,
-    }
-}
-
 /// Tells of messages that an archive has of a chat that is here, and that are not here: it went on where the archive was
 /// made.
 fn tell_stay_behind(newer: usize, title: &str, report: &mut ImportReport) {
     if newer > 0 {
         let place = Place { conversation: title.to_owned(), ..Place::default() };
-        let text = format!("the chat is here already: {newer} messages that it has there and not here stay behind");
+        let (messages, stay) = (messages(newer), if newer == 1 { "stays" } else { "stay" });
+        let text = format!("the chat is here already: {messages} that it has there and not here {stay} behind");
         report.tell(&Finding { what: What::LeftOut, place, text });
     }
 }

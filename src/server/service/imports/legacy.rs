@@ -2,24 +2,25 @@
 //! taken in is left out and told, and does not keep the rest from coming in. Only the command line does this: it names a
 //! file or an address, which nobody may do through a browser.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::differences;
-use super::onward::{self, Onward};
 use super::plant::{self, Key};
+use super::standing;
 use super::told::schema_name;
-use super::{ImportReport, ImportedChat, Outcome, STOPPED};
+use super::{ImportReport, Outcome, STOPPED};
 use crate::domain::{ImportedFrom, UserId};
 use crate::interchange::legacy::{Count, Gathered, Gathering, Kind, Schema, Table, find};
 use crate::interchange::{Conversation, Finding, Place, What};
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::legacy::Legacy;
 use crate::server::store::{StoreError, Tx};
+
+mod known;
 
 pub use crate::interchange::legacy::Schema as LegacySchema;
 pub use crate::server::store::legacy::{Source as LegacySource, is_sqlite};
@@ -172,47 +173,21 @@ impl Service {
         let key = Key::of(owner, schema_name(schema), &conversation.source_id);
         let id = key.id("chat").into();
         let standing = match &mut target.tx {
-            Some(tx) => plant::standing(tx, owner, id).await?,
+            Some(tx) => standing::standing(tx, owner, id).await?,
             None => self.standing_of(owner, id).await?,
         };
         let mut findings = Vec::new();
         let mut chat = plant::grown(owner, &key, PROVIDER, conversation, HashMap::new(), target.now, &mut findings);
         if standing == Some(Outcome::Known) {
-            let onward = match &mut target.tx {
-                None => self.look_onward(owner, &key, &chat).await?,
-                Some(tx) => {
-                    tx.mark().await?;
-                    match onward::add(tx, owner, &key, &chat, &[]).await {
-                        Ok(onward) => {
-                            tx.forget_mark().await?;
-                            onward
-                        }
-                        Err(error) if error.is_of_a_value() => {
-                            tx.back_to_mark().await?;
-                            Onward { behind: 1, ..onward::nothing(chat) }
-                        }
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            };
-            let added: HashSet<Uuid> = onward.added.turns.iter().map(|turn| turn.id.uuid()).collect();
-            let is_added = |finding: &&Finding| added.contains(&key.id(&plant::part_of_turn(&finding.place.message)));
-            findings.iter().filter(is_added).for_each(|finding| report.tell(finding));
-            report.grew(conversation, id, &onward);
-            return Ok(());
+            return self.take_onward(target, (&key, conversation), &chat, &findings, report).await;
         }
         if let Some(outcome) = standing {
             let title = conversation.title.clone();
-            report.add(ImportedChat { id: Some(id), title, turns: 0, branches: 0, outcome });
+            report.stood(id, title, outcome);
             return Ok(());
         }
         findings.iter().for_each(|finding| report.tell(finding));
-        chat.imported_from = Some(ImportedFrom {
-            format: schema_name(schema).to_owned(),
-            file: differences::short(&target.import.name),
-            imported_at: target.now,
-            differences: report.apart.of(&conversation.source_id),
-        });
+        chat.imported_from = Some(target.source(conversation, report));
         let stored = match &mut target.tx {
             None => Ok(()),
             Some(tx) => {
@@ -228,6 +203,18 @@ impl Service {
             }
         };
         Ok(report.planted(&chat, stored, dry_run)?)
+    }
+}
+
+impl Target<'_> {
+    /// Where a chat comes from, with what was told of it so far.
+    fn source(&self, conversation: &Conversation, report: &mut ImportReport) -> ImportedFrom {
+        ImportedFrom {
+            format: schema_name(self.import.schema).to_owned(),
+            file: differences::short(&self.import.name),
+            imported_at: self.now,
+            differences: report.apart.of(&conversation.source_id),
+        }
     }
 }
 
@@ -270,8 +257,12 @@ impl ImportReport {
     fn undo(&mut self, why: String) {
         self.left_out += self.imported;
         (self.imported, self.turns, self.branches) = (0, 0, 0);
-        for chat in self.chats.iter_mut().filter(|chat| chat.outcome == Outcome::Imported) {
-            (chat.id, chat.outcome) = (None, Outcome::LeftOut);
+        for chat in &mut self.chats {
+            match chat.outcome {
+                Outcome::Imported => (chat.id, chat.outcome) = (None, Outcome::LeftOut),
+                Outcome::Grown => (chat.turns, chat.branches, chat.outcome) = (0, 0, Outcome::Known),
+                Outcome::Known | Outcome::InTrash | Outcome::LeftOut => {}
+            }
         }
         self.stopped = Some(format!("{why}; nothing was stored"));
     }

@@ -1,19 +1,23 @@
 //! Chats that are here and went on where they come from: what their source has said since is added to them, in one
 //! transaction, and nothing that is here is changed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 
-use super::files::{AttachedDocument, Files};
+use super::differences::{self, Apart};
+use super::files::AttachedDocument;
 use super::plant::{self, Key, insert_turn};
+use super::told::{format_name, provider_of};
 use super::{Import, ImportReport, ImportedChat, Outcome};
-use crate::domain::{BranchId, ChatId, TurnId, UserId};
+use crate::domain::{BranchId, ChatId, ImportedFrom, TurnId, UserId};
 use crate::interchange::archive::ArchivedChat;
+use crate::interchange::grow::changed::{CHANGED, any_files, changed};
 use crate::interchange::grow::onward::onward;
-use crate::interchange::{Conversation, Finding, Place, What};
+use crate::interchange::report::messages;
+use crate::interchange::{Conversation, Finding, Format, Place, What};
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::{StoreError, Tx, archive, branches, chats, exchanges};
+use crate::server::store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
 
 /// What is to be added to a chat, and how many messages have no place in it.
 pub(super) struct Onward {
@@ -29,50 +33,84 @@ impl Onward {
         Ok(Self { added, behind })
     }
 
+    /// Adds to a chat, which the transaction then holds, and gives what was added and true. Where the database refuses it,
+    /// or the chat was deleted meanwhile, all of it stays behind, and what the transaction did has to be undone.
+    pub async fn added(
+        tx: &mut Tx,
+        owner: UserId,
+        key: &Key,
+        grown: &ArchivedChat,
+        documents: &[AttachedDocument],
+    ) -> Result<(Self, bool), StoreError> {
+        let is_here = chats::hold(tx, owner, grown.chat.id).await?.is_some();
+        let mut onward = Self::of(tx, owner, key, grown).await?;
+        let added = if is_here { onward.add(tx, owner, documents).await } else { Err(StoreError::Deleted("the chat")) };
+        match added {
+            Ok(()) => Ok((onward, true)),
+            Err(error) if error.is_of_a_value() => Ok((onward.refused(), false)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The turns that are added.
-    fn ids(&self) -> HashSet<TurnId> {
+    pub fn ids(&self) -> HashSet<TurnId> {
         self.added.turns.iter().map(|turn| turn.id).collect()
+    }
+
+    fn refused(self) -> Self {
+        let Self { added, behind } = self;
+        let behind = behind + added.turns.len();
+        let (turns, generations, exchanges, branches) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { added: ArchivedChat { turns, generations, exchanges, branches, ..added }, behind }
+    }
+
+    async fn add(&mut self, tx: &mut Tx, owner: UserId, documents: &[AttachedDocument]) -> Result<(), StoreError> {
+        let chat = self.added.chat.id;
+        for document in documents {
+            document.insert(tx, owner).await?;
+        }
+        for of in &self.added.branches {
+            plant::insert_branch(tx, of).await?;
+        }
+        for exchange in &self.added.exchanges {
+            exchanges::insert(tx, owner, exchange, None).await?;
+        }
+        let begun: HashSet<BranchId> = self.added.branches.iter().map(|of| of.branch.id).collect();
+        for turn in &mut self.added.turns {
+            let ord = chats::take_ord_of_elsewhere(tx, owner, chat, turn.created_at).await?;
+            turn.ord = ord.ok_or(StoreError::Deleted("the chat"))?;
+            plant::place_blocks(turn);
+            insert_turn(tx, owner, turn).await?;
+            if !begun.contains(&turn.branch_id)
+                && !branches::set_head(tx, turn.branch_id, turn.prev_turn_id, turn.id).await?
+            {
+                return Err(StoreError::Deleted("the branch"));
+            }
+        }
+        for generation in &self.added.generations {
+            archive::insert_generation(tx, generation).await?;
+        }
+        Ok(())
     }
 }
 
-/// Adds to a chat, which the transaction then holds. One that was deleted meanwhile gets nothing.
-pub(super) async fn add(
+/// The turns here that their source has made others of, of a chat that grew again with [`any_files`].
+pub(super) async fn changed_turns(tx: &mut Tx, owner: UserId, grown: &ArchivedChat) -> Result<Vec<TurnId>, StoreError> {
+    Ok(changed(grown, &archive::said(tx, owner, grown.chat.id).await?))
+}
+
+/// Keeps with a chat that is here what was told of it now, beside what was told before.
+pub(super) async fn keep_told(
     tx: &mut Tx,
     owner: UserId,
-    key: &Key,
-    grown: &ArchivedChat,
-    documents: &[AttachedDocument],
-) -> Result<Onward, StoreError> {
-    let chat = grown.chat.id;
-    if chats::hold(tx, owner, chat).await?.is_none() {
-        return Err(StoreError::Deleted("the chat"));
+    chat: ChatId,
+    source: ImportedFrom,
+) -> Result<(), StoreError> {
+    let kept = chat_sources::seen(tx, owner, chat).await?;
+    match differences::with_more(kept, source) {
+        Some(all) => chat_sources::put(tx, owner, chat, &all).await,
+        None => Ok(()),
     }
-    let mut onward = Onward::of(tx, owner, key, grown).await?;
-    for document in documents {
-        document.insert(tx, owner).await?;
-    }
-    for of in &onward.added.branches {
-        plant::insert_branch(tx, of).await?;
-    }
-    for exchange in &onward.added.exchanges {
-        exchanges::insert(tx, owner, exchange, None).await?;
-    }
-    let begun: HashSet<BranchId> = onward.added.branches.iter().map(|of| of.branch.id).collect();
-    for turn in &mut onward.added.turns {
-        let ord = chats::take_ord_of_elsewhere(tx, owner, chat, turn.created_at).await?;
-        turn.ord = ord.ok_or(StoreError::Deleted("the chat"))?;
-        plant::place_blocks(turn);
-        insert_turn(tx, owner, turn).await?;
-        if !begun.contains(&turn.branch_id)
-            && !branches::set_head(tx, turn.branch_id, turn.prev_turn_id, turn.id).await?
-        {
-            return Err(StoreError::Deleted("the branch"));
-        }
-    }
-    for generation in &onward.added.generations {
-        archive::insert_generation(tx, generation).await?;
-    }
-    Ok(onward)
 }
 
 impl Service {
@@ -80,86 +118,113 @@ impl Service {
     pub(super) async fn import_onward(
         &self,
         import: &Import,
-        (key, provider): (&Key, &str),
+        (key, format): (&Key, Format),
         conversation: &Conversation,
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        let owner = import.owner;
+        let (owner, provider) = (import.owner, provider_of(format));
         let grown =
             |files, findings: &mut Vec<Finding>| plant::grown(owner, key, provider, conversation, files, now, findings);
-        let chat = grown(HashMap::new(), &mut Vec::new());
-        let looked = self.look_onward(owner, key, &chat).await?;
-        if looked.added.turns.is_empty() {
-            report.grew(conversation, chat.chat.id, &looked);
-            return Ok(());
-        }
-        let ids = looked.ids();
-        let is_added = |message: &str| ids.contains(&TurnId::from(key.id(&plant::part_of_turn(message))));
-        let files = self.files_of(import, key, conversation, &is_added, now, report).await?;
-        let Files { contents, documents } = files;
-        let mut findings = Vec::new();
-        let mut chat = grown(contents, &mut findings);
-        findings.iter().filter(|finding| is_added(&finding.place.message)).for_each(|finding| report.tell(finding));
-        self.put_images_right(owner, &mut chat, report).await?;
-        if import.dry_run {
-            report.grew(conversation, chat.chat.id, &looked);
-            return Ok(());
-        }
-        let mut tx = self.db().begin().await?;
-        match add(&mut tx, owner, key, &chat, &documents).await {
-            Ok(onward) => {
-                tx.commit().await?;
-                report.grew(conversation, chat.chat.id, &onward);
-            }
-            Err(error) if error.is_of_a_value() => {
-                tx.rollback().await?;
-                report.grew(conversation, chat.chat.id, &Onward { behind: ids.len() + looked.behind, ..nothing(chat) });
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
-    /// What would be added to a chat.
-    pub(super) async fn look_onward(
-        &self,
-        owner: UserId,
-        key: &Key,
-        grown: &ArchivedChat,
-    ) -> Result<Onward, ServiceError> {
+        let chat = grown(any_files(conversation), &mut Vec::new());
+        let id = chat.chat.id;
         let mut seen = self.db().snapshot().await?;
-        let onward = Onward::of(&mut seen, owner, key, grown).await?;
+        let looked = Onward::of(&mut seen, owner, key, &chat).await?;
+        let changed = changed_turns(&mut seen, owner, &chat).await?;
         seen.commit().await?;
-        Ok(onward)
+        report.tell_changed(conversation, key, &changed);
+        let ids = looked.ids();
+        let is_added = |message: &str| ids.contains(&turn_of(key, message));
+        let (mut chat, mut documents) = (chat, Vec::new());
+        if !ids.is_empty() {
+            let files = self.files_of(import, key, conversation, &is_added, now, report).await?;
+            let mut findings = Vec::new();
+            chat = grown(files.contents, &mut findings);
+            documents = files.documents;
+            findings.iter().filter(|finding| is_added(&finding.place.message)).for_each(|finding| report.tell(finding));
+            self.put_images_right(owner, &mut chat, report).await?;
+        }
+        if import.dry_run {
+            report.tell_behind(conversation, &looked);
+            report.grew(conversation, id, &looked);
+            return Ok(());
+        }
+        let source = |apart: &mut Apart| ImportedFrom {
+            format: format_name(format).to_owned(),
+            file: differences::short(&import.name),
+            imported_at: now,
+            differences: apart.of(&conversation.source_id),
+        };
+        let mut onward = looked;
+        if !ids.is_empty() {
+            let mut tx = self.db().begin().await?;
+            let is_added;
+            (onward, is_added) = Onward::added(&mut tx, owner, key, &chat, &documents).await?;
+            if is_added {
+                report.tell_behind(conversation, &onward);
+                keep_told(&mut tx, owner, id, source(&mut report.apart)).await?;
+                tx.commit().await?;
+                report.grew(conversation, id, &onward);
+                return Ok(());
+            }
+            tx.rollback().await?;
+        }
+        report.tell_behind(conversation, &onward);
+        let source = source(&mut report.apart);
+        // A chat that is as it was is not held for that.
+        let kept = chat_sources::find(self.db(), owner, id).await?;
+        if differences::with_more(kept, source.clone()).is_some() {
+            let mut tx = self.db().begin().await?;
+            if chats::hold(&mut tx, owner, id).await?.is_some() {
+                keep_told(&mut tx, owner, id, source).await?;
+            }
+            tx.commit().await?;
+        }
+        report.grew(conversation, id, &onward);
+        Ok(())
     }
 }
 
-/// Nothing is added to this chat.
-pub(super) fn nothing(chat: ArchivedChat) -> Onward {
-    let added = ArchivedChat {
-        turns: Vec::new(),
-        generations: Vec::new(),
-        exchanges: Vec::new(),
-        branches: Vec::new(),
-        ..chat
-    };
-    Onward { added, behind: 0 }
+fn turn_of(key: &Key, message: &str) -> TurnId {
+    TurnId::from(key.id(&plant::part_of_turn(message)))
 }
 
 impl ImportReport {
-    /// Tells what was added to a chat that is here.
-    pub(super) fn grew(&mut self, conversation: &Conversation, chat: ChatId, onward: &Onward) {
+    /// Tells of messages that are others at their source than they are here.
+    pub(super) fn tell_changed(&mut self, conversation: &Conversation, key: &Key, changed: &[TurnId]) {
+        let changed: HashSet<&TurnId> = changed.iter().collect();
+        for message in &conversation.messages {
+            if !changed.is_empty() && changed.contains(&turn_of(key, &message.source_id)) {
+                let place = Place {
+                    conversation: conversation.source_id.clone(),
+                    message: message.source_id.clone(),
+                    ..Place::default()
+                };
+                self.tell(&Finding { what: What::Lost, place, text: CHANGED.to_owned() });
+            }
+        }
+    }
+
+    /// Tells of messages that have no place in a chat that is here.
+    pub(super) fn tell_behind(&mut self, conversation: &Conversation, onward: &Onward) {
         if onward.behind > 0 {
             let place = Place { conversation: conversation.source_id.clone(), ..Place::default() };
-            let text = format!(
-                "the chat is here already: {} messages that it has there and not here have no place in it and stay behind",
-                onward.behind
-            );
-            self.tell(&Finding { what: What::LeftOut, place, text });
+            self.tell(&Finding { what: What::LeftOut, place, text: behind(onward.behind) });
         }
+    }
+
+    /// Tells what was added to a chat that is here.
+    pub(super) fn grew(&mut self, conversation: &Conversation, chat: ChatId, onward: &Onward) {
         let (turns, branches) = (onward.added.turns.len() as u64, onward.added.branches.len() as u64);
         let outcome = if turns == 0 { Outcome::Known } else { Outcome::Grown };
         self.add(ImportedChat { id: Some(chat), title: conversation.title.clone(), turns, branches, outcome });
     }
+}
+
+fn behind(count: usize) -> String {
+    let (have, stay) = if count == 1 { ("has", "stays") } else { ("have", "stay") };
+    format!(
+        "the chat is here already: {} that it has there and not here {have} no place in it and {stay} behind",
+        messages(count)
+    )
 }

@@ -7,21 +7,21 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::arriving::{Arriving, parts_of};
 use super::differences::short;
 use super::files::AttachedDocument;
 use super::{Import, ImportReport, ImportedChat, Outcome};
 use crate::domain::attachment::CARD;
 use crate::domain::block::chat_seq;
 use crate::domain::branch::Frozen;
-use crate::domain::{Chat, ChatId, Content, ImportedFrom, Turn, UserId, limits, told};
+use crate::domain::{Chat, Content, ImportedFrom, Turn, UserId, limits, told};
 use crate::interchange::archive::{ArchivedBranch, ArchivedChat};
 pub(super) use crate::interchange::grow::part_of_turn;
 use crate::interchange::grow::{Soil, grow};
 use crate::interchange::{Conversation, Finding, Format, Place, What};
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::archive::{self, Standing};
 use crate::server::store::blobs::FormKind;
-use crate::server::store::{StoreError, Tx, blobs, branches, chat_sources, chats, exchanges, turns};
+use crate::server::store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
 
 /// The field of a card that names the small form of its image.
 const THUMBNAIL: &str = "thumbnail";
@@ -89,14 +89,6 @@ pub(super) fn keep_differences(
 }
 
 impl Service {
-    /// Whether a chat of this id is here, and what that means for one that comes in.
-    pub(super) async fn standing_of(&self, owner: UserId, chat: ChatId) -> Result<Option<Outcome>, ServiceError> {
-        let mut seen = self.db().snapshot().await?;
-        let standing = standing(&mut seen, owner, chat).await?;
-        seen.commit().await?;
-        Ok(standing)
-    }
-
     /// Stores a chat with the documents of its attachments and tells of it. One that the database refuses is left out.
     pub(super) async fn plant(
         &self,
@@ -123,8 +115,20 @@ impl Service {
         for document in documents {
             document.insert(&mut tx, owner).await?;
         }
-        insert(&mut tx, owner, chat).await?;
-        tx.commit().await
+        let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
+        // Without its chat nothing names a document.
+        let mut arriving = Arriving::begin(self, tx, (owner, &chat.chat), last_ord, !documents.is_empty()).await?;
+        let stored = async {
+            for part in parts_of(chat) {
+                arriving.put(part).await?;
+            }
+            arriving.end(chat.imported_from.as_ref(), None, last_ord).await
+        };
+        let stored = stored.await;
+        if stored.is_err() {
+            arriving.abandon().await?;
+        }
+        stored
     }
 
     /// An image whose bytes did not come along is told, and its place is kept. One that did has its small form here.
@@ -247,15 +251,6 @@ pub(super) fn place_blocks(turn: &mut Turn) {
     for block in &mut turn.blocks {
         block.chat_seq = chat_seq(turn.ord, block.seq);
     }
-}
-
-/// Whether a chat of this id is here, as a transaction sees it.
-pub(super) async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Outcome>, StoreError> {
-    let standing = archive::standing(tx, owner, chat).await?;
-    Ok(standing.map(|standing| match standing {
-        Standing::Here => Outcome::Known,
-        Standing::InTrash => Outcome::InTrash,
-    }))
 }
 
 impl ImportReport {

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::domain::branch::Lock;
 use crate::domain::lineage::{Lineage, Lineages};
-use crate::domain::{BranchId, ChatId, UserId};
-use crate::server::store::db::Db;
+use crate::domain::{BranchId, ChatId, TurnId, UserId};
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 
 sql! {
@@ -20,6 +20,7 @@ sql! {
         LEFT JOIN turns f ON f.id = b.fork_turn_id \
         WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
         AND h.deleted_at IS NULL";
+    SET_ENDS = "UPDATE branches SET fork_turn_id = $2, head_turn_id = $3 WHERE id = $1";
 }
 
 #[derive(sqlx::FromRow)]
@@ -51,4 +52,16 @@ pub async fn last_used(db: &Db, owner: UserId, most: u32) -> Result<Vec<Lock>, S
     let rows: Vec<(String, String)> =
         on!(db, |pool| { sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await? });
     Ok(rows.into_iter().map(|(provider, model)| Lock::new(provider, model)).collect())
+}
+
+/// Says of a branch that came in without them which turn it leaves and which one it ends with.
+pub async fn set_ends(
+    tx: &mut Tx,
+    branch: BranchId,
+    fork: Option<TurnId>,
+    head: Option<TurnId>,
+) -> Result<(), StoreError> {
+    let (fork, head) = (fork.map(TurnId::uuid), head.map(TurnId::uuid));
+    in_tx!(tx, |conn| sqlx::query(SET_ENDS).bind(branch.uuid()).bind(fork).bind(head).execute(conn).await.map(drop))?;
+    Ok(())
 }

@@ -17,8 +17,15 @@ sql! {
     MARK_ALL = "UPDATE deletions SET purging_since = $2 WHERE owner_id = $1 AND purging_since IS NULL";
     MARK_OLD = "UPDATE deletions SET purging_since = $2 WHERE created_at < $1 AND purging_since IS NULL";
     /// Chats first: what was deleted in them goes with them.
-    MARKED = "SELECT id, chat_id, kind FROM deletions WHERE purging_since IS NOT NULL \
+    MARKED = "SELECT id, chat_id, kind FROM deletions WHERE purging_since IS NOT NULL AND purging_since <= $1 \
         ORDER BY CASE WHEN kind = 'chat' THEN 0 ELSE 1 END, id";
+    /// Of a chat that is coming in.
+    HIDING = "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, created_at, \
+        purging_since) SELECT $3, c.owner_id, c.id, 'chat', c.id, '', 0, 0, $4, $5 FROM chats c \
+        WHERE c.owner_id = $1 AND c.id = $2";
+    HIDE = "UPDATE chats SET deleted_at = $4, deletion_id = $3 WHERE owner_id = $1 AND id = $2";
+    SPARE = "UPDATE deletions SET purging_since = $2 WHERE id = $1";
+    SHOW = "UPDATE chats SET deleted_at = NULL, deletion_id = NULL WHERE id = $1 AND deletion_id = $2";
     TURNS_OF_CHAT = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.deletion_id = $1 ORDER BY t.depth DESC, t.ord DESC";
     TURNS_OF = "WITH RECURSIVE below (id, depth) AS ( \
@@ -92,9 +99,53 @@ pub async fn doom_old(tx: &mut Tx, before: DateTime<Utc>, now: DateTime<Utc>) ->
     Ok(in_tx!(tx, |conn| sqlx::query(MARK_OLD).bind(before).bind(now).execute(conn).await?.rows_affected()))
 }
 
-/// Everything that is to go.
-pub async fn doomed(db: &Db) -> Result<Vec<Doomed>, StoreError> {
-    let rows: Vec<(Uuid, Uuid, String)> = on!(db, |pool| sqlx::query_as(MARKED).fetch_all(pool).await?);
+/// Hides a chat that is coming in: it stands there as one that is to go for ever from a moment on, unless it is spared
+/// until later or shown before.
+pub async fn hide(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    deletion: DeletionId,
+    (now, from): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(HIDING).bind(owner.uuid()).bind(chat.uuid()).bind(deletion.uuid());
+        query.bind(now).bind(from).execute(&mut *conn).await?;
+        let query = sqlx::query(HIDE).bind(owner.uuid()).bind(chat.uuid()).bind(deletion.uuid());
+        query.bind(now).execute(&mut *conn).await?;
+    });
+    Ok(())
+}
+
+/// Says from when on what is hidden goes for ever.
+///
+/// # Errors
+/// `Gone` when it has gone.
+pub async fn spare(tx: &mut Tx, deletion: DeletionId, from: DateTime<Utc>) -> Result<(), StoreError> {
+    let spared = in_tx!(tx, |conn| {
+        let query = sqlx::query(SPARE).bind(deletion.uuid()).bind(from);
+        query.execute(conn).await?.rows_affected()
+    });
+    if spared == 0 { Err(StoreError::Gone("the chat that is coming in")) } else { Ok(()) }
+}
+
+/// Shows a chat that is all there.
+///
+/// # Errors
+/// `Gone` when it has gone.
+pub async fn show(tx: &mut Tx, chat: ChatId, deletion: DeletionId) -> Result<(), StoreError> {
+    let shown = in_tx!(tx, |conn| {
+        let query = sqlx::query(SHOW).bind(chat.uuid()).bind(deletion.uuid());
+        let shown = query.execute(&mut *conn).await?.rows_affected();
+        sqlx::query(DELETE_ROW).bind(deletion.uuid()).execute(&mut *conn).await?;
+        shown
+    });
+    if shown == 0 { Err(StoreError::Gone("the chat that is coming in")) } else { Ok(()) }
+}
+
+/// Everything that is to go by now.
+pub async fn doomed(db: &Db, now: DateTime<Utc>) -> Result<Vec<Doomed>, StoreError> {
+    let rows: Vec<(Uuid, Uuid, String)> = on!(db, |pool| sqlx::query_as(MARKED).bind(now).fetch_all(pool).await?);
     rows.into_iter()
         .map(|(id, chat, kind)| {
             Ok(Doomed { id: id.into(), chat_id: chat.into(), kind: parse_word(kind, "deletions", "kind", id)? })

@@ -7,6 +7,18 @@ use crate::server::store::error::StoreError;
 
 const DEEPER: &str = "SELECT id, depth FROM turns WHERE depth >= $1";
 
+/// But for chats that are going for ever, and those that are coming in, which are hidden as if they were: their turns are
+/// not deleted, and their branches say last where they begin and end.
+macro_rules! settled {
+    ($chat:literal) => {
+        concat!(
+            " AND NOT EXISTS (SELECT 1 FROM chats g JOIN deletions p ON p.id = g.deletion_id WHERE g.id = ",
+            $chat,
+            " AND p.purging_since IS NOT NULL)"
+        )
+    };
+}
+
 rules! {
     PREDECESSOR: "I1", "turns", "its predecessor is missing or in another chat",
         "SELECT t.id FROM turns t LEFT JOIN turns p ON p.id = t.prev_turn_id \
@@ -28,20 +40,21 @@ rules! {
     LOCK_OF_TURN: "I3", "turns", "another provider answered than its branch is locked to",
         "SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id WHERE t.provider_used <> b.provider";
     FORK: "I4", "turns", "it begins its branch elsewhere than the branch forks",
-        "SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id LEFT JOIN turns p ON p.id = t.prev_turn_id \
-         WHERE (p.id IS NULL OR p.branch_id <> t.branch_id) AND t.prev_turn_id IS DISTINCT FROM b.fork_turn_id";
+        concat!("SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id LEFT JOIN turns p ON p.id = t.prev_turn_id \
+         WHERE (p.id IS NULL OR p.branch_id <> t.branch_id) AND t.prev_turn_id IS DISTINCT FROM b.fork_turn_id",
+         settled!("t.chat_id"));
     // Deleted ones included: they may come back.
     CHAIN: "I4", "turns", "its branch has another turn at the same place",
         "SELECT t.id FROM turns t JOIN (SELECT branch_id, depth, MIN(ord) AS first FROM turns \
             GROUP BY branch_id, depth HAVING COUNT(*) > 1) d \
          ON d.branch_id = t.branch_id AND d.depth = t.depth WHERE t.ord > d.first";
     HEAD: "I4", "branches", "its head is not its last turn",
-        "SELECT b.id FROM branches b LEFT JOIN turns h ON h.id = b.head_turn_id \
+        concat!("SELECT b.id FROM branches b LEFT JOIN turns h ON h.id = b.head_turn_id \
          WHERE b.deleted_at IS NULL AND (CASE \
             WHEN EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = b.id AND t.deleted_at IS NULL) \
             THEN h.id IS NULL OR h.branch_id <> b.id OR h.deleted_at IS NOT NULL OR EXISTS \
                 (SELECT 1 FROM turns t WHERE t.branch_id = b.id AND t.deleted_at IS NULL AND t.depth > h.depth) \
-            ELSE h.id IS NOT NULL AND h.id IS DISTINCT FROM b.fork_turn_id END)";
+            ELSE h.id IS NOT NULL AND h.id IS DISTINCT FROM b.fork_turn_id END)", settled!("b.chat_id"));
     ONE_REPLY: "I8", "exchanges", "it has more than one reply",
         "SELECT e.id FROM exchanges e WHERE \
          (SELECT COUNT(*) FROM turns t WHERE t.exchange_id = e.id AND t.role = 'assistant') > 1";
@@ -58,8 +71,8 @@ rules! {
         "SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id \
          WHERE t.deleted_at IS NULL AND b.deleted_at IS NOT NULL";
     DELETED_FORK: "I13", "branches", "it is not deleted, but its chat is, or the turn that it leaves",
-        "SELECT b.id FROM branches b JOIN chats c ON c.id = b.chat_id LEFT JOIN turns f ON f.id = b.fork_turn_id \
-         WHERE b.deleted_at IS NULL AND (c.deleted_at IS NOT NULL OR f.deleted_at IS NOT NULL)";
+        concat!("SELECT b.id FROM branches b JOIN chats c ON c.id = b.chat_id LEFT JOIN turns f ON f.id = b.fork_turn_id \
+         WHERE b.deleted_at IS NULL AND (c.deleted_at IS NOT NULL OR f.deleted_at IS NOT NULL)", settled!("c.id"));
     DELETION_OF_TURN: "I13", "turns", "the deletion that took it is not in Trash, or is another chat's",
         "SELECT t.id FROM turns t LEFT JOIN deletions d ON d.id = t.deletion_id \
          WHERE t.deletion_id IS NOT NULL AND (d.id IS NULL OR d.chat_id <> t.chat_id)";
@@ -81,8 +94,8 @@ rules! {
         "SELECT t.id FROM turns t WHERE t.deleted_at IS NOT NULL \
          AND t.status NOT IN ('complete', 'cancelled', 'error')";
     DELETED_ABOVE: "I13", "turns", "it is not deleted, but what it hangs on is",
-        "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id LEFT JOIN turns p ON p.id = t.prev_turn_id \
-         WHERE t.deleted_at IS NULL AND (c.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL)";
+        concat!("SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id LEFT JOIN turns p ON p.id = t.prev_turn_id \
+         WHERE t.deleted_at IS NULL AND (c.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL)", settled!("c.id"));
     LAST_VIEWED: "R9", "chats", "the turn last viewed is missing, deleted or in another chat",
         "SELECT c.id FROM chats c LEFT JOIN turns v ON v.id = c.last_viewed_turn_id \
          WHERE c.last_viewed_turn_id IS NOT NULL AND (v.id IS NULL OR v.chat_id <> c.id \
