@@ -19,6 +19,8 @@ mod branches;
 #[path = "store/bush.rs"]
 #[expect(dead_code, reason = "whose it is, is asked by the tests of the store")]
 mod bush;
+#[path = "server/came_again.rs"]
+mod came_again;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
 #[path = "server/compare.rs"]

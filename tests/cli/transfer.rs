@@ -314,6 +314,45 @@ fn an_export_goes_to_a_file_of_its_own_or_to_standard_output() {
     let absent = dir.path().join("absent");
     ended(&run(&absent, &["export"]), 1);
     assert!(!absent.exists(), "an export makes no installation");
+    // Nor anything in one that is there, where it may not be allowed to.
+    std::fs::remove_dir_all(dir.path().join("imports")).unwrap();
+    for arguments in [
+        &["export"] as &[&str],
+        &["export", "--chat", &chat, "--format", "git", "--output", dir.path().join("chat.git").to_str().unwrap()],
+        &["import", "--dry-run", out],
+    ] {
+        ended(&run(dir.path(), arguments), 0);
+        assert!(!dir.path().join("imports").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_repository_goes_into_an_empty_folder_also_where_one_stands() {
+    let dir = installed("claude/conversations.json");
+    let (all, _) = ended(&run(dir.path(), &["export"]), 0);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    let chat = all["chats"][0]["chat"]["id"].as_str().unwrap().to_owned();
+    let stand = dir.path().join("stand");
+    std::fs::create_dir(&stand).unwrap();
+    let export = |to: &str| {
+        let mut command = turnleaf(dir.path());
+        command.args(["export", "--format", "git", "--chat", &chat, "--output", to]).current_dir(&stand);
+        command.output().unwrap()
+    };
+    ended(&export("."), 0);
+    assert!(stand.join("HEAD").exists() && stand.join("objects").is_dir(), "the folder is the same one");
+    let (_, said) = ended(&export("."), 1);
+    assert!(said.contains("write into .") && said.contains("there is something in it"), "{said}");
+    ended(&export("../beside/chat.git"), 0);
+    assert!(dir.path().join("beside/chat.git/HEAD").exists());
+    let (_, said) = ended(&export("HEAD"), 1);
+    assert!(said.contains("write into HEAD") && said.contains("it is no folder"), "{said}");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", stand.join("link")).unwrap();
+        let (_, said) = ended(&export("link"), 1);
+        assert!(said.contains("write into link") && said.contains("a link that leads nowhere"), "{said}");
+    }
 }
 
 #[test]

@@ -6,12 +6,17 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use turnleaf::domain::export::Parts;
+use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{ChatId, DifferenceKind, TurnId};
 use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::platform::ids;
 use turnleaf::server::service::exports::Which;
 use turnleaf::server::service::imports::{Import, ImportReport, Outcome};
 use turnleaf::server::service::placement::Wanted;
 use turnleaf::server::service::turns::StartTurn;
+use turnleaf::server::store::chat_tools;
+use turnleaf::server::store::tool_servers::{self, StoredToolServer};
 
 use crate::house::{House, answer, message, text, thinking};
 
@@ -337,4 +342,90 @@ async fn a_chat_that_goes_on_while_it_is_written_is_whole_in_the_archive() {
     let report = imported(&target, "slow.json", &archive, false).await;
     assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()), "{report:?}");
     target.check().await;
+}
+
+#[tokio::test]
+async fn the_tools_that_a_chat_offers_come_along_as_far_as_they_are_there() {
+    let client = json!({"name": "look", "description": "Looks at \u{7f} it.", "parameters": {"type": "object", "z": 1, "a": 1.0}});
+    let on = ["calculator", "files/read", "files/*", "provider/web_search"];
+    let choice: ToolChoice = serde_json::from_value(json!({"on": on, "client": [client]})).unwrap();
+    for source in House::everywhere(|| replies(2)).await {
+        let first = source.send("Hello").await;
+        source.ended(first.assistant_turn.id).await;
+        let (chat, owner) = (first.chat.id, source.owner);
+        let mut tx = source.db.begin().await.unwrap();
+        chat_tools::put(&mut tx, owner, chat, &choice).await.unwrap();
+        tx.commit().await.unwrap();
+        let archive = exported(&source, Which::Chat(chat)).await;
+        let written: Value = serde_json::from_slice(&archive).unwrap();
+        assert_eq!(written["chats"][0]["tools"], json!(choice));
+        for target in House::everywhere(|| replies(1)).await {
+            // There is a server of that name, though it is off, and another one in another house.
+            with_server(&target, "files", false).await;
+            let looked = imported(&target, "look.json", &archive, true).await;
+            let report = imported(&target, "all.json", &archive, false).await;
+            assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
+            assert_eq!(looked.findings, []);
+            let there = report.chats[0].id.unwrap();
+            assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), Some(choice.clone()));
+            assert_eq!(without_ids(&exported(&target, Which::Chat(there)).await), without_ids(&archive));
+            target.check().await;
+            target.close().await;
+        }
+        for target in House::everywhere(|| replies(1)).await {
+            with_server(&target, "other", true).await;
+            let mut value = written.clone();
+            value["chats"][0]["tools"]["on"].as_array_mut().unwrap().push(json!("a tool of tomorrow"));
+            let bytes = serde_json::to_vec(&value).unwrap();
+            let looked = imported(&target, "gone.json", &bytes, true).await;
+            let report = imported(&target, "gone.json", &bytes, false).await;
+            assert_eq!((report.imported, report.lost, &looked.findings), (1, 3, &report.findings));
+            for name in ["files/read", "files/*", "a tool of tomorrow"] {
+                assert!(report.findings.iter().any(|one| one.text.contains(&format!("`{name}`"))), "{report:#?}");
+            }
+            let there = report.chats[0].id.unwrap();
+            let kept = chat_tools::find(&target.db, target.owner, there).await.unwrap().unwrap();
+            assert_eq!((kept.on, kept.client), (vec![on[0].to_owned(), on[3].into()], choice.client.clone()));
+            // It is a difference of the chat to where it comes from.
+            let source = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
+            assert_eq!(source.differences, report.findings);
+            target.check().await;
+            target.close().await;
+        }
+        // An archive from before has no choice, and one that is none costs no chat.
+        let target = House::new(replies(1)).await;
+        for (tools, lost) in [(json!(7), 1), (json!({"on": ["a", "a"]}), 1), (Value::Null, 0)] {
+            let mut value = written.clone();
+            value["chats"][0]["tools"] = tools;
+            let report = imported(&target, "odd.json", &serde_json::to_vec(&value).unwrap(), true).await;
+            assert_eq!((report.imported, report.lost), (1, lost), "{report:#?}");
+        }
+        let mut value = written.clone();
+        value["chats"][0].as_object_mut().unwrap().remove("tools");
+        let report = imported(&target, "before.json", &serde_json::to_vec(&value).unwrap(), false).await;
+        assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
+        let there = report.chats[0].id.unwrap();
+        assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), None);
+        target.close().await;
+        source.close().await;
+    }
+}
+
+async fn with_server(house: &House, slug: &str, is_enabled: bool) {
+    let now = SystemClock.now();
+    let row = StoredToolServer {
+        id: ids::mint(),
+        owner_id: house.owner,
+        slug: slug.to_owned(),
+        name: slug.to_uppercase(),
+        url: "https://tools.example/mcp".to_owned(),
+        sealed_headers: None,
+        settings: Default::default(),
+        is_enabled,
+        created_at: now,
+        updated_at: now,
+    };
+    let mut tx = house.db.begin().await.unwrap();
+    tool_servers::insert(&mut tx, &row).await.unwrap();
+    tx.commit().await.unwrap();
 }

@@ -4,22 +4,26 @@
 
 use std::io::Write;
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use turnleaf::domain::context::{ManifestEntry, Mode, Reason, RequestManifest};
 use turnleaf::domain::*;
 use turnleaf::interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::run::purge::purge_doomed;
 use turnleaf::server::service::exports::Which;
+use turnleaf::server::service::imports::Import;
 use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
-use turnleaf::server::store::{Tx, archive, blobs, branches, chats, exchanges, turns};
+use turnleaf::server::store::{Db, Tx, archive, blobs, branches, chats, deletions, exchanges, turns};
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::files::PNG;
 use crate::house::House;
 use crate::interchange::{exported, imported, replies};
 
-/// Each request names all turns before it: two million values stand in the manifests of 540 replies.
-const REPLIES: usize = 560;
+/// Each request names all turns before it: two million values stand in the manifests of 540 replies already.
+const REPLIES: usize = 1_500;
 
 /// A chat on one branch that is being planted.
 struct Path {
@@ -243,6 +247,92 @@ async fn a_chat_that_goes_on_while_it_is_written_is_written_as_it_was() {
         // Next time it is among them.
         let next: Value = serde_json::from_slice(&exported(&house, Which::Chat(chat)).await).unwrap();
         assert_eq!(next["chats"][0]["turns"].as_array().map(Vec::len), Some(7));
+        house.close().await;
+    }
+}
+
+/// How many rows a table has.
+async fn count(house: &House, table: &str) -> i64 {
+    let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
+    match &house.db {
+        Db::Sqlite { readers, .. } => sqlx::query_scalar(sql).fetch_one(readers).await.unwrap(),
+        Db::Postgres { readers, .. } => sqlx::query_scalar(sql).fetch_one(readers).await.unwrap(),
+    }
+}
+
+/// Nobody sees anything of a chat.
+async fn sees_nothing(house: &House) {
+    let all: Value = serde_json::from_slice(&exported(house, Which::Everything).await).unwrap();
+    assert_eq!(all["chats"], json!([]));
+    assert_eq!(chats::list(&house.db, house.owner, 9).await.unwrap(), []);
+    assert_eq!(deletions::list(&house.db, house.owner, None, 9).await.unwrap(), []);
+    house.check().await;
+}
+
+const SQLITE_REFUSES: &str = "CREATE TRIGGER refuses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
+    BEGIN INSERT INTO users SELECT * FROM users LIMIT 1; END";
+const SQLITE_TAKES: &str = "DROP TRIGGER refuses";
+const POSTGRES_REFUSES: &str = "CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+    IF NEW.ord = 450 THEN INSERT INTO users SELECT * FROM users LIMIT 1; END IF; RETURN NEW; END $$; \
+    CREATE TRIGGER refuses BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION refuses()";
+const POSTGRES_TAKES: &str = "DROP TRIGGER refuses ON turns";
+
+#[tokio::test]
+async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
+    const REPLIES: usize = 300;
+    let source = House::new(replies(1)).await;
+    let mut path = Path::begin(&source).await;
+    for number in 0..REPLIES {
+        path.talk(number, b"data: 1\n\n".to_vec()).await;
+    }
+    let chat = path.branch.chat_id;
+    path.tx.commit().await.unwrap();
+    let archive = exported(&source, Which::Chat(chat)).await;
+    source.close().await;
+    for house in House::everywhere(|| replies(1)).await {
+        let is_sqlite = matches!(house.db, Db::Sqlite { .. });
+        // It ends in the middle, as where the server is killed.
+        let file = house.dir.path().join("killed.json");
+        std::fs::write(&file, &archive).unwrap();
+        let import = Import { owner: house.owner, file, name: "killed.json".into(), format: None, dry_run: false };
+        let begun = async {
+            while count(&house, "turns").await < 400 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let mut progress = |_: &_| true;
+        tokio::select! {
+            biased;
+            () = begun => {}
+            over = house.service.import(import, &mut progress) => panic!("it was not stopped: {over:?}"),
+        }
+        assert_eq!(count(&house, "chats").await, 1);
+        sees_nothing(&house).await;
+        // It may be another process that goes on with it.
+        let report = imported(&house, "again.json", &archive, false).await;
+        assert_eq!((report.conversations, report.imported, report.left_out), (1, 0, 1));
+        assert!(report.findings[0].text.contains("another import of it is under way"), "{report:#?}");
+        purge_doomed(&house.db, SystemClock.now()).await.unwrap();
+        assert!(count(&house, "turns").await >= 400, "it is spared for a while");
+        purge_doomed(&house.db, SystemClock.now() + TimeDelta::minutes(3)).await.unwrap();
+        for table in ["chats", "turns", "turn_blocks", "branches", "exchanges", "generations", "deletions"] {
+            assert_eq!(count(&house, table).await, 0, "{table}");
+        }
+        // Something that comes in with a later piece is refused.
+        house.sql(if is_sqlite { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
+        let report = imported(&house, "refused.json", &archive, false).await;
+        assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
+        assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
+        house.sql(if is_sqlite { SQLITE_TAKES } else { POSTGRES_TAKES }).await;
+        // And whole.
+        let report = imported(&house, "whole.json", &archive, false).await;
+        assert_eq!((report.imported, report.turns, report.findings.as_slice()), (1, 2 * REPLIES as u64, [].as_slice()));
+        let again = exported(&house, Which::Chat(report.chats[0].id.unwrap())).await;
+        // As values: PostgreSQL has an order of its own in JSON.
+        let values = crate::interchange::without_ids;
+        assert!(values(&again) == values(&archive), "it is not the same chat");
+        assert_eq!(count(&house, "deletions").await, 0);
+        house.check().await;
         house.close().await;
     }
 }

@@ -17,7 +17,7 @@ use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::service::exports::Which;
 use turnleaf::server::store::documents::write::{self, NewDocument, NewVersion};
 use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
-use turnleaf::server::store::{Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
+use turnleaf::server::store::{Tx, archive, blobs, branches, chat_sources, chat_tools, chats, exchanges, turns};
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::files::{Files, PNG};
@@ -186,14 +186,24 @@ struct Tree {
     empty_branch: Option<Index>,
     default_branch: Index,
     viewed: Option<Index>,
+    /// Replies that are being written while the chat is taken out, below these turns.
+    running: Vec<Index>,
+    /// The tools that it offers.
+    tools: Option<(bool, Value)>,
 }
 
 fn tree() -> impl Strategy<Value = Tree> {
     let documents = prop::collection::vec((prop::collection::vec(words(), 1..4), any::<bool>()), 0..3);
-    let ends =
-        (prop::collection::vec(any::<Index>(), 0..3), option(any::<Index>()), any::<Index>(), option(any::<Index>()));
+    let ends = (
+        prop::collection::vec(any::<Index>(), 0..3),
+        option(any::<Index>()),
+        any::<Index>(),
+        option(any::<Index>()),
+        prop::collection::vec(any::<Index>(), 0..3),
+        option((any::<bool>(), value())),
+    );
     (words(), words(), documents, prop::collection::vec(node(), 0..20), ends).prop_map(
-        |(title, prompt, documents, nodes, (deleted, empty_branch, default_branch, viewed))| Tree {
+        |(title, prompt, documents, nodes, (deleted, empty_branch, default_branch, viewed, running, tools))| Tree {
             title,
             prompt,
             documents,
@@ -202,6 +212,8 @@ fn tree() -> impl Strategy<Value = Tree> {
             empty_branch,
             default_branch,
             viewed,
+            running,
+            tools,
         },
     )
 }
@@ -242,8 +254,50 @@ async fn plant(house: &House, tree: &Tree) -> ChatId {
         // It may be deleted with another one already.
         let _ = house.service.delete_turn(owner, turns[at.index(turns.len())].id).await;
     }
+    for at in &tree.running {
+        let below = (!turns.is_empty()).then(|| &turns[at.index(turns.len())]);
+        let below = below.filter(|turn| turn.role == Role::Assistant);
+        let is_there = match below {
+            Some(turn) => house.service.turn(owner, turn.id).await.is_ok(),
+            None => false,
+        };
+        run(house, chat.id, below.filter(|_| is_there), &tree.prompt).await;
+    }
     chat.id
 }
+
+/// Asks a question below a reply, or as the first of a path, of which the answer is being written and is what is shown.
+async fn run(house: &House, chat: ChatId, below: Option<&Turn>, words: &str) {
+    let first = branches::list(&house.db, house.owner, chat).await.unwrap().first().map(|branch| branch.id);
+    let mut tx = house.db.begin().await.unwrap();
+    let on = Branch {
+        name: format!("running {}", id::<BranchId>()),
+        parent_branch_id: below.map(|turn| turn.branch_id).or(first),
+        fork_turn_id: below.map(|turn| turn.id),
+        origin: branch::Origin::Fork,
+        ..branch(chat)
+    };
+    branches::insert(&mut tx, &on, &frozen()).await.unwrap();
+    let mut ord = async || chats::take_ord(&mut tx, house.owner, chat, now()).await.unwrap().unwrap();
+    let (one, other) = (ord().await, ord().await);
+    let mut question = turn(&on, id(), below, one, Role::User);
+    let of = exchange(&on, question.id, None);
+    exchanges::insert(&mut tx, house.owner, &of, None).await.unwrap();
+    question.exchange_id = of.id;
+    question.blocks = vec![block(&question, 0, Author::User, BlockState::Done, Content::text(words))];
+    turns::insert(&mut tx, &question).await.unwrap();
+    let mut reply = turn(&on, of.id, Some(&question), other, Role::Assistant);
+    (reply.status, reply.started_at) = (TurnStatus::Streaming, Some(now()));
+    reply.blocks = vec![block(&reply, 0, Author::Assistant, BlockState::Open, Content::text(RUNNING))];
+    turns::insert(&mut tx, &reply).await.unwrap();
+    assert!(branches::set_head(&mut tx, on.id, None, reply.id).await.unwrap());
+    chats::set_default_branch(&mut tx, chat, on.id).await.unwrap();
+    chats::set_last_viewed(&mut tx, house.owner, chat, reply.id).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+/// What a reply has said that is being written.
+const RUNNING: &str = "Half of an answ";
 
 impl Planting<'_> {
     async fn blob(&mut self, bytes: &[u8], mime: &str, kind: Option<(UploadKind, &str)>) -> String {
@@ -596,6 +650,17 @@ impl Planting<'_> {
             let source = ImportedFrom { format, file, imported_at: now(), differences };
             chat_sources::put(&mut self.tx, self.owner, self.chat.id, &source).await.unwrap();
         }
+        if let Some((is_on, parameters)) = &self.tree.tools {
+            let spec = tool::ToolSpec {
+                name: "of_the_client".into(),
+                description: "Looks. 看".into(),
+                // No NUL may be in it.
+                parameters: json!({"type": "object", "z": 1, "default": parameters.to_string().replace('\\', "/")}),
+            };
+            let on = if *is_on { vec!["calculator".to_owned(), "provider/web_search".into()] } else { Vec::new() };
+            let choice = tool::ToolChoice { on, client: vec![spec] };
+            chat_tools::put(&mut self.tx, self.owner, self.chat.id, &choice).await.unwrap();
+        }
         let default = &self.branches[self.tree.default_branch.index(self.branches.len())];
         chats::set_default_branch(&mut self.tx, self.chat.id, default.id).await.unwrap();
         if let Some(viewed) = self.tree.viewed.filter(|_| !self.turns.is_empty()) {
@@ -622,6 +687,12 @@ async fn goes_round(sources: &[House], targets: &[House], tree: &Tree) -> Result
     for source in sources {
         let chat = plant(source, tree).await;
         let archive = exported(source, Which::Chat(chat)).await;
+        let all = turns::of_chat(&source.db, source.owner, chat, 0, 1_000).await.unwrap();
+        let over = all.iter().filter(|turn| turn.status.is_terminal()).count();
+        let written: Value = serde_json::from_slice(&archive).unwrap();
+        let written = &written["chats"][0]["turns"];
+        prop_assert_eq!((written.as_array().map(Vec::len), all.len() - over), (Some(over), tree.running.len()));
+        prop_assert!(!written.to_string().contains(RUNNING));
         for target in targets {
             let report = imported(target, "tree.json", &archive, false).await;
             prop_assert_eq!((report.imported, &report.stopped), (1, &None), "{:?}", report.findings);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnleaf::domain::attachment::DOCUMENT;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus};
+use turnleaf::interchange::grow::changed::CHANGED;
 use turnleaf::server::outbound::base64;
 use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::service::imports::{ImportReport, Outcome};
@@ -145,6 +146,7 @@ async fn told(house: &House, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec
     }
     let again = imported(house, name, bytes, false).await;
     assert_eq!((again.imported, again.known, again.turns, again.documents), (0, report.imported, 0, 0), "{again:?}");
+    assert!(again.findings.iter().all(|finding| finding.text != CHANGED), "nothing was changed: {:#?}", again.findings);
     (report, all)
 }
 
