@@ -25,8 +25,8 @@ async function slow(id, params) {
   const token = params._meta?.progressToken;
   for (let step = 1; !existsSync(gate) && !stopped.has(id); step += 1) {
     if (token !== undefined) {
-      const params = { progressToken: token, progress: step, total: 100, message: "copying" };
-      say({ method: "notifications/progress", params });
+      const message = params.arguments?.text === "lines" ? `file ${step}` : "copying";
+      say({ method: "notifications/progress", params: { progressToken: token, progress: step, total: 100, message } });
     }
     await new Promise((done) => setTimeout(done, 200));
   }

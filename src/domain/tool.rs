@@ -81,6 +81,10 @@ pub struct ToolProgress {
     /// From 0 to 100, where it is known how much there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
+    /// The last lines that its server said of it, where those are more than one; at most
+    /// [`TOOL_TAIL_LINES`](crate::limits::TOOL_TAIL_LINES).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tail: Vec<String>,
 }
 
 impl ToolProgress {
@@ -89,7 +93,7 @@ impl ToolProgress {
 
     /// Without a total.
     pub fn line(line: impl Into<String>) -> Self {
-        Self { line: line.into(), percent: None }
+        Self { line: line.into(), percent: None, tail: Vec::new() }
     }
 
     /// Of a total that is more than nothing.

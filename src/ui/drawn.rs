@@ -9,7 +9,7 @@ mod result;
 mod sources;
 
 pub use arguments::{all_arguments, arguments};
-pub use result::result;
+pub use result::{result, tail};
 pub use sources::sources;
 
 #[cfg(test)]

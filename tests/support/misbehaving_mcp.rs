@@ -295,7 +295,14 @@ fn slow(id: &Value, token: &Value, arguments: &Value) {
     let number = |key: &str| arguments[key].as_u64().unwrap_or_default();
     for step in 1..=number("steps") {
         thread::sleep(Duration::from_millis(number("ms")));
-        progress(token, step, number("steps"), "working");
+        match arguments["says"].as_str() {
+            Some(word) => {
+                let params = json!({ "level": "info", "data": format!("\u{1b}[1mlog {step}\u{1b}[0m") });
+                send(&json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }));
+                progress(token, step, number("steps"), &format!("{word} {step}"));
+            }
+            None => progress(token, step, number("steps"), "working"),
+        }
     }
     say(id, "done");
 }

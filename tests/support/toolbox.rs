@@ -248,7 +248,7 @@ impl Toolbox for Lab {
                 }
                 Does::Hangs => std::future::pending().await,
                 Does::Progress(line, gate) => {
-                    progress.send_replace(Some(ToolProgress { line: line.to_owned(), percent: Some(30) }));
+                    progress.send_replace(Some(ToolProgress { percent: Some(30), ..ToolProgress::line(line) }));
                     gate.notified().await;
                     gives(json!("far enough"))
                 }

@@ -150,6 +150,23 @@ async fn progress_is_shown_and_keeps_a_call_alive() {
 }
 
 #[tokio::test]
+async fn the_last_lines_of_progress_and_of_the_log_are_shown() {
+    let servers = bad("good");
+    let mut running = start(&servers, "slow", json!({ "steps": 12, "ms": 20, "says": "file" }));
+    let full = running.progress.wait_for(|told| {
+        told.as_ref().is_some_and(|told| {
+            told.tail.len() == limits::TOOL_TAIL_LINES && told.tail.iter().any(|line| line.starts_with("file"))
+        })
+    });
+    let told = full.await.unwrap().clone().unwrap();
+    assert!(told.line.contains(" of 12 · file "), "{told:?}");
+    assert!(told.tail.iter().any(|line| line.starts_with("log ")), "{told:?}");
+    assert!(told.tail.iter().all(|line| !line.contains('\u{1b}')), "{told:?}");
+    assert_eq!(running.outcome.await.fate, Fate::Done);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
 async fn no_progress_keeps_a_call_alive_for_ever() {
     let servers = hasty("good", LONG, Duration::from_millis(700));
     let outcome = call(&servers, "slow", json!({ "steps": 100_000, "ms": 20 })).await;

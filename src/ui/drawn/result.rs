@@ -41,6 +41,17 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> Part {
     Part::new(html.finish())
 }
 
+/// The last lines that a call said which still runs; nothing where there are none.
+pub fn tail(lines: &[&str]) -> Option<Part> {
+    if lines.is_empty() {
+        return None;
+    }
+    let mut html = Html::default();
+    letters::line(&mut html, words::tool_says());
+    letters::text_box(&mut html, words::tool_says(), false, &lines.join("\n"));
+    Some(Part::new(html.finish()))
+}
+
 /// Images that are blobs of ours, each with the way to the whole of it.
 fn images(html: &mut Html, metadata: &Value) {
     for image in many(metadata, "images").take(limits::TOOL_IMAGES) {

@@ -77,6 +77,14 @@ fn a_link_to_the_whole_leads_to_where_it_is() {
 }
 
 #[test]
+fn the_last_lines_of_a_running_call_are_text() {
+    let html = tail(&["copying <b>a</b>", "zero\u{200b}width"]).unwrap();
+    let html = html.markup().as_str();
+    assert!(html.contains("copying &lt;b&gt;a&lt;/b&gt;\nzero") && html.contains("U+200B"), "{html}");
+    assert!(tail(&[]).is_none());
+}
+
+#[test]
 fn a_result_of_images_alone_has_no_empty_box() {
     let html = result_with(json!(""), json!({"images": [{"blob": "a".repeat(64), "mime": "image/png", "alt": ""}]}));
     assert!(html.contains("alt=\"Image\"") && !html.contains("<pre"), "{html}");

@@ -52,7 +52,8 @@ pub fn ToolCard(
             let result = call.result.as_ref();
             let result = result.filter(|block| matches!(block.content, Content::ToolResult { .. }));
             let result = result.map(|block| drawn::result(block, turn_id, call.failed()));
-            [drawn::arguments(&call.call)].into_iter().chain(result).collect::<Vec<Part>>()
+            let parts = [drawn::arguments(&call.call)].into_iter().chain(drawn::tail(&call.tail()));
+            parts.chain(result).collect::<Vec<Part>>()
         })
     });
     let has_no_result = Memo::new(move |_| {

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::listener::Progress;
+use super::listener::{Heard, Tail};
 use super::server::{Command, Connection, Server};
 use super::{broken, content};
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
@@ -78,7 +78,7 @@ impl Call {
             let _ = done.send(ended(late()));
             return;
         };
-        let heard = connection.listener.progress.subscribe();
+        let heard = connection.listener.heard.subscribe();
         let request = CallToolRequest::new(CallToolRequestParams::new(tool).with_arguments(arguments));
         let request = ClientRequest::CallToolRequest(request);
         let sent = connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
@@ -109,11 +109,14 @@ impl Call {
         &self,
         connection: &Connection,
         handle: &mut RequestHandle<RoleClient>,
-        mut heard: broadcast::Receiver<Progress>,
+        mut heard: broadcast::Receiver<Heard>,
     ) -> End {
         let idle = self.server.config.idle.unwrap_or(TOOL_IDLE);
         let token = handle.progress_token.clone();
         let mut furthest = f64::NEG_INFINITY;
+        let (mut tail, mut told) = (Tail::default(), None::<ToolProgress>);
+        // A line of the log names no call: it is this one's where no other runs.
+        let is_alone = || connection.slots.available_permits() + 1 == SERVER_CALLS_AT_ONCE;
         let mut silent_until = Instant::now() + idle;
         loop {
             tokio::select! {
@@ -123,14 +126,21 @@ impl Call {
                     Ok(Err(error)) => self.failed(connection, &error).await,
                     Err(_) => self.failed(connection, &ServiceError::TransportClosed).await,
                 }),
-                progress = heard.recv() => match progress {
-                    Ok(progress) if progress.token == token => {
+                said = heard.recv() => match said {
+                    Ok(Heard::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
                         // They are passed on side by side and may overtake each other.
                         if progress.done >= furthest {
                             furthest = progress.done;
-                            self.told.send_replace(Some(progress.told));
+                            tail.push(&progress.message);
+                            told = Some(progress.told);
+                            self.tell(told.clone(), &tail);
                         }
+                    }
+                    Ok(Heard::Logged(line)) if !line.is_empty() && is_alone() => {
+                        silent_until = Instant::now() + idle;
+                        tail.push(&line);
+                        self.tell(Some(told.clone().unwrap_or_else(|| ToolProgress::line(line))), &tail);
                     }
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => silent_until = Instant::now() + idle,
@@ -142,6 +152,10 @@ impl Call {
                 }
             }
         }
+    }
+
+    fn tell(&self, told: Option<ToolProgress>, tail: &Tail) {
+        self.told.send_replace(told.map(|told| ToolProgress { tail: tail.lines(), ..told }));
     }
 
     async fn failed(&self, connection: &Connection, error: &ServiceError) -> Outcome {

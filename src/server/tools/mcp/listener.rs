@@ -1,19 +1,23 @@
-//! Turnleaf as a server of tools sees it: it hears progress and that the list has changed, and offers nothing to servers:
-//! no model (the trait refuses that by itself), no questions to people, no folders.
+//! Turnleaf as a server of tools sees it: it hears progress, what a server logs and that the list has changed, and offers
+//! nothing to servers: no model (the trait refuses that by itself), no questions to people, no folders.
 
-#![expect(deprecated, reason = "servers of earlier versions still ask for folders, and are refused")]
+#![expect(deprecated, reason = "servers of earlier versions log, and ask for folders, which is refused")]
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, ErrorData,
-    Implementation, ListRootsRequestMethod, ListRootsResult, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    Implementation, ListRootsRequestMethod, ListRootsResult, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::clean;
+use crate::domain::limits::TOOL_TAIL_LINES;
 use crate::domain::tool::ToolProgress;
 
 /// The longest line of progress.
@@ -27,6 +31,16 @@ pub struct Progress {
     pub token: ProgressToken,
     pub done: f64,
     pub told: ToolProgress,
+    /// In the server's words alone; empty where it only counts.
+    pub message: String,
+}
+
+/// What a server says while calls run.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    Progress(Progress),
+    /// A line of its log, which names no call.
+    Logged(String),
 }
 
 impl Progress {
@@ -34,26 +48,46 @@ impl Progress {
         let total = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
         let count = format!("{}{total}", said.progress);
         let message = said.message.as_deref().map(|message| clean::line(message, LINE_BYTES));
-        let line = match message.filter(|message| !message.is_empty()) {
-            Some(message) => format!("{count} · {message}"),
-            None => count,
-        };
+        let message = message.unwrap_or_default();
+        let line = if message.is_empty() { count } else { format!("{count} · {message}") };
         let token = said.progress_token.clone();
         let percent = said.total.and_then(|total| ToolProgress::percent_of(said.progress, total));
-        Self { token, done: said.progress, told: ToolProgress { line: clean::shorten(line, LINE_BYTES), percent } }
+        let told = ToolProgress { percent, ..ToolProgress::line(clean::shorten(line, LINE_BYTES)) };
+        Self { token, done: said.progress, told, message }
+    }
+}
+
+/// The last lines that a server said of a call; the same again is not another one.
+#[derive(Debug, Default)]
+pub struct Tail(VecDeque<String>);
+
+impl Tail {
+    pub fn push(&mut self, line: &str) {
+        if line.is_empty() || self.0.back().is_some_and(|last| last == line) {
+            return;
+        }
+        if self.0.len() == TOOL_TAIL_LINES {
+            self.0.pop_front();
+        }
+        self.0.push_back(line.to_owned());
+    }
+
+    /// Nothing while it is one line: that stands beside the call.
+    pub fn lines(&self) -> Vec<String> {
+        if self.0.len() < 2 { Vec::new() } else { self.0.iter().cloned().collect() }
     }
 }
 
 /// Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Listener {
-    pub progress: broadcast::Sender<Progress>,
+    pub heard: broadcast::Sender<Heard>,
     pub list_changed: Arc<Notify>,
 }
 
 impl Listener {
     pub fn new() -> Self {
-        Self { progress: broadcast::Sender::new(UNREAD), list_changed: Arc::default() }
+        Self { heard: broadcast::Sender::new(UNREAD), list_changed: Arc::default() }
     }
 }
 
@@ -66,7 +100,15 @@ impl ClientHandler for Listener {
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         // Nobody may be listening.
-        let _ = self.progress.send(Progress::new(&progress));
+        let _ = self.heard.send(Heard::Progress(Progress::new(&progress)));
+    }
+
+    async fn on_logging_message(&self, said: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        let line = match said.data {
+            Value::String(text) => clean::line(&text, LINE_BYTES),
+            other => clean::line(&other.to_string(), LINE_BYTES),
+        };
+        let _ = self.heard.send(Heard::Logged(line));
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -100,7 +142,7 @@ mod tests {
             said.message = message.map(str::to_owned);
             Progress::new(&said).told
         };
-        let is = |line: &str, percent: Option<u8>| ToolProgress { line: line.to_owned(), percent };
+        let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::line(line) };
         assert_eq!(
             said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
             is("3 of 10 · copying files", Some(30))
@@ -113,5 +155,19 @@ mod tests {
         }
         assert_eq!(said(f64::NAN, Some(2.0), None).percent, None);
         assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
+    }
+    #[test]
+    fn the_last_lines_are_kept_and_the_same_again_is_none() {
+        let mut tail = Tail::default();
+        for line in ["one", "", "one"] {
+            tail.push(line);
+        }
+        assert!(tail.lines().is_empty(), "one line stands beside the call");
+        for n in 0..20 {
+            tail.push(&format!("line {n}"));
+            tail.push(&format!("line {n}"));
+        }
+        let expected: Vec<String> = (20 - TOOL_TAIL_LINES..20).map(|n| format!("line {n}")).collect();
+        assert_eq!(tail.lines(), expected);
     }
 }

@@ -82,6 +82,13 @@ impl Call {
         Some((progress.get("line")?.as_str()?.to_owned(), progress.get("percent").and_then(Value::as_u64)))
     }
 
+    /// The last lines that its server said of it while it runs.
+    pub fn tail(&self) -> Vec<&str> {
+        let tail = self.call.block_metadata.get(ToolProgress::KEY).filter(|_| self.is_running());
+        let lines = tail.and_then(|progress| progress.get("tail")?.as_array()).into_iter().flatten();
+        lines.filter_map(Value::as_str).collect()
+    }
+
     /// Why a person declined, in their words.
     pub fn reason(&self) -> Option<String> {
         let reason = self.call.block_metadata.get("decision")?.get("reason")?.as_str()?;

@@ -12,6 +12,7 @@ words! {
     arguments: "Arguments", "参数";
     result: "Result", "结果";
     tool_error: "Error, sent to the model as an error", "错误，已作为错误发给模型";
+    tool_says: "What it says", "工具的输出";
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "There is no result.", "没有结果。";
     open_full: "Open in full", "打开完整内容";

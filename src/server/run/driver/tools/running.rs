@@ -99,7 +99,11 @@ impl Run<'_> {
                 continue;
             };
             let told = progress.borrow_and_update().clone();
-            let told = told.map(|told| ToolProgress { line: plain::without_nul(told.line), ..told });
+            let told = told.map(|told| ToolProgress {
+                line: plain::without_nul(told.line),
+                tail: told.tail.into_iter().map(plain::without_nul).collect(),
+                ..told
+            });
             call.has_progress = told.is_some();
             self.recorder.push(Event::BlockUpdate {
                 block_id: call.pending.block_id,
