@@ -205,6 +205,21 @@ fn a_finished_reasoning_block_is_a_closed_disclosure_named_by_its_label() {
 }
 
 #[test]
+fn a_finished_reasoning_block_leads_to_what_the_provider_sent_where_that_is_known() {
+    let thinking = || reply(2, [thought("Hm.", None, Some(2_000)), Content::text("So.")]);
+    assert!(!draw_one(thinking()).contains("/raw?of="), "nobody knows of what call it is");
+    let generation = sample::uuid(9);
+    let mut known = thinking();
+    known.blocks[0].generation_id = Some(generation.into());
+    let html = draw_one(known.clone());
+    assert!(html.contains(&format!("href=\"/turns/{}/raw?of={generation}\"", known.id)), "{html}");
+    known.status = TurnStatus::Streaming;
+    known.blocks.truncate(1);
+    known.blocks[0].state = BlockState::Open;
+    assert!(!draw_one(known).contains("/raw?of="), "it is not over");
+}
+
+#[test]
 fn a_growing_reasoning_block_is_open_and_says_what_it_is_about() {
     let html = draw_one(growing(vec![thought("Let me see", Some("checking the offsets"), None)]));
     let panel = tag(&html, "data-segment=\"reasoning\"");

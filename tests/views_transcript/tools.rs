@@ -252,6 +252,44 @@ fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
 }
 
 #[test]
+fn many_finished_tools_between_two_thoughts_are_one_line_of_the_reasoning() {
+    let calls = |count: usize| {
+        let mut contents = vec![thought("First.", None, Some(1_000))];
+        for n in 0..count {
+            let id = format!("c{n}");
+            contents.push(tool_use(&id, "search", json!({}), ToolStatus::Done));
+            contents.push(tool_result(&id, "search", json!("found")));
+            // The provider thinks between them and does not show it.
+            contents.push(thought("", None, Some(1_000)));
+        }
+        contents.push(thought("Second.", None, Some(1_000)));
+        draw_one(reply(2, [contents, vec![Content::text("Done.")]].concat()))
+    };
+    let html = calls(6);
+    assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
+    assert_eq!(html.matches("class=\"tool-group").count(), 1, "{html}");
+    assert_eq!(html.matches("data-block-type=\"thinking\"").count(), 8, "each block is there");
+    let group = tag(&html, "class=\"tool-group");
+    assert!(!group.contains(" open"), "{group}");
+    assert_says(&html, "6 tools, all done");
+    assert!(tag(&html, "data-segment=\"tool\"").contains("compact"));
+    let html = calls(5);
+    assert!(tag(&html, "class=\"tool-group").contains(" open"));
+    // One alone has no heading of its own.
+    assert!(tag(&calls(1), "class=\"tool-group").contains("single"));
+}
+
+#[test]
+fn the_last_lines_of_a_running_tool_are_in_its_card_until_it_is_over() {
+    let progress = json!({ "progress": { "line": "2 of 9 · two", "tail": ["one", "two <b>"] } });
+    let html = draw_one(with_metadata(waiting(vec![call(ToolStatus::Running)]), progress.clone()));
+    assert!(html.contains("one\ntwo &lt;b&gt;") && html.contains("aria-label=\"What it says\""), "{html}");
+    let over = with_metadata(ended(ToolStatus::Done, json!("x"), Value::Null), progress);
+    assert_silent(&draw_one(over), "two <b>");
+    assert!(!draw_one(waiting(vec![call(ToolStatus::Running)])).contains("What it says"));
+}
+
+#[test]
 fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
     let tree = draw_one(ended(ToolStatus::Done, json!({"files": [{"name": "a"}], "n": 1.5, "ok": true}), Value::Null));
     assert_says(&tree, "files : [1]");

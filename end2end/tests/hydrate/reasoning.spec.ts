@@ -88,3 +88,20 @@ test("what was opened by hand is open after another chat and after a reload", as
   await open(page, chat);
   await expect(panelOf(page)).toHaveJSProperty("open", false);
 });
+
+test("what the provider sent for a thought is a page of its own", async ({ page, model }) => {
+  await begin(page, "Think");
+  const reply = await model.next();
+  reply.think("<b>Let me</b> see.");
+  await expect(panelOf(page)).toHaveJSProperty("open", true);
+  await expect(panelOf(page).getByRole("link", { name: "Raw" })).toHaveCount(0);
+  reply.answer("Done.");
+  await expectStatus(latestReply(page), "complete");
+  await summaryOf(page).click();
+  await panelOf(page).getByRole("link", { name: "Raw", exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("The provider's answer");
+  await expect(page.locator(".raw-text")).toContainText('"reasoning_content":"<b>Let me</b> see."');
+  await expect(page.locator(".raw-text")).toContainText("data: [DONE]");
+  await page.getByRole("link", { name: "Back to the chat" }).click();
+  await expect(summaryOf(page)).toBeVisible();
+});

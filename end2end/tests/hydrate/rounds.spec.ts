@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 
 import { expectStatus, latestReply, send } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
-import { cards, openWithTools, test, wire } from "../../support/tools.ts";
+import { cards, decide, openWithTools, test, wire } from "../../support/tools.ts";
 
 /** Notes each time that the newest of these opens or closes; gives what was noted. */
 async function toggles(page: Page, selector: string): Promise<() => Promise<string[]>> {
@@ -76,4 +76,55 @@ test("a row of many tools stays open until something follows it", async ({ page,
   await expectStatus(latestReply(page), "complete");
   await expect(group).toHaveJSProperty("open", false);
   expect(await noted()).toEqual(["closed"]);
+});
+
+test("many tools between two thoughts are one line of the reasoning", async ({ page, model, turnleaf }) => {
+  await openWithTools(page, turnleaf);
+  await send(page, "Go");
+  let reply = await model.next();
+  reply.think("I look everywhere.");
+  for (let n = 0; n < 6; n++) {
+    // What it thinks between them is not shown.
+    if (n > 0) reply.think(" ");
+    reply.ask([wire("search"), `${n}`]);
+    reply = await model.next();
+  }
+  const group = latestReply(page).locator("details.reasoning details.tool-group");
+  await expect(group).toHaveCount(1);
+  await expect(group).toHaveJSProperty("open", true);
+  reply.think("Now I know.");
+  await expect(group).toHaveJSProperty("open", false);
+  reply.answer("Done.");
+  await expectStatus(latestReply(page), "complete");
+  const panel = latestReply(page).locator("details.reasoning");
+  await panel.locator("summary").first().click();
+  for (const loaded of [false, true]) {
+    if (loaded) await page.reload();
+    await expect(panel).toHaveJSProperty("open", true);
+    await expect(group.locator("summary").first()).toHaveText("6 tools, all done");
+    await expect(cards(page).first()).toBeHidden();
+  }
+  await group.locator("summary").first().click();
+  await expect(cards(page)).toHaveCount(6);
+  await expect(cards(page).first()).toBeVisible();
+});
+
+test("the last lines of what a tool says are in its card, also after a reload", async ({ page, model, turnleaf, tools }) => {
+  await openWithTools(page, turnleaf);
+  await send(page, "Go");
+  (await model.next()).ask([wire("slow"), "lines"]);
+  await decide(page, "Allow once").click();
+  const card = cards(page).first();
+  await card.locator("summary").first().click();
+  const says = card.getByRole("group", { name: "What it says" });
+  await expect(says).toContainText(/file \d+\nfile \d+\nfile \d+/);
+  await page.reload();
+  await card.locator("summary").first().click();
+  await expect(says).toContainText(/file \d+\nfile \d+\nfile \d+/);
+  expect((await says.innerText()).trim().split("\n").length).toBeLessThanOrEqual(8);
+  tools.letGo();
+  (await model.next()).answer("Done.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(says).toHaveCount(0);
+  await expect(card).toContainText("It took a while.");
 });

@@ -8,7 +8,7 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, chats_page, compare, copies, documents,
-    documents_forms, documents_page, drafts, events, exports, find, forms, gallery, generations, grafts, imports,
+    documents_forms, documents_page, drafts, events, everything, exports, find, forms, gallery, generations, grafts, imports,
     new_chat, openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings, tools,
     trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
 };
@@ -112,9 +112,10 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/tools/ask-again", post(chat_tools::ask_again))
         .route("/new/tools", get(new_chat::tools).post(new_chat::save_tools))
         .route("/new/settings", get(new_chat::settings).post(new_chat::save_settings))
-        .route("/forms/instructions", post(new_chat::instructions))
+        .route("/forms/instructions", post(preferences::instructions))
         .route("/settings", get(settings::first))
         .route("/settings/providers", get(settings::show))
+        .route("/forms/found", post(settings::dismiss_found))
         .route("/forms/providers/add", post(settings::add))
         .route("/forms/providers/change", post(settings::change))
         .route("/forms/providers/key", post(settings::key))
@@ -150,7 +151,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/turns/{id}/edit", get(turn_pages::edit_page))
         .route("/turns/{id}/again", get(turn_pages::again_page))
         .route("/turns/{id}/sent", get(turn_pages::sent_page))
-        .route("/forms/edit", post(turn_pages::edit))
+        .route("/turns/{id}/raw", get(turn_pages::raw_page))
+        .route("/forms/edit", post(turn_pages::edit).layer(documents_forms::file_limit()))
         .route("/forms/copy", post(turn_pages::copy))
         .route("/forms/preferences", post(preferences::keep))
         .route("/forms/keys", post(preferences::keep_keys))
@@ -162,6 +164,8 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/api/imports/{id}/stop", post(imports::stop))
         .route("/settings/data", get(imports::data_page))
         .route("/settings/data/imports/{id}", get(imports::page))
+        .route("/settings/data/delete", get(everything::page))
+        .route("/forms/delete-everything", post(everything::delete))
         .route("/forms/import", post(imports::take).layer(imports::file_limit()))
         .route("/forms/import/stop", post(imports::stop_form));
     let api = api

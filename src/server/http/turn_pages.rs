@@ -1,26 +1,39 @@
 //! The verbs of a turn as pages and forms without script: other words, another model, a copy of the path.
 
-use axum::extract::State;
-use axum::response::Response;
+use axum::extract::{FromRequest, Multipart, Request, State};
+use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use http::header::CONTENT_TYPE;
 use leptos::prelude::AnyView;
 use serde::Deserialize;
 
+use super::attach_forms::block_of;
+use super::failed_page::Written;
 use super::forms::to_turn;
 use super::path_id::PathId;
 use super::plain_page::{Asked, Fields};
 use super::problem::Problem;
 use super::query::Query;
+use super::uploads::{broken, file_of, read_form, text_of};
 use crate::api::error::ApiError;
-use crate::domain::{ChatId, Invalid, TurnId};
+use crate::domain::attachment::Attachment;
+use crate::domain::{ChatId, GenerationId, Invalid, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::plain_pages::raw::RawPage;
 use crate::server::plain_pages::sent::SentPage;
 use crate::server::plain_pages::turns::{AgainView, EditView, edit_title};
 use crate::server::plain_pages::{Page, Section};
 use crate::server::platform::ids;
+use crate::server::service::ServiceError;
+use crate::server::service::messages::MessageBlock;
+use crate::server::service::uploads::too_large;
+use crate::ui::locale::labelled;
 use crate::ui::words::told::told_of_field;
 use crate::ui::words::transcript as said;
+
+/// Fields that are neither words nor files.
+const SHORT: usize = 1_000;
 
 /// Which of a reply's requests.
 #[derive(Debug, Deserialize)]
@@ -28,6 +41,14 @@ use crate::ui::words::transcript as said;
 pub struct SentQuery {
     /// From 1; the last one without it.
     request: Option<usize>,
+}
+
+/// Whose answer: of one of a reply's requests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawQuery {
+    /// The last one without it.
+    of: Option<GenerationId>,
 }
 
 /// `GET /turns/{id}/edit`.
@@ -45,23 +66,97 @@ pub async fn edit_page(
 }
 
 /// `POST /forms/edit`: goes to what was made; what could not be stays on the page with what is wrong beside it.
-pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let turn = app.service().turn(viewer.0, id_of(&fields, "turn_id")?).await?;
-    let text = fields.lines("text");
-    let request_id = fields.text("client_request_id").unwrap_or_default();
-    match app.pages().edit(viewer.0, turn.id, text.clone(), &[], request_id.clone()).await {
-        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
-        Err(ApiError::NotFound) => Err(Problem::not_found()),
-        Err(error) => {
-            let said = match &error {
-                ApiError::Invalid { reason, .. } => reason.clone(),
-                error => told_of_field(&error.to_string()),
-            };
-            let view = EditView { turn: &turn, text: &text, error: Some(&said), request_id: &request_id };
-            let page = page(edit_title(turn.role), view.draw());
-            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, request: Request) -> Result<Response, Problem> {
+    let typed = Edit::read(&app, request).await?;
+    Ok(match edited(&app, viewer.0, asked, &typed).await {
+        Ok(response) => response,
+        Err(problem) => {
+            let mut response = problem.into_response();
+            response.extensions_mut().insert(Written(vec![typed.text]));
+            response
+        }
+    })
+}
+
+async fn edited(app: &App, viewer: UserId, asked: Asked, typed: &Edit) -> Result<Response, Problem> {
+    let turn = app.service().turn(viewer, typed.turn.parse().map_err(|_| Problem::not_found())?).await?;
+    let said = match attached(app, viewer, &turn, typed).await {
+        Ok(attached) => {
+            match app.pages().edit(viewer, turn.id, typed.text.clone(), attached, typed.request.clone()).await {
+                Ok(started) => return Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
+                Err(ApiError::NotFound) => return Err(Problem::not_found()),
+                Err(ApiError::Invalid { reason, .. }) => reason,
+                Err(error) => told_of_field(&error.to_string()),
+            }
+        }
+        Err((_, ServiceError::Store(error))) => return Err(ServiceError::Store(error).into()),
+        Err((file, error)) => labelled(&file, &told_of_field(&error.to_string())),
+    };
+    let view = EditView { turn: &turn, text: &typed.text, error: Some(&said), request_id: &typed.request };
+    let page = page(edit_title(turn.role), view.draw());
+    Ok(asked.answer(app, StatusCode::UNPROCESSABLE_ENTITY, page))
+}
+
+/// What was typed and chosen in that form.
+#[derive(Default)]
+struct Edit {
+    turn: String,
+    request: String,
+    text: String,
+    /// The keys of what goes along of the message's attachments.
+    kept: Vec<String>,
+    files: Vec<(String, Result<bytes::Bytes, ServiceError>)>,
+}
+
+impl Edit {
+    /// As a form with files, or as one without.
+    async fn read(app: &App, request: Request) -> Result<Self, Problem> {
+        let kind = request.headers().get(CONTENT_TYPE);
+        if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
+            return read_form(app, Multipart::from_request(request, app).await, read_edit).await;
+        }
+        let fields = Fields::from_request(request, app).await?;
+        let text_of = |name: &str| fields.text(name).unwrap_or_default();
+        let (turn, request, text) = (text_of("turn_id"), text_of("client_request_id"), fields.lines("text"));
+        Ok(Self { turn, request, text, kept: fields.all("keep"), files: Vec::new() })
+    }
+}
+
+async fn read_edit(mut form: Multipart) -> Result<Edit, Problem> {
+    let mut typed = Edit::default();
+    while let Some(field) = form.next_field().await.map_err(broken)? {
+        match field.name() {
+            Some("turn_id") => typed.turn = text_of(field, SHORT).await?,
+            Some("client_request_id") => typed.request = text_of(field, SHORT).await?,
+            Some("text") => typed.text = text_of(field, limits::MESSAGE_BYTES).await?.replace("\r\n", "\n"),
+            Some("keep") if typed.kept.len() < limits::REFERENCES_PER_TURN => {
+                typed.kept.push(text_of(field, SHORT).await?);
+            }
+            Some("files") if typed.files.len() < limits::FORM_FILES => typed.files.extend(file_of(field).await?),
+            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
         }
     }
+    Ok(typed)
+}
+
+/// What goes with the other words: what is kept of the old ones, and the new files. Or the file that cannot be, and why.
+async fn attached(
+    app: &App,
+    viewer: UserId,
+    turn: &Turn,
+    typed: &Edit,
+) -> Result<Vec<MessageBlock>, (String, ServiceError)> {
+    let old = turn.blocks.iter().filter_map(Attachment::of).filter(|old| typed.kept.contains(&old.key()));
+    let mut all: Vec<MessageBlock> = old.map(MessageBlock::from).collect();
+    for (at, (name, bytes)) in typed.files.iter().enumerate() {
+        let request = Some(format!("{}-{at}", typed.request)).filter(|_| !typed.request.is_empty());
+        let block = match bytes {
+            Ok(bytes) => block_of(app, viewer, (name, bytes.clone()), request).await,
+            Err(_) => Err(too_large()),
+        };
+        all.push(block.map_err(|error| (name.clone(), error))?);
+    }
+    Ok(all)
 }
 
 /// `GET /turns/{id}/again`: which model is to try again.
@@ -88,6 +183,18 @@ pub async fn sent_page(
 ) -> Result<Response, Problem> {
     let sent = app.service().sent(viewer.0, id, query.request).await?;
     Ok(asked.answer(&app, StatusCode::OK, SentPage { sent: &sent }.draw()))
+}
+
+/// `GET /turns/{id}/raw`: what the provider answered, as text. The bytes themselves are a file of the API.
+pub async fn raw_page(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+    Query(query): Query<RawQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let raw = app.service().raw_of_turn(viewer.0, id, query.of).await?;
+    Ok(asked.answer(&app, StatusCode::OK, RawPage { raw: &raw }.draw()))
 }
 
 /// `POST /forms/copy`: goes to the copy.

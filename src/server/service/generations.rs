@@ -4,10 +4,11 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 use super::{Service, ServiceError};
+use crate::domain::branch::Frozen;
 use crate::domain::context::RequestManifest;
-use crate::domain::{GenerationId, Turn, TurnId, UserId};
+use crate::domain::{GenerationId, Turn, TurnId, UserId, limits};
 use crate::server::store::generations::{self, raw};
-use crate::server::store::turns;
+use crate::server::store::{branches, turns};
 
 pub use crate::server::store::generations::{Generation, GenerationStatus};
 
@@ -20,6 +21,8 @@ pub struct Sent {
     pub at: usize,
     /// The newest turns before the reply, root to leaf; at most [`Self::MESSAGES`].
     pub path: Vec<Turn>,
+    /// What its branch sends beside the messages: prompt and tools.
+    pub frozen: Frozen,
     generation: Option<Generation>,
     manifest: Option<RequestManifest>,
 }
@@ -31,7 +34,7 @@ impl Sent {
     /// Of a reply's generations the one `at` this place.
     pub fn of(ids: Vec<GenerationId>, at: usize, generation: Option<Generation>, turn: Turn, path: Vec<Turn>) -> Self {
         let manifest = generation.as_ref().and_then(|one| RequestManifest::deserialize(&one.request_manifest).ok());
-        Self { turn, ids, at, path, generation, manifest }
+        Self { turn, ids, at, path, frozen: Frozen::default(), generation, manifest }
     }
 
     /// The generation that is shown, and what went into it where this version can read that.
@@ -40,7 +43,41 @@ impl Sent {
     }
 }
 
+/// What a provider answered for a reply, as far as a page shows it.
+pub struct Raw {
+    pub turn: Turn,
+    /// The reply's requests, in the order of the steps; none where no model was asked.
+    pub ids: Vec<GenerationId>,
+    /// Whose answer it is, among them.
+    pub at: usize,
+    /// The beginning of the answer, of at most [`limits::RAW_SHOWN_BYTES`]; nothing where none was kept.
+    pub shown: Option<Bytes>,
+    /// How many bytes there are in all.
+    pub length: usize,
+}
+
 impl Service {
+    /// The answer to one of a reply's requests; to the last one where none is named.
+    pub async fn raw_of_turn(&self, owner: UserId, id: TurnId, of: Option<GenerationId>) -> Result<Raw, ServiceError> {
+        let turn = self.turn(owner, id).await?;
+        let ids = generations::ids(self.db(), owner, id).await?;
+        let at = match of {
+            Some(of) => ids.iter().position(|id| *id == of).ok_or(ServiceError::NotFound)?,
+            None => ids.len().saturating_sub(1),
+        };
+        let all = match ids.get(at) {
+            Some(id) => match self.raw(owner, *id).await {
+                Err(ServiceError::NotFound) => None,
+                // Whole, before it is cut: half a key is found by nobody.
+                answer => Some(answer?),
+            },
+            None => None,
+        };
+        let length = all.as_ref().map_or(0, Bytes::len);
+        let shown = all.map(|bytes| bytes.slice(..length.min(limits::RAW_SHOWN_BYTES)));
+        Ok(Raw { turn, ids, at, shown, length })
+    }
+
     /// What the `number`th request of a reply was made of, from 1; of the last one without a number or with one that is
     /// too high.
     pub async fn sent(&self, owner: UserId, id: TurnId, number: Option<usize>) -> Result<Sent, ServiceError> {
@@ -55,7 +92,8 @@ impl Service {
             Some(id) => generations::find(self.db(), owner, *id).await?,
             None => None,
         };
-        Ok(Sent::of(ids, at, generation, turn, path))
+        let frozen = branches::frozen(self.db(), turn.branch_id).await?.unwrap_or_default();
+        Ok(Sent { frozen, ..Sent::of(ids, at, generation, turn, path) })
     }
 
     pub async fn generations(&self, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, ServiceError> {

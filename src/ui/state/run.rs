@@ -5,8 +5,16 @@
 use leptos::prelude::*;
 
 use super::{ChatState, TurnState, is_reply};
-use crate::domain::Block;
 use crate::domain::segment::{Item, segments_where};
+use crate::domain::{Block, BlockId};
+
+/// What a reply is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Growing {
+    /// That of its item.
+    pub key: BlockId,
+    pub is_reasoning: bool,
+}
 
 impl ChatState {
     /// The replies around this one with no message between them, itself included, in order.
@@ -41,12 +49,13 @@ impl ChatState {
     }
 
     /// The newest item of its run while that is being written. What is in it may be over: until something else follows,
-    /// the model may go on with it.
-    pub fn growing(self, turn: &TurnState) -> Option<Item> {
+    /// the model may go on with it. Each piece of a reply asks again, so it is asked once for all that is drawn of one.
+    pub fn growing(self, turn: &TurnState) -> Option<Growing> {
         if !self.is_run_running(turn) {
             return None;
         }
-        self.run(turn).iter().rev().find_map(|reply| self.items(reply).pop())
+        let newest = self.run(turn).iter().rev().find_map(|reply| self.items(reply).pop())?;
+        Some(Growing { key: newest.key(), is_reasoning: matches!(newest, Item::Reasoning(_)) })
     }
 
     /// The block at a place that [`ChatState::items`] names, and the reply that it is of.

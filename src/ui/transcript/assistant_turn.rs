@@ -49,6 +49,10 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         let turn = turn.clone();
         move |_| status.get() == TurnStatus::Complete && turn.items().is_empty()
     });
+    let growing = Memo::new({
+        let turn = turn.clone();
+        move |_| state.growing(&turn)
+    });
     let verbs = use_context::<Verbs>();
     let of_edit = turn.clone();
     let editor = move || {
@@ -75,9 +79,9 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
             {live(editor)}
             <div class="reply" hidden=is_edited>
                 <Notices turn=turn.clone()/>
-                <Items state turn=turn.clone()/>
+                <Items state turn=turn.clone() growing/>
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::empty_reply()}</p> })}
-                <StatusLine state turn=turn.clone()/>
+                <StatusLine state turn=turn.clone() growing/>
                 <Asks turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>
                 <EndedEarly state turn=turn.clone()/>

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::disclosed::{on_toggle, open_and_close};
-use super::segment_view::SegmentBody;
+use super::segment_view::{Place, in_places, places};
 use crate::browser::scroll;
-use crate::domain::segment::{ReasoningBlock, Segment, thinking_text};
-use crate::domain::{Block, BlockId, FailureKind, TurnStatus};
+use crate::domain::segment::{Item, ReasoningBlock, Segment, thinking_text};
+use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
 use crate::ui::erased::{effect, live, rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::preferences::{Preferences, Setting};
@@ -103,17 +103,35 @@ fn Panel(
         move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(words::seconds)
     };
     let of_copy = turn.clone();
-    let copy = move || {
+    let foot = move || {
         let turn = of_copy.clone();
+        let raw = raw_of(state, &turn, &block.get_untracked());
         let text = Callback::new(move |()| reasoning_text(state, &turn, &block.get_untracked()));
-        (!is_streaming.get()).then(|| view! { <CopyButton name=words::copy_reasoning() text/> })
-    };
-    let members = {
-        let turn = turn.clone();
-        move || {
-            block.with(|block| block.members.iter().flat_map(|member| split(state, &turn, member)).collect::<Vec<_>>())
+        let raw = raw.map(|address| {
+            view! {
+                <a class="button bare" rel="external" href=address title=words::raw_hint()>{words::raw()}</a>
+            }
+        });
+        view! {
+            <div class="reasoning-foot no-print">
+                <CopyButton name=words::copy_reasoning() text/>
+                {raw}
+            </div>
         }
     };
+    let foot = move || (is_live && !is_streaming.get()).then(&foot);
+    let all = Memo::new({
+        let turn = turn.clone();
+        move |_| {
+            let members =
+                block.with(|block| block.members.iter().flat_map(|one| split(state, &turn, one)).collect::<Vec<_>>());
+            let silent = |segment: &Segment| is_silent(state, &turn, segment);
+            places(members.into_iter().map(Item::Reply).collect(), silent)
+        }
+    });
+    // What may still grow of a block is its end.
+    let newest =
+        Memo::new(move |_| is_streaming.get().then(|| all.with(|all| all.last().map(Place::newest))).flatten());
     view! {
         <details
             id=panel_id
@@ -142,12 +160,8 @@ fn Panel(
                 aria-labelledby=label_id
                 tabindex=move || is_streaming.get().then_some("0")
             >
-                {rows(
-                    members,
-                    |segment| segment.key().as_u128(),
-                    move |segment| view! { <SegmentBody state turn=turn.clone() segment is_compact=true/> },
-                )}
-                {move || copy()}
+                {in_places(state, turn, all, newest, true)}
+                {move || foot()}
             </div>
         </details>
     }
@@ -161,6 +175,20 @@ fn split(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<Segment> 
             blocks.iter().filter_map(one).collect()
         }
         _ => vec![segment.clone()],
+    }
+}
+
+/// Whether it is a thought that is over and that the provider did not show.
+fn is_silent(state: ChatState, turn: &TurnState, segment: &Segment) -> bool {
+    let shows_nothing = |block: &Block| match &block.content {
+        Content::Thinking { thinking, .. } => block.state != BlockState::Open && thinking.trim().is_empty(),
+        _ => false,
+    };
+    match segment {
+        Segment::Think { blocks, .. } => {
+            blocks.iter().all(|&at| state.read_at(turn, at, shows_nothing).is_some_and(|(_, nothing)| nothing))
+        }
+        _ => false,
     }
 }
 
@@ -229,6 +257,16 @@ fn reasoning_text(state: ChatState, turn: &TurnState, block: &ReasoningBlock) ->
     let blocks = thoughts(state, turn, block);
     let all: Vec<usize> = (0..blocks.len()).collect();
     thinking_text(&blocks, &all)
+}
+
+/// The page that shows what the provider sent for it; nothing where nobody knows that of it.
+fn raw_of(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Option<String> {
+    let first = block.members.iter().find_map(|member| match member {
+        Segment::Think { blocks, .. } => blocks.first().copied(),
+        _ => None,
+    })?;
+    let (of, thought) = state.block_at(turn, first)?;
+    Some(format!("/turns/{}/raw?of={}", of.id(), thought.generation_id?))
 }
 
 /// Why the block ended early, from how its turn ended.

@@ -11,11 +11,11 @@ use crate::domain::segment::{Item, ReasoningBlock, Segment};
 use crate::domain::{Block, BlockId, Content};
 use crate::ui::erased::{rows, view};
 use crate::ui::standalone::standalone;
-use crate::ui::state::{ChatState, TurnState};
+use crate::ui::state::{ChatState, Growing, TurnState};
 
 /// What is drawn in one place: tools with nothing between them share one.
 #[derive(Clone, PartialEq)]
-enum Place {
+pub enum Place {
     Reasoning(ReasoningBlock),
     /// Named after the first of them, which was there first and stays.
     Tools(BlockId, Vec<Segment>),
@@ -30,15 +30,25 @@ impl Place {
             Self::Other(segment) => segment.key(),
         }
     }
+
+    /// The newest that is in it.
+    pub fn newest(&self) -> BlockId {
+        match self {
+            Self::Tools(key, tools) => tools.last().map_or(*key, Segment::key),
+            place => place.key(),
+        }
+    }
 }
 
-/// The items of a reply in their places. What comes later moves nothing: it makes a place, or lengthens the last.
-fn places(items: Vec<Item>) -> Vec<Place> {
+/// The items of a reply in their places. What comes later moves nothing: it makes a place, or lengthens the last. What is
+/// `silent` shows nothing and will not: tools around it are in a row.
+pub fn places(items: Vec<Item>, silent: impl Fn(&Segment) -> bool) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::with_capacity(items.len());
     for item in items {
         match (item, places.last_mut()) {
             (Item::Reasoning(block), _) => places.push(Place::Reasoning(block)),
             (Item::Reply(tool @ Segment::Tool { .. }), Some(Place::Tools(_, tools))) => tools.push(tool),
+            (Item::Reply(segment), Some(Place::Tools(_, tools))) if silent(&segment) => tools.push(segment),
             (Item::Reply(tool @ Segment::Tool { .. }), _) => places.push(Place::Tools(tool.key(), vec![tool])),
             (Item::Reply(segment), _) => places.push(Place::Other(segment)),
         }
@@ -68,20 +78,32 @@ fn kept(places: Vec<Place>) -> Vec<Place> {
 
 /// The items of a reply, in reading order.
 #[component]
-pub fn Items(state: ChatState, turn: TurnState) -> impl IntoView {
+pub fn Items(
+    state: ChatState,
+    turn: TurnState,
+    /// What the reply is at, while it is being written.
+    growing: Memo<Option<Growing>>,
+) -> impl IntoView {
     let all = Memo::new({
         let turn = turn.clone();
-        move |_| kept(places(state.items(&turn)))
+        move |_| kept(places(state.items(&turn), |_| false))
     });
-    // Asked once for all places: each piece of a reply asks again.
-    let newest = Memo::new({
-        let turn = turn.clone();
-        move |_| state.growing(&turn).map(|item| item.key())
-    });
+    let newest = Memo::new(move |_| growing.get().map(|item| item.key));
+    in_places(state, turn, all, newest, false)
+}
+
+/// What stands in these places, one below the other: of a reply, or within a reasoning block.
+pub fn in_places(
+    state: ChatState,
+    turn: TurnState,
+    all: Memo<Vec<Place>>,
+    newest: Memo<Option<BlockId>>,
+    is_compact: bool,
+) -> AnyView {
     rows(
         move || all.get(),
         |place| place.key().as_u128(),
-        move |place| view! { <PlaceView state turn=turn.clone() all newest place/> },
+        move |place| view! { <PlaceView state turn=turn.clone() all newest place is_compact/> },
     )
 }
 
@@ -93,11 +115,12 @@ fn PlaceView(
     all: Memo<Vec<Place>>,
     newest: Memo<Option<BlockId>>,
     place: Place,
+    is_compact: bool,
 ) -> impl IntoView {
     let key = place.key();
     // What is on its way out of the page is drawn as it was last.
     match place {
-        Place::Other(segment) => view! { <SegmentBody state turn segment is_compact=false/> }.into_any(),
+        Place::Other(segment) => view! { <SegmentBody state turn segment is_compact/> }.into_any(),
         Place::Reasoning(first) => {
             let block = Memo::new(move |before: Option<&ReasoningBlock>| {
                 let now = all.with(|all| all.iter().find_map(|place| reasoning_with(place, key)).cloned());
@@ -110,7 +133,7 @@ fn PlaceView(
                 let now = all.with(|all| all.iter().find_map(|place| tools_with(place, key)).cloned());
                 now.unwrap_or_else(|| before.cloned().unwrap_or_else(|| first.clone()))
             });
-            view! { <ToolGroup state turn key members newest/> }.into_any()
+            view! { <ToolGroup state turn key members newest is_compact/> }.into_any()
         }
     }
 }

@@ -4,12 +4,11 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use super::posting::Posting;
-use crate::domain::segment::Item;
 use crate::domain::turn::Attempt;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Block, BlockState, Content, Turn, TurnStatus};
 use crate::ui::erased::{live, view};
-use crate::ui::state::{ChatState, TurnState};
+use crate::ui::state::{ChatState, Growing, TurnState};
 use crate::ui::words;
 use crate::ui::words::told::told;
 use crate::ui::words::transcript as said;
@@ -34,17 +33,19 @@ enum Waiting {
 
 /// The line; nothing while blocks grow or tools run, and nothing when the reply is over.
 #[component]
-pub fn StatusLine(state: ChatState, turn: TurnState) -> impl IntoView {
+pub fn StatusLine(
+    state: ChatState,
+    turn: TurnState,
+    /// What the reply is at, while it is being written.
+    growing: Memo<Option<Growing>>,
+) -> impl IntoView {
     let waiting = Memo::new({
         let turn = turn.clone();
         move |_| turn.with(|view| waiting(&view.turn))
     });
     let (id, posting) = (turn.id(), Posting::here());
     // Reasoning that may go on says in its own label that the model thinks.
-    let is_said_above = Memo::new({
-        let turn = turn.clone();
-        move |_| matches!(state.growing(&turn), Some(Item::Reasoning(_)))
-    });
+    let is_said_above = Memo::new(move |_| growing.get().is_some_and(|item| item.is_reasoning));
     // The last sign of life, and where nobody knows that, when this page saw that there was nothing new.
     let quiet = Memo::new(move |before: Option<&(Option<Waiting>, Option<DateTime<Utc>>)>| {
         let waiting = waiting.get();

@@ -24,6 +24,8 @@ pub fn ToolGroup(
     members: Memo<Vec<Segment>>,
     /// What the reply is at, while it is being written.
     newest: Memo<Option<BlockId>>,
+    /// Whether the cards are drawn as rows of a reasoning block.
+    is_compact: bool,
 ) -> impl IntoView {
     let calls = Memo::new({
         let turn = turn.clone();
@@ -66,7 +68,7 @@ pub fn ToolGroup(
                 {rows(
                     move || members.get(),
                     |segment| segment.key().as_u128(),
-                    move |segment| view! { <SegmentBody state turn=turn.clone() segment is_compact=false/> },
+                    move |segment| view! { <SegmentBody state turn=turn.clone() segment is_compact/> },
                 )}
             </div>
         </details>
@@ -75,9 +77,10 @@ pub fn ToolGroup(
 
 /// How many calls there are and how far they are.
 fn count(state: ChatState, turn: &TurnState, members: &[Segment]) -> Calls {
-    let mut calls = Calls { all: members.len(), ..Calls::default() };
+    let mut calls = Calls::default();
     for member in members {
         let Segment::Tool { call, result, .. } = member else { continue };
+        calls.all += 1;
         let Some((of, block)) = state.block_at(turn, *call) else { continue };
         let result = result.and_then(|at| state.block_at(turn, at)).map(|(_, block)| block);
         // Read through the block, so that this is counted again when it changes.

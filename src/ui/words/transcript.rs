@@ -26,6 +26,8 @@ words! {
     what_was_sent: "What the model was shown", "模型看到的内容";
     link_to_turn: "Link to this message", "此消息的链接";
     copy_reasoning: "Copy reasoning", "复制思考过程";
+    raw: "Raw", "原始数据";
+    raw_hint: "What the provider sent, byte for byte", "服务商发来的原始数据";
     copy_failed: "Could not copy. Select the text and copy it with the keyboard.", "无法复制，请选中文字后用键盘复制。";
     versions: "Versions", "版本";
     edit_message: "Edit your message", "编辑你的消息";
@@ -265,8 +267,8 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
             ("Try again with another model: it answers in a new branch.", "请选择其他模型重试，它会在新分支中回复。")
         }
         Kind::ContextTooLong => (
-            "Look at what the model was shown, shorten your message, or branch from an earlier reply.",
-            "请查看模型看到的内容，缩短你的消息，或从更早的回复新建分支。",
+            "Look at what is big in it, shorten your message, or branch from an earlier reply.",
+            "请查看哪些内容占用多，缩短你的消息，或从更早的回复新建分支。",
         ),
         Kind::ContentFiltered => ("Say it differently.", "请换一种说法。"),
         Kind::ProviderRefusedRequest => {

@@ -3,6 +3,7 @@
 use crate::domain::TurnStatus;
 use crate::domain::attachment::ShownAs;
 use crate::domain::context::{Mode, Reason};
+use crate::server::plain_pages::sent::Part;
 use crate::server::service::generations::GenerationStatus;
 use crate::ui::locale::{counted, said, word, words};
 use crate::ui::words::spent;
@@ -30,8 +31,30 @@ words! {
     messages: "Messages in it", "其中的消息";
     not_on_path: "(not on this path any more)", "（已不在此路径上）";
     unreadable: "What went into this request was written down by another version of Turnleaf, and cannot be shown here. It is in the JSON.", "此请求的内容由另一版本的 Turnleaf 记录，无法在此显示，可在 JSON 中查看。";
+    big: "What is big", "哪些内容占用多";
+    big_how: "Roughly how much each kind of what went along is.", "随请求发送的各类内容的大致占用。";
+    largest: "The largest messages", "占用最多的消息";
     raw_answer: "The provider's answer, byte for byte", "服务商的原始响应";
+    raw_title: "The provider's answer", "服务商的响应";
+    raw_lead: "What the provider sent for this reply, byte for byte, before anything was made of it. Our own keys are taken out; nothing else is.", "服务商为此回复发来的原始数据，逐字节保留，未经任何处理。仅去除了本站自己的密钥。";
+    raw_text: "The answer as it came", "收到的原始响应";
+    raw_none: "Nothing of it is kept.", "没有保存任何内容。";
+    raw_look: "Look at the provider's answer", "查看服务商的响应";
+    raw_file: "All of it as a file", "全部保存为文件";
     as_json: "All of this as JSON", "以 JSON 查看全部内容";
+}
+
+/// A kind of what goes to a model.
+pub fn part(part: Part) -> &'static str {
+    match part {
+        Part::Prompt => word("System prompt", "系统提示词"),
+        Part::Tools => word("Descriptions of tools", "工具说明"),
+        Part::Messages => word("Your messages", "你的消息"),
+        Part::Replies => word("Replies", "回复"),
+        Part::Attachments => word("Attachments", "附件"),
+        Part::Results => word("Results of tools", "工具结果"),
+        Part::Others => word("Earlier messages", "更早的消息"),
+    }
 }
 
 pub fn request(number: usize) -> String {
@@ -155,6 +178,12 @@ pub fn seconds(milliseconds: i64) -> String {
 pub fn bytes(count: u64) -> String {
     let (answer, size) = (raw_answer(), count.div_ceil(1_000));
     said!("{answer} ({size} KB)", "{answer}（{size} KB）")
+}
+
+/// That only the beginning is on the page.
+pub fn raw_cut(shown: usize, all: usize) -> String {
+    let (shown, all) = (shown.div_ceil(1_000), all.div_ceil(1_000));
+    said!("The first {shown} KB of {all} KB.", "前 {shown} KB，共 {all} KB。")
 }
 
 /// Beside the link back.
