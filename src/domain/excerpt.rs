@@ -17,6 +17,69 @@ pub fn first_line(text: &str, chars: usize) -> String {
     signless.or_else(|| text.lines().find_map(|line| of_one(line.into()))).unwrap_or_default()
 }
 
+/// A text of Markdown as its reader sees it, line by line: what was found in it is shown without the signs that make it a
+/// heading, a table, a link. Code stays as it is.
+pub fn without_signs(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut is_code = false;
+    for line in text.lines() {
+        if is_fence(line.trim_start()) {
+            is_code = !is_code;
+            continue;
+        }
+        let line = match is_code {
+            true => line.into(),
+            false => unlinked(unticked(self::plain(untabled(line)))),
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        if !plain.is_empty() {
+            plain.push('\n');
+        }
+        plain += &line;
+    }
+    plain
+}
+
+/// A row of a table without its edges; nothing of the line below its head.
+fn untabled(line: &str) -> &str {
+    let row = line.trim();
+    match row.strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
+        Some(cells) if cells.chars().all(|c| matches!(c, '-' | ':' | '|' | ' ')) => "",
+        Some(cells) => cells,
+        None => line,
+    }
+}
+
+/// A line without the ticks around its code, and without the stars of a lighter emphasis where it has no code.
+fn unticked(line: Cow<'_, str>) -> Cow<'_, str> {
+    match line.matches('`').count() {
+        0 => between(&line, "*").map_or(line, Into::into),
+        1 => line,
+        _ => line.replace('`', "").into(),
+    }
+}
+
+/// A line with the words of its links and pictures alone.
+fn unlinked(line: Cow<'_, str>) -> Cow<'_, str> {
+    let (mut plain, mut rest) = (String::new(), line.as_ref());
+    while let Some((before, words, after)) = link(rest) {
+        plain += before.strip_suffix('!').unwrap_or(before);
+        plain += words;
+        rest = after;
+    }
+    if plain.is_empty() && rest.len() == line.len() { line } else { (plain + rest).into() }
+}
+
+/// What stands before a line's first link, its words, and what stands behind it.
+fn link(line: &str) -> Option<(&str, &str, &str)> {
+    let middle = line.find("](")?;
+    let start = line[..middle].rfind('[')?;
+    let end = middle + line[middle..].find(')')?;
+    Some((&line[..start], &line[start + 1..middle], &line[end + 1..]))
+}
+
 /// The words of these lines with a blank between them, at most so many characters.
 fn joined<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -> String {
     let mut words = String::new();
@@ -59,9 +122,8 @@ fn plain(line: &str) -> Cow<'_, str> {
 /// A line without what makes it a heading, an item, a quote or the edge of code.
 fn unsigned(line: &str) -> &str {
     let mut line = line.trim();
-    let is_fence = line.strip_prefix("```").is_some_and(|rest| !rest.trim_start_matches('`').contains('`'));
     let is_rule = |sign: u8| line.len() > 2 && line.bytes().all(|byte| byte == sign);
-    if is_fence || [b'-', b'*', b'_'].into_iter().any(is_rule) {
+    if is_fence(line) || [b'-', b'*', b'_'].into_iter().any(is_rule) {
         return "";
     }
     loop {
@@ -77,28 +139,39 @@ fn unsigned(line: &str) -> &str {
     }
 }
 
+/// Whether a line is the edge of code.
+fn is_fence(line: &str) -> bool {
+    line.strip_prefix("```").is_some_and(|rest| !rest.trim_start_matches('`').contains('`'))
+}
+
 /// A line without the stars around its bold words.
 fn unmarked(line: &str) -> Cow<'_, str> {
+    between(line, "**").map_or(line.into(), Into::into)
+}
+
+/// A line without these signs around some of its words; nothing where there are none.
+fn between(line: &str, sign: &str) -> Option<String> {
     let (mut plain, mut rest) = (String::new(), line);
-    while let Some((before, inside, after)) = bold(rest) {
+    while let Some((before, inside, after)) = marked(rest, sign) {
         plain += before;
         plain += inside;
         rest = after;
     }
-    if rest.len() == line.len() { line.into() } else { (plain + rest).into() }
+    (rest.len() < line.len()).then(|| plain + rest)
 }
 
-/// What stands before, inside of and behind the first bold words of a line.
-fn bold(line: &str) -> Option<(&str, &str, &str)> {
+/// What stands before, inside of and behind the first words of a line that have these signs around them.
+fn marked<'a>(line: &'a str, sign: &str) -> Option<(&'a str, &'a str, &'a str)> {
+    let long = sign.len();
     let is_opener = |at: usize| {
-        !line[..at].ends_with(char::is_alphanumeric)
-            && line[at + 2..].starts_with(|c: char| !c.is_whitespace() && c != '*')
+        !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '*')
+            && line[at + long..].starts_with(|c: char| !c.is_whitespace() && c != '*')
     };
-    let (at, _) = line.match_indices("**").find(|(at, _)| is_opener(*at))?;
-    let (before, rest) = (&line[..at], &line[at + 2..]);
+    let (at, _) = line.match_indices(sign).find(|(at, _)| is_opener(*at))?;
+    let (before, rest) = (&line[..at], &line[at + long..]);
     let is_closer = |end: usize| !rest[..end].ends_with(|c: char| c.is_whitespace() || c == '*');
-    let (end, _) = rest.match_indices("**").find(|(end, _)| *end > 0 && is_closer(*end))?;
-    Some((before, &rest[..end], &rest[end + 2..]))
+    let (end, _) = rest.match_indices(sign).find(|(end, _)| *end > 0 && is_closer(*end))?;
+    Some((before, &rest[..end], &rest[end + long..]))
 }
 
 #[cfg(test)]

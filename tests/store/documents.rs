@@ -278,6 +278,8 @@ async fn uploads_are_kept_while_something_names_them_and_for_a_day() {
         drafts::put(&mut tx, owner, None, &words_alone, at).await.unwrap().unwrap();
         tx.commit().await.unwrap();
         let kept = drafts::find(db, owner, None).await.unwrap().unwrap();
+        assert_eq!(drafts::rev(db, owner, None).await.unwrap(), kept.rev);
+        assert_eq!(drafts::rev(db, UserId::from_uuid(Uuid::nil()), None).await.unwrap(), 0, "nobody else's");
         assert_eq!((kept.text.as_str(), kept.attachments), ("look", attachments));
         assert_eq!(blobs::forms(db, &sent).await.unwrap(), [form]);
         let found = uploads::find(db, owner, &sent).await.unwrap().unwrap();

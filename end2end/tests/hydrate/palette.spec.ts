@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { expectStatus, hydrated, latestReply, messageBox, open, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, open, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL, type ModelServer } from "../../support/model_server.ts";
 import { turn } from "../../support/reader.ts";
@@ -284,4 +284,17 @@ test("a reply and its message are copied with what they quote", async ({ page, c
   await users(page).first().getByRole("heading", { level: 3 }).focus();
   await page.keyboard.press("c");
   await expect.poll(copied).toMatch(/^> two\n> three\n>\n> — \[Plan, lines 2-3\].*\n\nWhat is it\?$/);
+});
+
+test("a hit is shown as its reader sees it, without the signs of Markdown", async ({ page, model }) => {
+  await begin(page, "How do leaves grow?");
+  (await model.next()).answer("## Growth\n\nThey come from **small buds**, see [the `atlas`](https://example.org/trees).");
+  await expectStatus(latestReply(page), "complete");
+  await page.keyboard.press("Control+k");
+  await box(page).fill("buds");
+  const hit = group(page, "Messages").getByRole("option");
+  await expect(hit.locator(".palette-excerpt")).toHaveText("Growth They come from small buds, see the atlas.");
+  await expect(hit.locator("mark")).toHaveText("buds");
+  await page.goto("/search?q=buds");
+  await expect(page.locator(".hits")).toContainText("They come from small buds, see the atlas.");
 });

@@ -57,3 +57,29 @@ fn a_first_line_is_the_first_that_says_something() {
         assert_eq!(first_line(text, 40), words, "{text:?}");
     }
 }
+
+#[test]
+fn what_is_found_is_shown_as_its_reader_sees_it() {
+    let table = [
+        ("## How **leaves** grow\n\n- a *bud*\n> quoted", "How leaves grow\na bud\nquoted"),
+        ("| a | b |\n|---|:-:|\n| `x` | [one](https://e.org/a) |", "a | b\nx | one"),
+        ("See ![a tree](/t.png) and [the `docs`](https://e.org).", "See a tree and the docs."),
+        ("```rust\n# no heading\nlet **x = `y`;\n```\nbehind", "# no heading\nlet **x = `y`;\nbehind"),
+        ("2 * 3 * 4 and a_b and f(x)[1] (see)", "2 * 3 * 4 and a_b and f(x)[1] (see)"),
+        ("a ` alone", "a ` alone"),
+        ("```ls -la``` does *what*?", "ls -la does *what*?"),
+        ("[open](never", "[open](never"),
+        ("**树**和*叶*", "树和*叶*"),
+        ("", ""),
+    ];
+    for (text, plain) in table {
+        assert_eq!(without_signs(text), plain, "{text}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn nothing_is_added_to_what_is_found(text in "[ab *`|\\[\\]()#>\\-\n!]{0,60}") {
+        proptest::prop_assert!(without_signs(&text).len() <= text.len());
+    }
+}

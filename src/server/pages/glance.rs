@@ -21,7 +21,9 @@ impl Pages {
     ) -> Result<ChatGlance, ApiError> {
         let is_on_path = leaf.is_some();
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
-        let draft = self.0.draft(viewer, Some(id)).await.map_err(api_error)?.filter(|draft| draft.rev > draft_rev);
+        // Nearly always there is nothing newer, and a draft may be long.
+        let is_newer = self.0.draft_rev(viewer, Some(id)).await.map_err(api_error)? > draft_rev;
+        let draft = if is_newer { self.0.draft(viewer, Some(id)).await.map_err(api_error)? } else { None };
         let draft = match draft {
             Some(draft) => Some(self.draft_view(viewer, Some(draft)).await?),
             None => None,
@@ -34,7 +36,7 @@ impl Pages {
 
     /// Which draft of the new chat is the newest.
     pub async fn new_draft_rev(&self, viewer: UserId) -> Result<i64, ApiError> {
-        Ok(self.0.draft(viewer, None).await.map_err(api_error)?.map_or(0, |draft| draft.rev))
+        self.0.draft_rev(viewer, None).await.map_err(api_error)
     }
 
     /// Another number whenever other models can be chosen, or another is the default, after a restart too.

@@ -24,7 +24,7 @@ impl Service {
         let mut rev = drafts::put(&mut tx, owner, chat, &draft, now).await?;
         if rev.is_none() {
             // Another tab wrote meanwhile. The newest wins; that tab sees the revision move and says so.
-            let known = drafts::find(self.db(), owner, chat).await?.map_or(0, |known| known.rev);
+            let known = drafts::rev(self.db(), owner, chat).await?;
             rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft.clone() }, now).await?;
         }
         let rev = rev.ok_or_else(changed)?;
@@ -95,6 +95,11 @@ impl Service {
 
     pub async fn draft(&self, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, ServiceError> {
         Ok(drafts::find(self.db(), owner, chat).await?)
+    }
+
+    /// The revision alone of a draft; 0 where there is none.
+    pub async fn draft_rev(&self, owner: UserId, chat: Option<ChatId>) -> Result<i64, ServiceError> {
+        Ok(drafts::rev(self.db(), owner, chat).await?)
     }
 }
 

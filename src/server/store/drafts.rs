@@ -15,6 +15,9 @@ sql! {
     FIND_OF_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
     FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts \
         WHERE owner_id = $1 AND chat_id IS NULL";
+    /// Pages ask every few seconds, and a draft may be long.
+    REV_OF_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
+    REV_OF_NEW_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id IS NULL";
     /// Nothing is inserted for a chat that is not the owner's.
     INSERT_OF_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, attachments, rev, updated_at) \
         SELECT c.owner_id, c.id, $3, $4, $5, $6, COALESCE($7, '[]'), CAST(1 AS BIGINT), $8 FROM chats c \
@@ -65,6 +68,17 @@ impl From<DraftRow> for Draft {
             rev: row.rev,
         }
     }
+}
+
+/// The revision alone of the draft of a chat, or of the new chat; 0 where there is none.
+pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, StoreError> {
+    let rev: Option<i64> = match chat {
+        Some(chat) => on!(db, |pool| {
+            sqlx::query_scalar(REV_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
+        }),
+        None => on!(db, |pool| sqlx::query_scalar(REV_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
+    };
+    Ok(rev.unwrap_or(0))
 }
 
 /// The draft of a chat, or of the new chat.

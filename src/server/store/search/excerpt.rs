@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::domain::excerpt::without_signs;
 use crate::domain::limits;
 use crate::server::store::search::fold::Folded;
 use crate::server::store::search::query::Query;
@@ -24,6 +25,13 @@ impl Marked {
     /// The stretch around the most of the words, bounded; the beginning of a text without them.
     pub fn excerpt(query: &Query, text: &str) -> Self {
         Self::of(query, text, limits::SEARCH_EXCERPT)
+    }
+
+    /// The same of a text of Markdown, as its reader sees it; as it was written where only that has the words.
+    pub fn of_markdown(query: &Query, text: &str) -> Self {
+        let plain = Self::excerpt(query, &without_signs(text));
+        let written = plain.marks.is_empty().then(|| Self::excerpt(query, text));
+        written.filter(|written| !written.marks.is_empty()).unwrap_or(plain)
     }
 
     /// The text as it is shown: pieces, each with whether it is marked.
@@ -131,6 +139,17 @@ mod tests {
         let marked: Vec<&str> = pieces.iter().filter(|(_, is)| *is).map(|(text, _)| text.as_str()).collect();
         assert_eq!(marked, ["Café", "你好"]);
         assert_eq!(pieces.iter().map(|(text, _)| text.as_str()).collect::<String>(), said.text);
+    }
+
+    #[test]
+    fn signs_of_markdown_are_not_shown_unless_the_words_are_among_them() {
+        let of = |query: &str, text: &str| Marked::of_markdown(&Query::new(query).unwrap(), text);
+        let text = "# A **green** tree\n\nSee [leaves](https://example.org/autumn).";
+        let said = of("green leaves", text);
+        assert_eq!(said, Marked { text: "A green tree See leaves.".into(), marks: vec![[2, 7], [17, 23]] });
+        let said = of("autumn", text);
+        assert!(said.text.contains("https://example.org/autumn") && said.marks.len() == 1, "{said:?}");
+        assert_eq!(of("nothing", text).text, "A green tree See leaves.");
     }
 
     #[test]

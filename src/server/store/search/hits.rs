@@ -155,7 +155,7 @@ fn turn(row: TurnRow, query: &Query) -> Result<(i64, Hit), StoreError> {
         lock: Lock::new(row.provider, row.model),
         role,
         created_at: row.created_at,
-        excerpt: Marked::excerpt(query, &row.text),
+        excerpt: Marked::of_markdown(query, &row.text),
     };
     Ok((row.word, Hit::Turn(Box::new(hit))))
 }

@@ -5,6 +5,7 @@ use futures::TryStreamExt;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
+use crate::domain::excerpt::without_signs;
 use crate::domain::needle::is_loose;
 use crate::domain::{Needle, Role, TurnId, UserId, limits};
 use crate::server::store::db::Db;
@@ -79,7 +80,9 @@ pub async fn on_path(db: &Db, owner: UserId, leaf: TurnId, needle: &Needle, limi
 
 impl Found {
     fn take(&mut self, row: FoundRow, needle: &Needle, limit: u32) -> Result<(), StoreError> {
-        let Some(excerpt) = needle.excerpt(&row.content_text) else { return Ok(()) };
+        let Some(written) = needle.excerpt(&row.content_text) else { return Ok(()) };
+        // As its reader sees it, unless the words are among the signs of Markdown.
+        let excerpt = needle.excerpt(&without_signs(&row.content_text)).unwrap_or(written);
         let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", row.id, &row.role))?;
         self.total += 1;
         self.hits.push(Hit { turn_id: row.id.into(), depth: row.depth, role, excerpt });
