@@ -40,6 +40,12 @@ mod real {
         -(js_sys::Date::new_0().get_timezone_offset() as i32)
     }
 
+    /// The day here, counted from that of 1970, and how many minutes the clock is before that of UTC.
+    pub fn day() -> Option<(i64, i32)> {
+        let zone = zone();
+        Some(((now_ms() + i64::from(zone) * 60_000).div_euclid(86_400_000), zone))
+    }
+
     /// A moment in the reader's own place and language: the time if it is today, else the day too.
     pub fn local(moment: DateTime<Utc>) -> Option<String> {
         let ms = moment.timestamp_millis() as f64;
@@ -87,9 +93,13 @@ mod real {
         0
     }
 
+    pub fn day() -> Option<(i64, i32)> {
+        None
+    }
+
     pub fn local(_moment: DateTime<Utc>) -> Option<String> {
         None
     }
 }
 
-pub use real::{local, now, now_ms, within, zone};
+pub use real::{day, local, now, now_ms, within, zone};

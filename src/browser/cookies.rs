@@ -10,11 +10,22 @@ mod real {
         let cookie = format!("{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax");
         let _ = js_sys::Reflect::set(&document, &JsValue::from_str("cookie"), &JsValue::from_str(&cookie));
     }
+
+    /// What is kept under this name.
+    pub fn get(name: &str) -> Option<String> {
+        let document = web_sys::window()?.document()?;
+        let all = js_sys::Reflect::get(&document, &JsValue::from_str("cookie")).ok()?.as_string()?;
+        all.split("; ").find_map(|cookie| Some(cookie.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+    }
 }
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
     pub fn keep(_name: &str, _value: &str, _seconds: u32) {}
+
+    pub fn get(_name: &str) -> Option<String> {
+        None
+    }
 }
 
-pub use real::keep;
+pub use real::{get, keep};

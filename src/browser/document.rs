@@ -77,6 +77,13 @@ mod real {
         web_sys::window().and_then(|w| w.document()).is_some_and(|d| d.get_element_by_id(id).is_some())
     }
 
+    /// Whether the first element that this finds takes room on the screen.
+    pub fn is_seen(selector: &str) -> bool {
+        let document = web_sys::window().and_then(|w| w.document());
+        let found = document.and_then(|d| d.query_selector(selector).ok().flatten());
+        found.is_some_and(|element| element.get_client_rects().length() > 0)
+    }
+
     /// The picture that was clicked: the address of the whole of it, and what it says.
     pub fn picture_clicked(click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
         use wasm_bindgen::JsCast;
@@ -148,6 +155,10 @@ mod real {
         false
     }
 
+    pub fn is_seen(_selector: &str) -> bool {
+        false
+    }
+
     pub fn picture_clicked(_click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
         None
     }
@@ -166,6 +177,6 @@ mod real {
 }
 
 pub use real::{
-    build, colour_frame, flash, has, has_settled, is_here, is_hidden, mark_hydrated, open_beside, picture_clicked,
-    print, root_attribute, set_root_attribute, set_text,
+    build, colour_frame, flash, has, has_settled, is_here, is_hidden, is_seen, mark_hydrated, open_beside,
+    picture_clicked, print, root_attribute, set_root_attribute, set_text,
 };

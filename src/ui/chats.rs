@@ -4,26 +4,26 @@
 mod looking;
 pub mod notifying;
 mod placing;
+mod removing;
 pub mod unread;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use crate::api::chats::{delete_chat, list_chats, older_chats, rename_chat, restore_chat};
+use crate::api::chats::{list_chats, older_chats, rename_chat};
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::view::ChatItem;
-use crate::browser::{clock, cookies, document, focus, history, local_store};
+use crate::browser::{clock, cookies, document, history};
 use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::looking::look_at_running;
 pub use crate::ui::chats::placing::Place;
 use crate::ui::chats::unread::Watched;
 use crate::ui::erased::effect;
-use crate::ui::kit::Toasts;
+use crate::ui::kit::{Failing, Toasts};
 use crate::ui::preferences::{KEPT_SECONDS, ZONE_COOKIE};
-use crate::ui::words::{self, told::problem};
+use crate::ui::words;
 
 /// The list, and what was just done with it. In context.
 #[derive(Clone, Copy)]
@@ -50,14 +50,26 @@ pub struct Chats {
     pub unread: RwSignal<Vec<ChatId>>,
     /// The chat that somebody asks for from outside of the page.
     pub asked_for: RwSignal<Option<ChatId>>,
+    /// What could not be done with a chat of the list.
+    pub failing: Failing,
+    /// The reader's day, and what its clock is before that of UTC, of the list that is shown.
+    day: StoredValue<Option<(i64, i32)>>,
     toasts: Toasts,
     announcer: Announcer,
 }
 
 /// Puts the list into the context, which must have the toasts and the announcer.
 pub fn provide_chats() -> Chats {
+    let day = StoredValue::new(None);
+    let list = move |()| async move {
+        let came = list_chats().await;
+        if came.is_ok() {
+            let _ = day.try_update_value(|day| *day = clock::day());
+        }
+        came
+    };
     let chats = Chats {
-        resource: Resource::new_with_options(|| (), |()| list_chats(), false),
+        resource: Resource::new_with_options(|| (), list, false),
         known: StoredValue::new(None),
         older: RwSignal::new(Vec::new()),
         has_older: RwSignal::new(false),
@@ -69,11 +81,16 @@ pub fn provide_chats() -> Chats {
         loading: RwSignal::new(None),
         unread: RwSignal::new(Vec::new()),
         asked_for: RwSignal::new(None),
+        failing: RwSignal::new(None),
+        day,
         toasts: expect_context(),
         announcer: expect_context(),
     };
     provide_context(chats);
-    effect(move || chats.tell_zone());
+    effect(move || {
+        chats.tell_zone();
+        chats.follow_day();
+    });
     look_at_running(chats);
     chats
 }
@@ -82,11 +99,26 @@ impl Chats {
     /// Lets the server know which day it is here: it says under which heading a chat stands.
     fn tell_zone(self) {
         let zone = clock::zone().to_string();
-        // Always: cookies go sooner than what else a browser keeps.
+        // What the server drew this page by. A browser may have lost it.
+        let told = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
         cookies::keep(ZONE_COOKIE, &zone, KEPT_SECONDS);
-        if local_store::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned()) != zone {
-            local_store::put(ZONE_COOKIE, &zone);
+        if told != zone {
             self.refresh();
+        }
+    }
+
+    /// Another day began while the page was open, or the reader went where it is another one: "Today" is not today any
+    /// more. What does not come is asked for at the next look.
+    fn follow_day(self) {
+        let now = clock::day();
+        match self.day.get_value() {
+            None => self.day.set_value(now),
+            of_list if of_list != now => {
+                self.tell_zone();
+                self.older.set(Vec::new());
+                self.refresh();
+            }
+            _ => {}
         }
     }
 
@@ -205,64 +237,6 @@ impl Chats {
         self.announcer.say(words::renamed());
         self.refresh();
         Ok(())
-    }
-
-    /// Deletes a chat of the list; whoever goes through it by keys goes on with the next one.
-    pub fn delete_from_list(self, id: ChatId, title: &str) {
-        let next = self.known.with_value(|known| {
-            let (hidden, all) = (self.hidden.get_untracked(), known.as_ref()?);
-            let all: Vec<ChatId> =
-                all.iter().map(|chat| chat.id).filter(|chat| *chat == id || !hidden.contains(chat)).collect();
-            let at = all.iter().position(|chat| *chat == id)?;
-            all.get(at + 1).or_else(|| all.get(at.checked_sub(1)?)).copied()
-        });
-        self.delete(id, title);
-        // Its row is drawn anew when the list is: a moment later.
-        if let Some(next) = next {
-            let take = move || {
-                let _ = focus::on(&format!(".chat-link[href=\"{}\"]", chat_path(next)));
-            };
-            request_animation_frame(move || request_animation_frame(take));
-        }
-    }
-
-    /// Deletes a chat at once and offers to undo it.
-    pub fn delete(self, id: ChatId, title: &str) {
-        let (toasts, announcer) = (self.toasts, self.announcer);
-        self.hidden.update(|hidden| hidden.push(id));
-        self.watch(|watched| watched.seen(id));
-        let note = words::deleted(title);
-        announcer.say(words::deleted_can_undo());
-        spawn_local(async move {
-            match delete_chat(id).await {
-                Ok(()) => {
-                    toasts.offer(note, words::undo(), move || self.restore(id));
-                }
-                Err(error) => {
-                    self.show_again(id);
-                    announcer.alert(&problem(&error));
-                    toasts.say(problem(&error));
-                }
-            }
-        });
-    }
-
-    fn restore(self, id: ChatId) {
-        let (toasts, announcer) = (self.toasts, self.announcer);
-        spawn_local(async move {
-            match restore_chat(id).await {
-                Ok(()) => {
-                    self.show_again(id);
-                    self.refresh();
-                    announcer.say(words::restored());
-                }
-                Err(error) => toasts.say(problem(&error)),
-            }
-        });
-    }
-
-    fn show_again(self, id: ChatId) {
-        self.hidden.update(|hidden| hidden.retain(|other| *other != id));
     }
 }
 

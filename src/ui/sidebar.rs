@@ -57,17 +57,25 @@ pub fn Sidebar() -> impl IntoView {
                     </button>
                 </div>
                 <ChatList/>
-                <div class="drawer-foot">
-                    <ThemeMenu/>
-                    <RecentToasts/>
-                    <a class="button bare" rel="external" href="/documents">{words::documents()}</a>
-                    <a class="button bare" rel="external" href="/usage">{words::usage()}</a>
-                    <a class="button bare" rel="external" href="/trash">{words::trash()}</a>
-                    <a class="button bare" rel="external" href="/settings/general">{words::settings()}</a>
-                </div>
+                <DrawerFoot/>
             </div>
         </nav>
         <RenameDialog/>
+    }
+}
+
+/// What stands below the list: the theme, the last notes, and the pages that are about no chat.
+#[component]
+pub fn DrawerFoot() -> impl IntoView {
+    view! {
+        <div class="drawer-foot">
+            <ThemeMenu/>
+            <RecentToasts/>
+            <a class="button bare" rel="external" href="/documents">{words::documents()}</a>
+            <a class="button bare" rel="external" href="/usage">{words::usage()}</a>
+            <a class="button bare" rel="external" href="/trash">{words::trash()}</a>
+            <a class="button bare" rel="external" href="/settings/general">{words::settings()}</a>
+        </div>
     }
 }
 

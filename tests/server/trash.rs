@@ -457,7 +457,9 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     assert!(api.page(&to).await.contains("Deleted for ever."));
     let (_, to) = api.form("/forms/empty-trash", &[("sure", "1")]).await;
     assert!(api.page(&to).await.contains("Trash is empty."));
-    assert_eq!(api.form("/forms/restore", &[("deletion_id", &deletion)]).await.0, StatusCode::NOT_FOUND);
+    let (status, page) = api.form("/forms/restore", &[("deletion_id", &deletion)]).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert!(page.contains("Not restored. It is not in Trash any more."), "{page}");
     assert_eq!(api.form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
     api.house.check().await;
 }

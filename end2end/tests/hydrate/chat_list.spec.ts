@@ -103,7 +103,40 @@ test.describe("far from Greenwich", () => {
     const html = await (await page.request.get("/")).text();
     const before = html.slice(0, html.indexOf("Chat 0"));
     expect(before.slice(before.lastIndexOf("chats-of"))).toContain(headingOf(moments[0]));
+    // A browser that has lost the cookie says it again, and the list follows.
+    await page.context().clearCookies({ name: "turnleaf_zone" });
+    const again = page.waitForResponse("**/api/page/list_chats*");
+    await page.reload();
+    await hydrated(page);
+    await again;
+    for (const [n, at] of moments.entries()) {
+      await expect(part(page, headingOf(at)).locator(".chat-name", { hasText: `Chat ${n}` })).toBeVisible();
+    }
+    expect((await page.context().cookies()).find(({ name }) => name === "turnleaf_zone")?.value).toBe("840");
   });
+});
+
+test("Today is yesterday when a tab is left open over midnight", async ({ page, model }) => {
+  await page.clock.install();
+  await talk(page, model, "First chat");
+  await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
+  // The server's clock goes on as it is: what it would say tomorrow is put into its answer.
+  let asked = 0;
+  await page.route("**/api/page/list_chats*", async (route) => {
+    asked += 1;
+    const response = await route.fetch();
+    const answer = (await response.text()).replace(/"heading":1\b/g, '"heading":2');
+    await route.fulfill({ response, body: answer });
+  });
+  await page.clock.runFor(10_000);
+  expect(asked).toBe(0);
+  await page.clock.fastForward("24:00:00");
+  await page.clock.runFor(5_000);
+  await expect(part(page, "Yesterday").getByRole("listitem")).toHaveCount(1);
+  await expect(part(page, "Today")).toHaveCount(0);
+  const once = asked;
+  await page.clock.runFor(10_000);
+  expect(asked).toBe(once);
 });
 
 test("pages without the list lead back to the chat, and from a new chat to a new chat", async ({ page, model }) => {

@@ -104,9 +104,14 @@ pub async fn restore(
             Some(leaf) => format!("/c/{}?at={leaf}#latest", restored.chat_id),
             None => format!("/c/{}#latest", restored.chat_id),
         })),
-        Err(ServiceError::Conflict { message, .. }) => {
+        Err(error @ (ServiceError::Conflict { .. } | ServiceError::NotFound)) => {
+            let (status, why) = match error {
+                ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, message),
+                // It was brought back or went for ever meanwhile: the list says what there is.
+                _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
+            };
             let page = page(&app, viewer.0, None).await?;
-            Ok(asked.answer(&app, StatusCode::CONFLICT, page.draw(Some(Said::Refused(words::not_restored(&message))))))
+            Ok(asked.answer(&app, status, page.draw(Some(Said::Refused(words::not_restored(&why))))))
         }
         Err(error) => Err(error.into()),
     }

@@ -84,6 +84,7 @@ pub(super) fn look_at_running(chats: Chats) {
     let look_if_seen = move || {
         let is_seen = !document::is_hidden() || notifying::are_wanted();
         if is_seen && connection.is_none_or(|connection| !connection.is_waiting()) {
+            chats.follow_day();
             look(false);
         }
     };

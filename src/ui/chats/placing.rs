@@ -31,13 +31,14 @@ impl Chats {
         spawn_local(async move {
             match fetch().await {
                 Ok(place) => place(self, id, title, to),
-                Err(_) => self.toasts.say(words::no_part()),
+                Err(_) => self.fail(&title.clone(), words::no_part(), move || self.place(id, title.clone(), to)),
             }
         });
     }
 }
 
 fn place(chats: Chats, id: ChatId, title: String, to: Place) {
+    chats.failing.set(None);
     // Gone at once; what fails brings it back.
     if to == Place::Archived(true) {
         chats.hidden.update(|hidden| hidden.push(id));
@@ -49,8 +50,8 @@ fn place(chats: Chats, id: ChatId, title: String, to: Place) {
         };
         if let Err(error) = place_chat(id, pinned, archived).await {
             chats.show_again(id);
-            chats.announcer.alert(&problem(&error));
-            return chats.toasts.say(problem(&error));
+            let why = problem(&error);
+            return chats.fail(&title.clone(), &why, move || chats.place(id, title.clone(), to));
         }
         if to != Place::Archived(true) {
             chats.show_again(id);

@@ -1,6 +1,8 @@
 //! Drafts in the box: what another tab or device stored is shown or offered, what the server did not take is offered to
 //! it again.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -12,12 +14,18 @@ use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::on_change;
 use crate::ui::words;
 
+/// How long after a question that failed it is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(3);
+
 impl ComposerState {
     /// Another tab stored a draft: it is shown where nobody typed here since, and offered where somebody did.
     pub fn draft_changed_elsewhere(self, newer: DraftView) {
         match self.draft.heard(newer) {
             Some(shown) => {
+                let problem = self.problem.get_untracked();
                 self.show(&shown.text);
+                // Nobody typed here: what is wrong with the message is wrong still.
+                self.problem.set(problem);
                 self.attaching.show(shown.attachments, &shown.named);
             }
             None if self.draft.elsewhere.get_untracked().is_some() => self.announcer.say(words::draft_elsewhere()),
@@ -28,19 +36,26 @@ impl ComposerState {
     /// Hears of the new chat's draft what every page is told every moment; of a chat's own draft its page hears.
     pub(super) fn follow_new_chat(self) {
         let Some(chats) = self.chats.filter(|_| self.chat_id.is_none()) else { return };
-        on_change(
-            move || chats.draft_rev.get(),
-            move |_, rev| {
-                if rev > self.draft.rev() {
-                    spawn_local(async move {
-                        let newer = self.newer_draft().await;
-                        if let (Ok(Some(newer)), true) = (newer, self.phase.try_get_untracked().is_some()) {
-                            self.draft_changed_elsewhere(newer);
-                        }
-                    });
-                }
-            },
-        );
+        on_change(move || chats.draft_rev.get(), move |_, rev| self.hear_of_new_chat(rev));
+    }
+
+    /// Asks for the new chat's draft, which has this revision by now. What does not come is asked for again: nobody tells
+    /// of it a second time.
+    fn hear_of_new_chat(self, rev: i64) {
+        let is_here = move || self.phase.try_get_untracked().is_some();
+        if !is_here() || rev <= self.draft.rev() {
+            return;
+        }
+        spawn_local(async move {
+            let newer = self.newer_draft().await;
+            match newer {
+                // The page may have gone meanwhile.
+                _ if !is_here() => {}
+                Ok(Some(newer)) => self.draft_changed_elsewhere(newer),
+                Ok(None) => {}
+                Err(_) => set_timeout(move || self.hear_of_new_chat(rev), ASK_AGAIN),
+            }
+        });
     }
 
     /// The draft as the server has it, where that is newer than what it had when it was last heard of.

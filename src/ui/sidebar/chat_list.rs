@@ -12,7 +12,7 @@ use crate::domain::ChatId;
 use crate::domain::chat::Heading;
 use crate::ui::chats::{Chats, Place, chat_path, leave_deleted};
 use crate::ui::erased::{effect, view};
-use crate::ui::kit::Icon;
+use crate::ui::kit::{FailedDeed, Icon};
 use crate::ui::words;
 use crate::ui::words::told::problem;
 
@@ -42,6 +42,7 @@ pub fn ChatList() -> impl IntoView {
         }
     });
     view! {
+        <FailedDeed failing=chats.failing/>
         <Transition fallback=|| view! { <p class="hint late">{words::loading_chats()}</p> }>
             {move || Suspend::new(async move {
                 match chats.visible().await {

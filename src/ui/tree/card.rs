@@ -155,6 +155,8 @@ fn DeedForm(
 #[component]
 fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl IntoView {
     let toasts = use_context::<Toasts>();
+    // What was wrong stands beside what was typed, which stays: the same button sends it again.
+    let wrong = RwSignal::new(None::<String>);
     let (id, chat) = branch.with_untracked(|branch| (branch.id, branch.chat_id));
     let stored = move || branch.with(|branch| field.of(branch));
     let value = RwSignal::new(untrack(stored));
@@ -167,11 +169,12 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
     let save = move |event: SubmitEvent| {
         event.prevent_default();
         let sent = value.get_untracked();
+        wrong.set(None);
         spawn_local(async move {
             let text = |wanted| (field == wanted).then(|| sent.clone());
             let pinned = (field == Field::Pinned).then(|| sent == "true");
             let answer = change_branch(id, text(Field::Name), text(Field::Label), pinned).await;
-            let note = match answer {
+            match answer {
                 Ok(branch) => {
                     // The card, the panel or the chat may be gone by now.
                     if value.try_with_untracked(|value| *value == sent) == Some(true) {
@@ -179,12 +182,16 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
                     }
                     let _ = state.on_branch.try_run(branch);
                     state.load();
-                    said::saved().to_owned()
+                    if let Some(toasts) = toasts {
+                        toasts.say(said::saved());
+                    }
                 }
-                Err(error) => problem(&error),
-            };
-            if let Some(toasts) = toasts {
-                toasts.say(note);
+                Err(error) => {
+                    if let Some(announcer) = state.announcer {
+                        announcer.alert(&problem(&error));
+                    }
+                    let _ = wrong.try_set(Some(problem(&error)));
+                }
             }
         });
     };
@@ -224,6 +231,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
             <input type="hidden" name="branch_id" value=id.to_string()/>
             <input type="hidden" name="next" value=format!("/c/{chat}/tree")/>
             {face}
+            {live(move || wrong.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))}
         </form>
     }
 }

@@ -39,7 +39,7 @@ pub struct TreeState {
     deleting: Deleting,
     /// Told of a branch that was changed.
     pub(super) on_branch: Callback<Branch>,
-    announcer: Option<Announcer>,
+    pub(super) announcer: Option<Announcer>,
 }
 
 impl TreeState {
@@ -142,7 +142,7 @@ impl TreeState {
 
     /// Deletes, from the card.
     pub(super) fn delete(self, deed: Deed) {
-        self.deleting.0.run(deed);
+        self.deleting.0.run((deed, None));
     }
 
     /// Makes one row the tab stop.
@@ -179,10 +179,11 @@ impl TreeState {
         self.ask.update_untracked(|ask| ask.on = Some(turn));
         let (chat, at) = self.ask.with_untracked(|ask| (ask.chat_id, ask.at));
         spawn_local(async move {
-            if let Ok(card) = load_tree_card(chat, at, turn).await
-                && self.ask.try_with_untracked(|ask| ask.on) == Some(Some(turn))
-            {
-                self.card.set(Some(card));
+            let answer = load_tree_card(chat, at, turn).await;
+            match answer {
+                _ if self.ask.try_with_untracked(|ask| ask.on) != Some(Some(turn)) => {}
+                Ok(card) => self.card.set(Some(card)),
+                Err(error) => self.problem.set(Some(problem(&error))),
             }
         });
     }

@@ -49,6 +49,11 @@ pub fn heading(heading: Heading) -> String {
     word.to_owned()
 }
 
+/// What could not be done with a chat, and why.
+pub fn not_done(title: &str, why: &str) -> String {
+    said!("“{title}”: {why}", "“{title}”：{why}")
+}
+
 /// The note about a chat that went to the archive.
 pub fn archived(title: &str) -> String {
     said!("Archived “{title}”.", "已归档“{title}”。")

@@ -21,6 +21,7 @@ words! {
     purged: "Deleted for ever.", "已永久删除。";
     emptied: "Trash is empty.", "回收站已清空。";
     chat_deleted: "The chat was deleted. Restore brings it back as it was.", "对话已删除。点“恢复”可原样恢复。";
+    not_there: "It is not in Trash any more.", "它已不在回收站中。";
     older: "Older", "更早";
     newest: "Newest", "最新";
     chat_is_deleted: "Its chat was deleted later: restore that first.", "所属对话随后也被删除，请先恢复该对话。";
