@@ -4,7 +4,7 @@
 //!
 //! In reading order: [`basics`] (colours, type, space, icons), [`parts`] (the kit), [`turns`] (the transcript),
 //! [`tools`], [`results`], [`chat`] (what stands around the turns), [`lists`] (chats, a tree), [`menus`] (what opens above a
-//! page), [`composers`].
+//! page), [`plain`] (pages without script), [`composers`].
 
 pub mod basics;
 mod chat;
@@ -13,6 +13,7 @@ pub mod composers;
 mod lists;
 mod menus;
 mod parts;
+mod plain;
 mod results;
 mod tools;
 mod turns;
@@ -46,6 +47,7 @@ pub enum Sheet {
     Chat,
     Lists,
     Menus,
+    Plain,
     Composer(Standing),
 }
 
@@ -63,6 +65,7 @@ impl Sheet {
             Self::Chat,
             Self::Lists,
             Self::Menus,
+            Self::Plain,
         ];
         pages.into_iter().chain(Standing::ALL.into_iter().map(Self::Composer))
     }
@@ -80,6 +83,7 @@ impl Sheet {
             Self::Chat => "chat",
             Self::Lists => "lists",
             Self::Menus => "menus",
+            Self::Plain => "plain",
             Self::Composer(standing) => standing.name(),
         }
     }
@@ -129,6 +133,7 @@ impl Sheet {
             Self::Chat => chat::draw(),
             Self::Lists => lists::draw(),
             Self::Menus => menus::draw(),
+            Self::Plain => plain::draw(),
             Self::Composer(standing) => composers::draw(standing),
         }
     }

@@ -7,7 +7,7 @@ const SHEETS = [
   ["writing", "reasoning"],
   ["tools", "lists"],
   ["failures", "results"],
-  ["chat", "menus"],
+  ["chat", "menus", "plain"],
   ["composer-empty", "composer-written", "composer-answering"],
   ["composer-files", "composer-full", "composer-gone"],
   ["composer-sending", "composer-stopping", "composer-arriving"],

@@ -10,9 +10,10 @@ use crate::domain::chat::Heading;
 use crate::domain::tree::outline::Mark;
 use crate::domain::{Branch, BranchId, ChatId, Role, TurnId, sample};
 use crate::ui::chats::Chats;
-use crate::ui::deleting::Deleting;
+use crate::ui::deleting::{Deleting, Screen};
 use crate::ui::erased::view;
 use crate::ui::sidebar::chat_list::Items;
+use crate::ui::tree::panel::PanelHead;
 use crate::ui::tree::{TreeMap, TreeState};
 
 /// The page.
@@ -98,7 +99,7 @@ fn tree() -> AnyView {
         card: Some(card(leaf)),
         ..TreePage::default()
     };
-    let deleting = Deleting::new(Callback::new(|_| false), Callback::new(|_| ()));
+    let deleting = Deleting::new(Screen::later());
     let state = TreeState::new(
         TreeAsk::new(chat(0), Some(leaf)),
         Some(page),
@@ -106,7 +107,12 @@ fn tree() -> AnyView {
         deleting,
         Callback::new(|_| ()),
     );
-    view! { <TreeMap state leaf=Some(leaf) changes=0/> }
+    view! {
+        <div class="side-panel">
+            <PanelHead chat=chat(0) on_close=Callback::new(|()| ())/>
+            <TreeMap state leaf=Some(leaf) changes=0/>
+        </div>
+    }
 }
 
 /// A branch that left another one.

@@ -82,7 +82,8 @@ fn running(ord: i64) -> Turn {
     ];
     let mut turn = growing(ord, contents);
     turn.status = TurnStatus::WaitingSubagents;
-    let progress = ToolProgress { line: "3 of 10 · copying".into(), percent: Some(30) };
+    let tail = ["copying a.md", "copying b.md", "copying c.md"].map(str::to_owned).to_vec();
+    let progress = ToolProgress { percent: Some(30), tail, ..ToolProgress::line("3 of 10 · copying c.md") };
     named(&mut turn, |id| (id == "counts").then(|| (ToolProgress::KEY, json!(progress))));
     turn
 }

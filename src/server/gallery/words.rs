@@ -44,6 +44,13 @@ words! {
     on_its_way: "A message on its way", "正在发送的消息";
     editing: "Editing in place", "就地编辑";
     no_page: "No page", "没有页面";
+    palette: "Search and commands", "搜索与命令";
+    question: "A question before something goes", "删除前的确认";
+    again: "Another model", "换用其他模型";
+    deeds: "What can be done with a thing", "可对项目执行的操作";
+    search: "Search", "搜索";
+    refused_files: "Files that were not taken", "未接受的文件";
+    failed: "A page that failed", "失败的页面";
     column: "Column of chats", "对话栏";
     tree: "Tree map", "树状图";
 }
@@ -61,6 +68,7 @@ pub fn sheet(sheet: Sheet) -> &'static str {
         Sheet::Chat => word("Around a chat", "对话周围"),
         Sheet::Lists => word("Lists", "列表"),
         Sheet::Menus => word("Menus and dialogs", "菜单与对话框"),
+        Sheet::Plain => word("Plain pages", "普通页面"),
         Sheet::Composer(Standing::Empty) => word("Composer: empty", "输入框：空"),
         Sheet::Composer(Standing::Written) => word("Composer: written", "输入框：已输入"),
         Sheet::Composer(Standing::Answering) => word("Composer: answering", "输入框：正在回答"),

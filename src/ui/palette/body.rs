@@ -2,22 +2,19 @@
 
 use std::time::Duration;
 
-use leptos::ev::{CompositionEvent, KeyboardEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::Palette;
-use super::entry::{Command, Does, Entry, Here, rows};
+use super::entry::{self, Command, Does, Entry, Here};
 use super::hits::{Found, Kind, recent};
-use super::keys::{Ask, ask};
-use super::rows::{list, row_id};
-use crate::browser::{api_request, dialog, document, focus, scroll};
+use super::rows::{self as drawn, LIST, Pressed};
+use crate::browser::{api_request, dialog, document, focus};
 use crate::domain::percent;
 use crate::ui::chats::Chats;
-use crate::ui::composer::keys::{Memory, is_of_input_method};
-use crate::ui::composer::message_box::press;
-use crate::ui::erased::{effect, live, on_change, view};
-use crate::ui::kit::Icon;
+use crate::ui::erased::{live, on_change, view};
+use crate::ui::kit::combobox::Ask;
+use crate::ui::kit::{Combobox, Icon};
 use crate::ui::preferences::{Preferences, Setting, choose};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::tree::panel::TreePanel;
@@ -74,7 +71,7 @@ pub fn PaletteBody() -> impl IntoView {
     let here = Here { chat, is_running: focus::is_there(STOP) };
     let shown = Memo::new(move |_| {
         let found = state.found.get();
-        state.typed.with(|typed| rows(&here, typed, &state.recent.get(), &found))
+        state.typed.with(|typed| entry::rows(&here, typed, &state.recent.get(), &found))
     });
     let at = Memo::new(move |_| {
         let chosen = state.chosen.get();
@@ -92,79 +89,53 @@ pub fn PaletteBody() -> impl IntoView {
         Command::Theme(theme) => choose(preferences, Setting::Theme, theme),
     });
     on_change(move || state.typed.get(), move |_, typed| state.ask(typed));
-    on_change(move || at.get(), |_, _| request_animation_frame(|| scroll::into_sight(CHOSEN)));
-    effect(|| {
-        request_animation_frame(|| {
-            focus::on(".palette input");
-        });
-    });
+    let on_input = Callback::new(move |typed| state.type_in(typed));
+    let on_ask = Callback::new(move |asked| answer(state, shown, at, asked));
+    let said = Signal::derive(move || state.said(shown));
+    let close = Callback::new(move |()| state.close());
+    view! { <PaletteView list=LIST rows=shown at said on_input on_ask obey close/> }
+}
+
+/// The box, the rows and what is said below them.
+#[component]
+pub fn PaletteView(
+    /// The id of its list.
+    list: &'static str,
+    rows: Memo<Vec<Entry>>,
+    /// The row that is chosen.
+    at: Memo<usize>,
+    said: Signal<String>,
+    on_input: Callback<String>,
+    on_ask: Callback<Ask>,
+    obey: Callback<Command>,
+    close: Callback<()>,
+) -> impl IntoView {
+    let count = Memo::new(move |_| rows.with(Vec::len));
     view! {
         <div class="palette-head">
             <Icon name="search"/>
-            {input(state, shown, at)}
-            <button type="button" class="button bare" aria-label=words::close() title="Esc" on:click=move |_| state.close()>
+            <Combobox label=words::palette::search_box() list count at on_input on_ask/>
+            <button type="button" class="button bare" aria-label=words::close() title="Esc" on:click=move |_| close.run(())>
                 <Icon name="close"/>
             </button>
         </div>
-        {live(move || shown.with(|rows| (!rows.is_empty()).then(|| list(state, rows, at, obey))))}
-        <p class="palette-said" role="status">{move || state.said(shown)}</p>
+        {live(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::list(list, rows, at, Pressed { obey, close }))))}
+        <p class="palette-said" role="status">{said}</p>
     }
 }
 
-fn input(state: State, shown: Memo<Vec<Entry>>, at: Memo<usize>) -> AnyView {
-    let memory = StoredValue::new(Memory::default());
-    let is_composing = StoredValue::new(false);
-    let composed = move |event: CompositionEvent| {
-        is_composing.set_value(false);
-        memory.set_value(Memory { composition_ended: Some(event.time_stamp()), escaped: None });
-        state.type_in(event_target_value(&event));
-    };
-    let on_keydown = move |event: KeyboardEvent| {
-        let key = event.key();
-        let pressed = press(&event, &key);
-        if is_of_input_method(pressed, memory.get_value()) {
-            return;
-        }
-        let (count, is_other) = (shown.with_untracked(Vec::len), pressed.shift || pressed.alt);
-        let Some(asked) = ask(&key, pressed.command, is_other, at.get_untracked(), count) else { return };
-        event.prevent_default();
-        match asked {
-            Ask::To(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
-            Ask::Act => drop(focus::press_last(CHOSEN)),
-            Ask::ActBeside => {
-                let row = shown.with_untracked(|rows| rows.get(at.get_untracked()).cloned());
-                match row.map(|row| row.does) {
-                    Some(Does::Open(address) | Does::Leave(address)) => document::open_beside(&address),
-                    _ => drop(focus::press_last(CHOSEN)),
-                }
+/// What a key asked for in the box.
+fn answer(state: State, shown: Memo<Vec<Entry>>, at: Memo<usize>, asked: Ask) {
+    match asked {
+        Ask::To(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
+        Ask::Act => drop(focus::press_last(CHOSEN)),
+        Ask::ActBeside => {
+            let row = shown.with_untracked(|rows| rows.get(at.get_untracked()).cloned());
+            match row.map(|row| row.does) {
+                Some(Does::Open(address) | Does::Leave(address)) => document::open_beside(&address),
+                _ => drop(focus::press_last(CHOSEN)),
             }
         }
-    };
-    let is_any = move || shown.with(|rows| !rows.is_empty());
-    view! {
-        <input
-            type="text"
-            role="combobox"
-            aria-label=said::search_box()
-            placeholder=said::search_box()
-            aria-autocomplete="list"
-            aria-expanded=move || is_any().to_string()
-            aria-controls="palette-rows"
-            aria-activedescendant=move || is_any().then(|| row_id(at.get()))
-            autocomplete="off"
-            spellcheck="false"
-            enterkeyhint="go"
-            dir="auto"
-            maxlength="256"
-            on:input=move |event| {
-                if !is_composing.get_value() {
-                    state.type_in(event_target_value(&event));
-                }
-            }
-            on:compositionstart=move |_| is_composing.set_value(true)
-            on:compositionend=composed
-            on:keydown=on_keydown
-        />
     }
 }
 

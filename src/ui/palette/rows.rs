@@ -5,33 +5,38 @@ use std::time::Duration;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::body::State;
 use super::entry::{Command, Does, Entry, Pieces};
 use crate::browser::{document, scroll};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::kit::combobox::option_id;
 use crate::ui::transcript::opens_here;
 use crate::ui::words::palette as said;
 
 /// How often, and how many times, a turn that was found is looked for on the page, to be flashed.
 const LOOK: (Duration, u32) = (Duration::from_millis(100), 80);
 
-/// The id of a row: what the box says is chosen.
-pub(super) fn row_id(at: usize) -> String {
-    format!("palette-row-{at}")
+/// The list's id.
+pub(super) const LIST: &str = "palette-rows";
+
+/// What a press on a row does.
+#[derive(Clone, Copy)]
+pub(super) struct Pressed {
+    pub(super) obey: Callback<Command>,
+    pub(super) close: Callback<()>,
 }
 
-/// The rows in their groups.
-pub(super) fn list(state: State, rows: &[Entry], at: Memo<usize>, obey: Callback<Command>) -> AnyView {
+/// The rows in their groups; `list` is the list's id, with which those in it begin.
+pub(super) fn list(list: &'static str, rows: &[Entry], at: Memo<usize>, pressed: Pressed) -> AnyView {
     let mut groups: Vec<AnyView> = Vec::new();
     let mut row = 0;
     for some in rows.chunk_by(|a, b| a.group == b.group) {
         let first = row;
         row += some.len();
         let name = some[0].group.name();
-        let (id, labelled) = (format!("palette-group-{first}"), format!("palette-group-{first}"));
+        let (id, labelled) = (format!("{list}-group-{first}"), format!("{list}-group-{first}"));
         let drawn: Vec<AnyView> =
-            some.iter().zip(first..).map(|(entry, place)| option(state, entry, place, at, obey)).collect();
+            some.iter().zip(first..).map(|(entry, place)| option(list, entry, place, at, pressed)).collect();
         groups.push(view! {
             <div role="group" aria-labelledby=labelled>
                 <div class="palette-group" id=id role="presentation">{name}</div>
@@ -39,10 +44,10 @@ pub(super) fn list(state: State, rows: &[Entry], at: Memo<usize>, obey: Callback
             </div>
         });
     }
-    view! { <div class="palette-rows" id="palette-rows" role="listbox" aria-label=said::results_list()>{groups}</div> }
+    view! { <div class="palette-rows" id=list role="listbox" aria-label=said::results_list()>{groups}</div> }
 }
 
-fn option(state: State, entry: &Entry, place: usize, at: Memo<usize>, obey: Callback<Command>) -> AnyView {
+fn option(list: &str, entry: &Entry, place: usize, at: Memo<usize>, pressed: Pressed) -> AnyView {
     let does = entry.does.clone();
     let address = match &does {
         Does::Open(address) | Does::Leave(address) => Some(address.clone()),
@@ -55,14 +60,14 @@ fn option(state: State, entry: &Entry, place: usize, at: Memo<usize>, obey: Call
         _ if !opens_here(&event) => {}
         Does::Do(command) => {
             event.prevent_default();
-            state.close();
-            obey.run(*command);
+            pressed.close.run(());
+            pressed.obey.run(*command);
         }
         Does::Open(address) => {
             flash(address);
-            state.close();
+            pressed.close.run(());
         }
-        Does::Leave(_) => state.close(),
+        Does::Leave(_) => pressed.close.run(()),
     };
     let inside = view! {
         <Icon name=entry.icon/>
@@ -77,7 +82,7 @@ fn option(state: State, entry: &Entry, place: usize, at: Memo<usize>, obey: Call
         <a
             class="palette-row"
             role="option"
-            id=row_id(place)
+            id=option_id(list, place)
             tabindex="-1"
             href=address
             rel=rel

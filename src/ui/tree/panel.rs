@@ -158,19 +158,27 @@ pub fn Panel() -> impl IntoView {
         Some(view! {
             <div class="panel-scrim" on:click=move |_| panel.close()></div>
             <aside id=PANEL class="side-panel no-print" aria-label=said::tree_short() on:keydown=on_key on:compositionend=move |event| input.ended(&event)>
-                <header class="panel-head">
-                    <h2 tabindex="-1">{said::tree_short()}</h2>
-                    <a class="button bare" rel="external" href=format!("/c/{}/branches", shown.chat)>{said::branches()}</a>
-                    <a class="button bare" rel="external" href=format!("/c/{}/drawing", shown.chat)>{said::drawing()}</a>
-                    <button type="button" class="button bare" on:click=move |_| panel.close()>
-                        <Icon name="close"/>
-                        <span class="quiet">{said::close_tree()}</span>
-                    </button>
-                </header>
+                <PanelHead chat=shown.chat on_close=Callback::new(move |()| panel.close())/>
                 {fetched(fetch_tree, None, move |code: &TreeCode| (code.panel)(panel, shown))}
             </aside>
         })
     })
+}
+
+/// What the panel is called, and the ways to the other views of the tree.
+#[component]
+pub fn PanelHead(chat: ChatId, on_close: Callback<()>) -> impl IntoView {
+    view! {
+        <header class="panel-head">
+            <h2 tabindex="-1">{said::tree_short()}</h2>
+            <a class="button bare" rel="external" href=format!("/c/{chat}/branches")>{said::branches()}</a>
+            <a class="button bare" rel="external" href=format!("/c/{chat}/drawing")>{said::drawing()}</a>
+            <button type="button" class="button bare" on:click=move |_| on_close.run(())>
+                <Icon name="close"/>
+                <span class="quiet">{said::close_tree()}</span>
+            </button>
+        </header>
+    }
 }
 
 /// What is in the panel of this chat.
