@@ -77,3 +77,28 @@ test("a reply that fails interrupts", async ({ page, model }) => {
   await expect.poll(async () => (await told()).alert).toEqual([expect.stringMatching(/^Reply failed: /)]);
   expect((await told()).say.join()).not.toContain("failed");
 });
+
+test("what is told while the palette is open is heard in it", async ({ page, model }) => {
+  const told = await record(page);
+  await begin(page, "Tell me");
+  const reply = await model.next();
+  reply.say("half a ");
+  await expect(textOf(latestReply(page))).toContainText("half a");
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
+  await expect(palette).toBeVisible();
+  await palette.evaluate((dialog) => {
+    const heard: string[] = [];
+    Object.assign(window, { heard });
+    for (const region of dialog.querySelectorAll("[data-live]")) {
+      const hear = () => region.textContent && heard.push(`${region.getAttribute("role")}: ${region.textContent}`);
+      new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
+    }
+  });
+  const before = (await told()).alert.length;
+  reply.drop();
+  await expectStatus(latestReply(page), "error");
+  await expect.poll(() => page.evaluate(() => (window as any).heard.join("\n"))).toMatch(/^alert: Reply failed: /m);
+  // The page behind it is inert: nothing was said into it.
+  expect((await told()).alert.length).toBe(before);
+});

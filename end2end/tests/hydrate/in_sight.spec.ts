@@ -2,7 +2,7 @@
 // looked for on the screen and not in the document.
 import type { Locator, Page } from "@playwright/test";
 
-import { begin, expectStatus, latestReply, messageBox, open, replies, send, sendButton } from "../../support/chat.ts";
+import { begin, choose, expectStatus, latestReply, messageBox, open, replies, send, sendButton, TEST_MODEL } from "../../support/chat.ts";
 import { attach, attached, text } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
@@ -128,6 +128,30 @@ for (const size of [PHONE, DESK]) {
     });
   }
 }
+
+test("UX-31 the bar of the connection hides nothing of a first message that is on its way, on a phone", async ({ page, model, watch }) => {
+  watch.expect(/ERR_FAILED|Failed to fetch/);
+  await page.setViewportSize(PHONE);
+  await open(page);
+  const held = await hold(page, "send_message");
+  await choose(page, TEST_MODEL);
+  await send(page, "Seen at once");
+  await held.asked;
+  await away(page);
+  const bar = page.locator(".banner.warn");
+  await expectOnTop(bar, "the bar");
+  const words = page.locator(".sending-text");
+  await expectOnTop(words, "the words");
+  await expectOnTop(page.getByText("Sending…"), "what is said of them");
+  await expectOnTop(messageBox(page), "the message box");
+  const [over, said, form] = await Promise.all([bar.boundingBox(), words.boundingBox(), page.getByRole("form", { name: "Message" }).boundingBox()]);
+  expect(said!.y + said!.height).toBeLessThanOrEqual(over!.y);
+  expect(over!.y + over!.height).toBeLessThanOrEqual(form!.y + 1);
+  await back(page);
+  held.release();
+  (await model.next()).answer("Yes.");
+  await expectStatus(latestReply(page), "complete");
+});
 
 test("a message that did not go out leaves no room behind", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);

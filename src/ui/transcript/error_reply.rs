@@ -3,15 +3,16 @@
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::other_models::OtherModels;
 use super::turn_actions::RetryForm;
-use super::ways_out::{way_out, ways};
+use super::ways_out::{Way, way_out, ways};
 use crate::domain::{Failure, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::standalone::standalone;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::told::told;
 use crate::ui::words::transcript as words;
+use crate::ui::words::verbs as said;
 
 /// The panel below what had come; nothing for a reply that did not fail.
 #[component]
@@ -35,43 +36,53 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
         let others = ways(kind).iter().filter_map(|way| way_out(*way, state, &turn)).collect_view();
         // What cannot work as it is comes behind what can.
-        let retry = view! { <RetryForm turn=turn.clone() on_retry is_wordy=true/> };
-        let (first, last) = if kind.is_retryable() { (Some(retry), None) } else { (None, Some(retry)) };
+        let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
+        let names_models = ways(kind).contains(&Way::OtherModel);
+        let retry = answers.then(|| {
+            view! {
+                <RetryForm turn=turn.clone() on_retry is_wordy=true/>
+                {(!names_models).then(|| view! { <OtherModels turn=turn.clone()/> })}
+            }
+        });
+        let (first, last) = if kind.is_retryable() { (retry, None) } else { (None, retry) };
         let actions = standalone().is_none().then(|| {
             view! {
                 <div class="error-actions">
                     {first}
                     {others}
                     {last}
-                    <CopyButton name=words::copy_details() text=Callback::new(move |()| copied.clone()) is_wordy=true/>
                 </div>
             }
         });
+        let copied = Callback::new(move |()| copied.clone());
         Some(view! {
             <div class="error-reply" role="group" data-error=failure.kind.as_str() aria-labelledby=labelled_by>
                 <p id=title_id class="error-title">
                     <Icon name="alert"/>
-                    <span dir="auto">{told(&failure.message).into_owned()}</span>
+                    <span dir="auto">{said::failure(&failure)}</span>
                 </p>
                 {failure.retry_after_ms.filter(|ms| *ms > 0).map(|ms| view! {
                     <p class="error-step">{words::asked_to_wait(ms.div_ceil(1000))}</p>
                 })}
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
-                <details class="error-details">
-                    <summary id=summary_id role="button">
-                        {words::details()}
-                        <Icon name="chevron-right"/>
-                    </summary>
-                    <dl>
-                        {facts.into_iter().map(|(what, value)| view! {
-                            <div>
-                                <dt>{what}</dt>
-                                <dd dir="auto">{value}</dd>
-                            </div>
-                        }).collect_view()}
-                    </dl>
-                </details>
+                <div class="error-more">
+                    <details class="error-details">
+                        <summary id=summary_id role="button">
+                            {words::details()}
+                            <Icon name="chevron-right"/>
+                        </summary>
+                        <dl>
+                            {facts.into_iter().map(|(what, value)| view! {
+                                <div>
+                                    <dt>{what}</dt>
+                                    <dd dir="auto">{value}</dd>
+                                </div>
+                            }).collect_view()}
+                        </dl>
+                    </details>
+                    <CopyButton name=words::copy_details() text=copied is_wordy=true/>
+                </div>
             </div>
         })
     })
