@@ -8,10 +8,11 @@ mod real {
     use leptos::prelude::window_event_listener;
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
     use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
 
     use crate::browser::local_store::{self, CAME_FROM};
-    use crate::browser::{clock, files, notification};
+    use crate::browser::{clock, files, notification, saving, uploading};
 
     /// Begins all of it, on pages that have a place for it.
     pub fn enhance() {
@@ -19,12 +20,21 @@ mod real {
         tell_times(&document);
         lead_back(&document);
         tell_refused(&document);
+        saving::begin();
+        uploading::begin();
         if upload_field().is_some() {
             take_files();
         }
         drop(window_event_listener(ev::click, pressed));
         drop(window_event_listener(ev::submit, sent));
         drop(window_event_listener(ev::pageshow, |_| come_back()));
+        // Sending can be stopped: some browsers say so, and all stop with Esc.
+        drop(window_event_listener(ev::keydown, |event| {
+            if event.key() == "Escape" {
+                come_back();
+            }
+        }));
+        tell_stopped();
     }
 
     /// What takes a while says so, and is sent once however often it is pressed.
@@ -35,6 +45,10 @@ mod real {
         else {
             return;
         };
+        // Nothing is sent after all.
+        if event.default_prevented() {
+            return;
+        }
         if form.has_attribute("aria-busy") {
             return event.prevent_default();
         }
@@ -43,7 +57,16 @@ mod real {
         button.set_text_content(button.get_attribute("data-busy").as_deref());
     }
 
-    /// A page that the browser kept, and shows again, has sent nothing.
+    /// Hears of it where the browser stopped going to another page. Those that know no `navigation` do not say.
+    fn tell_stopped() {
+        let navigation = js_sys::Reflect::get(&js_sys::global(), &"navigation".into());
+        let navigation = navigation.ok().and_then(|navigation| navigation.dyn_into::<web_sys::EventTarget>().ok());
+        let Some(navigation) = navigation else { return };
+        let stopped = Closure::<dyn Fn()>::new(come_back).into_js_value();
+        let _ = navigation.add_event_listener_with_callback("navigateerror", stopped.unchecked_ref());
+    }
+
+    /// A page that the browser kept, and shows again, has sent nothing, and so has one that it stopped from leaving.
     fn come_back() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
         while let Ok(Some(form)) = document.query_selector("form[aria-busy]") {

@@ -140,3 +140,25 @@ test("a connection that is being tested says so, and is sent once", async ({ pag
   await busy.click();
   expect(await page.evaluate(() => (window as unknown as { sent: number }).sent)).toBe(1);
 });
+
+test("a connection that is being tested can be sent again where the browser was stopped from sending it", async ({ page, model }) => {
+  await open(page, "/settings/providers?add=other");
+  const form = page.locator("form[action='/forms/providers/add']");
+  await form.getByLabel("Name").fill("Mine");
+  await form.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL);
+  let sent = 0;
+  await page.route("**/forms/providers/add", () => { sent += 1; });
+  // While a page is left, nothing can be looked at or pressed.
+  await page.evaluate(() => {
+    Object.assign(window, { wasBusy: false });
+    setTimeout(() => {
+      Object.assign(window, { wasBusy: document.querySelector("form[aria-busy]") !== null });
+      window.stop();
+    }, 1_500);
+  });
+  await form.getByRole("button", { name: "Test and save" }).click({ noWaitAfter: true });
+  await expect(form.getByRole("button", { name: "Test and save" })).toBeVisible();
+  await expect(form).not.toHaveAttribute("aria-busy");
+  expect(await page.evaluate(() => (window as unknown as { wasBusy: boolean }).wasBusy)).toBe(true);
+  expect(sent).toBe(1);
+});
